@@ -1,0 +1,37 @@
+"""Order a collection of items by asking people which of two they prefer, with as few questions as possible.
+
+The names below are loaded when first used, so that `import ordinate` stays quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ordinate.errors import OrdinateError
+    from ordinate.study import Study
+    from ordinate.types import Comparison, Items, Ordering, Query
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["Comparison", "Items", "Ordering", "OrdinateError", "Query", "Study", "__version__"]
+
+_HOMES = {
+    "Comparison": "ordinate.types",
+    "Items": "ordinate.types",
+    "Ordering": "ordinate.types",
+    "OrdinateError": "ordinate.errors",
+    "Query": "ordinate.types",
+    "Study": "ordinate.study",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

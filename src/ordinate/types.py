@@ -1,0 +1,361 @@
+"""The values that pass between the parts: Items, Comparison, Query, Ordering. Checked once, here, when they are made.
+
+n  items        d  feature columns        T  comparisons
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinate.cells import id_text, is_missing, numbers, plain_text
+from ordinate.errors import InvalidInput, MissingExtra, naming
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+Outcome = Literal["left", "right", "tie"]
+Answer = Literal["left", "right", "tie", "skip"]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Columns = Mapping[str, Sequence[Any]]
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
+CONTENT_KINDS = ("text", "image", "audio", "link")
+
+
+class Comparison(NamedTuple):
+    """An answered pair: which of `left` and `right` won, or "tie"; and who said so, if known."""
+
+    left: str
+    right: str
+    outcome: Outcome
+    annotator: str | None = None
+
+
+class Query(NamedTuple):
+    """An asked pair. `left` and `right` are the screen sides."""
+
+    id: str
+    left: str
+    right: str
+    annotator: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What is to be ordered: ids, what is known about them as numbers, and what to show a person.
+
+    ids            n distinct texts that are not empty
+    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart)
+    feature_names  d names when the columns are separate measurements, each standardised on its own; None for a
+                   matrix such as an embedding, whose columns share one unit
+    group          n texts; items are compared, and ordered, only within their group. None: all in one
+    content        "text", "image", "audio" or "link" -> n texts (or None), shown to annotators
+
+    Raises InvalidInput, naming the row, the column or the id.
+    """
+
+    ids: Sequence[str]
+    features: Floats = None  # type: ignore[assignment]
+    feature_names: Sequence[str] | None = None
+    group: Sequence[str] | None = None
+    content: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ids = tuple(_text_id(value, row) for row, value in enumerate(_listed("ids", self.ids), start=1))
+        _refuse_duplicates(ids)
+        given: Any = self.features
+        features = np.empty((len(ids), 0)) if given is None else _feature_matrix(given, ids)
+        names = None
+        if self.feature_names is not None:
+            names = tuple(str(name) for name in _listed("feature names", self.feature_names))
+            if len(names) != features.shape[1]:
+                raise InvalidInput(f"there are {len(names)} feature names for {features.shape[1]} feature columns")
+            _refuse_repeated_names(names)
+        group = None
+        if self.group is not None:
+            group = tuple(_text_group(value, row) for row, value in enumerate(_listed("group", self.group), start=1))
+            _require_length("group", group, ids)
+        content: dict[str, tuple[str | None, ...]] = {}
+        for kind, values in self.content.items():
+            if kind not in CONTENT_KINDS:
+                raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
+            content[kind] = tuple(
+                None if is_missing(value) else plain_text(str(value), f"row {row} of {kind}")
+                for row, value in enumerate(_listed(kind, values), start=1)
+            )
+            _require_length(kind, content[kind], ids)
+        for name, value in (
+            ("ids", ids),
+            ("features", features),
+            ("feature_names", names),
+            ("group", group),
+            ("content", content),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        groups = "" if self.group is None else f", {len(set(self.group))} groups"
+        content = f", {' and '.join(self.content)}" if self.content else ""
+        return f"Items({len(self)} items, {self.features.shape[1]} features{groups}{content})"
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Columns,
+        *,
+        id_column: str = "id",
+        features: Any = None,
+        feature_columns: Sequence[str] = (),
+    ) -> Items:
+        """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
+        columns `group`, `text`, `image`, `audio`, `link`. Other columns are left aside."""
+        _require_columns(columns, (id_column, *feature_columns))
+        if features is not None and feature_columns:
+            raise InvalidInput("give features as a matrix or as named columns, not both")
+        _refuse_repeated_names(feature_columns)
+        if feature_columns:
+            features = np.column_stack([numbers(columns[name], name) for name in feature_columns])
+        return cls(
+            ids=columns[id_column],
+            features=features,
+            feature_names=feature_columns or None,
+            group=columns.get("group"),
+            content={kind: columns[kind] for kind in CONTENT_KINDS if kind in columns},
+        )
+
+    @classmethod
+    def from_frame(cls, frame: IntoDataFrame, **options: Any) -> Items:
+        """Items from a pandas or polars frame (anything narwhals reads); the options are those of `from_columns`."""
+        return cls.from_columns(frame_columns(frame), **options)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        id_column: str = "id",
+        features: str | Path | None = None,
+        feature_columns: Sequence[str] = (),
+    ) -> Items:
+        """Items from a .csv, .jsonl, .json or .parquet file; `features` is a .npy file with one row per item.
+
+        Errors name the file. Row 1 is the first below the header line.
+        """
+        from ordinate.formats import read_columns, read_matrix
+
+        matrix = None if features is None else read_matrix(features)
+        columns = read_columns(path)
+        with naming(path if features is None else f"{path} with {features}"):
+            return cls.from_columns(columns, id_column=id_column, features=matrix, feature_columns=feature_columns)
+
+    def take(self, rows: Sequence[int] | Integers) -> Items:
+        """The items in the given rows, in that order."""
+        chosen = [int(row) for row in rows]
+        return Items(
+            ids=[self.ids[row] for row in chosen],
+            features=self.features[chosen],
+            feature_names=self.feature_names,
+            group=None if self.group is None else [self.group[row] for row in chosen],
+            content={kind: [values[row] for row in chosen] for kind, values in self.content.items()},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """The result: items from the highest score to the lowest, group after group.
+
+    scores           centred: 0 is the mean of the study's items (of the item's group where there are groups)
+    standard_errors  of score minus that mean, under the model
+    """
+
+    ids: tuple[str, ...]
+    scores: Floats
+    standard_errors: Floats
+    group: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {score:+.2f}" for name, score in zip(self.ids[:3], self.scores[:3], strict=True))
+        return f"Ordering({len(self)} items: {shown}{', ...' if len(self) > 3 else ''})"
+
+    @property
+    def ranks(self) -> Integers:
+        """1 for the highest score; starts again in each group."""
+        if self.group is None:
+            return np.arange(1, len(self.ids) + 1)
+        seen: dict[str, int] = {}
+        ranks = np.empty(len(self.ids), dtype=np.int64)
+        for row, name in enumerate(self.group):
+            ranks[row] = seen[name] = seen.get(name, 0) + 1
+        return ranks
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"rank": self.ranks.tolist(), "id": list(self.ids)}
+        if self.group is not None:
+            columns["group"] = list(self.group)
+        columns["score"] = self.scores.tolist()
+        columns["standard_error"] = self.standard_errors.tolist()
+        return columns
+
+    def to_frame(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
+        """A native frame with the columns rank, id, group (where there are groups), score, standard_error."""
+        return columns_to_frame(self.to_columns(), backend)
+
+    def save(self, path: str | Path) -> None:
+        """Write to .csv, .json, .jsonl or .parquet; the file is whole or not there."""
+        from ordinate.formats import write_columns
+
+        write_columns(path, self.to_columns())
+
+
+def frame_columns(frame: IntoDataFrame) -> dict[str, list[Any]]:
+    """The columns of a pandas or polars frame as plain lists."""
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise InvalidInput(f"expected a pandas or polars frame, got {type(frame).__name__}") from error
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidInput(f"two columns of the frame have one name: {error}") from None
+    return {str(column.name): column.to_list() for column in wrapped.iter_columns()}
+
+
+def columns_to_frame(columns: Columns, backend: Literal["polars", "pandas"]) -> Any:
+    """A native frame of that library. Raises MissingExtra where it is not installed."""
+    try:
+        import_module(backend)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(backend, "parquet" if backend == "polars" else None, f"a {backend} frame") from error
+    import narwhals as nw
+
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def comparisons_from_columns(columns: Columns) -> list[Comparison]:
+    """Comparisons from a table with the columns left, right, winner and, where known, annotator.
+
+    `winner` is "left", "right" or "tie", or the id of the winning item (an item whose id is one of these three words
+    is named by its side). Raises InvalidInput, naming the row.
+    """
+    _require_columns(columns, ("left", "right", "winner"))
+    annotators = columns.get("annotator", [None] * len(columns["left"]))
+    rows = zip(columns["left"], columns["right"], columns["winner"], annotators, strict=True)
+    return [
+        check_comparison(Comparison(left, right, winner, annotator), f"row {row}: ")
+        for row, (left, right, winner, annotator) in enumerate(rows, start=1)
+    ]
+
+
+def read_comparisons(path: str | Path) -> list[Comparison]:
+    """Comparisons from a .csv, .jsonl, .json or .parquet file, see `comparisons_from_columns`; errors name the file."""
+    from ordinate.formats import read_columns
+
+    columns = read_columns(path)
+    with naming(path):
+        return comparisons_from_columns(columns)
+
+
+def check_comparison(given: Comparison, where: str = "") -> Comparison:
+    """The comparison with its ids as text and its winner as a side; `where` opens the error message."""
+    left, right = id_text(given.left), id_text(given.right)
+    if not left or not right:
+        raise InvalidInput(f"{where}the id of the {'left' if not left else 'right'} item is empty")
+    if left == right:
+        raise InvalidInput(f"{where}item {left!r} is compared with itself")
+    winner = id_text(given.outcome)
+    outcome: Outcome
+    if winner in OUTCOMES:
+        outcome = winner
+    elif winner in (left, right):
+        outcome = "left" if winner == left else "right"
+    else:
+        expected = "left, right, tie, or the id of one of the two items"
+        raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}")
+    annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
+    return Comparison(left, right, outcome, annotator)
+
+
+def _text_id(value: object, row: int) -> str:
+    text = id_text(value)
+    if not text.strip():
+        raise InvalidInput(f"row {row} has an empty id; every item needs one")
+    return plain_text(text, f"the id in row {row}")
+
+
+def _text_group(value: object, row: int) -> str:
+    if is_missing(value):
+        raise InvalidInput(f"row {row} has an empty group; fill it in, or leave the column out to compare all with all")
+    return plain_text(id_text(value), f"the group in row {row}")
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} must be a list with one entry each, not {values!r}")
+    return list(values)
+
+
+def _refuse_repeated_names(names: Sequence[str]) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InvalidInput(f"feature column {name!r} is given twice")
+
+
+def _refuse_duplicates(ids: Sequence[str]) -> None:
+    first: dict[str, int] = {}
+    for row, value in enumerate(ids, start=1):
+        if value in first:
+            raise InvalidInput(f"id {value!r} stands in row {first[value]} and in row {row}; ids must differ")
+        first[value] = row
+
+
+def _require_length(name: str, values: Sequence[object], ids: Sequence[str]) -> None:
+    if len(values) != len(ids):
+        raise InvalidInput(f"{name} has {len(values)} rows for {len(ids)} items")
+
+
+def _require_columns(columns: Columns, names: Iterable[str]) -> None:
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise InvalidInput(
+            f"no column {', '.join(map(repr, missing))}; the table has {', '.join(map(repr, columns)) or 'no columns'}"
+        )
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidInput(f"the columns are of different lengths: {lengths}")
+
+
+def _feature_matrix(values: Any, ids: Sequence[str]) -> Floats:
+    try:
+        matrix = np.asarray(values)
+        if matrix.dtype.kind not in "biuf":
+            raise TypeError
+        matrix = np.array(matrix, dtype=np.float64, order="C")  # a copy: what the caller does to theirs stays theirs
+    except (TypeError, ValueError):
+        raise InvalidInput("features must be a rectangular (items, columns) matrix of numbers") from None
+    if matrix.ndim != 2:
+        raise InvalidInput(f"features must have two axes (items, columns); these have shape {matrix.shape}")
+    if len(matrix) != len(ids):
+        raise InvalidInput(f"features have {len(matrix)} rows for {len(ids)} items; row k belongs to item k")
+    finite = np.isfinite(matrix)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise InvalidInput(
+            f"the features of item {ids[row]!r} (row {row + 1}, column {column + 1}) hold {matrix[row, column]}; "
+            "fill it in or leave the item out"
+        )
+    return matrix

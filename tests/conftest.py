@@ -1,0 +1,58 @@
+"""What the tests of several parts share: reproducible hypothesis runs, the real data, and hostile disks."""
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Derandomised, so that a red run stays red; no deadline, since the first call of a kernel compiles it.
+hypothesis.settings.register_profile("ordinate", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.load_profile("ordinate")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of recorded human answers, which lies beside a checkout where it exists."""
+    folder = Path(__file__).parents[1] / ".." / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the recorded human answers (../shared/data) are not here")
+    return folder.resolve()
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[None]:
+    """The test runs without root's power to pass over file permissions (in this thread, not in child processes)."""
+    if os.name != "posix" or os.geteuid() != 0:
+        yield
+        return
+    if sys.platform != "linux":
+        pytest.skip("root's power over files can only be laid down on Linux")
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # the third version of the call, for this thread
+    before = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 capabilities
+    assert libc.capget(header, before) == 0
+    reduced = (ctypes.c_uint32 * 6)(*before)
+    reduced[0] &= ~(1 << 1 | 1 << 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    if libc.capset(header, reduced) != 0:
+        pytest.skip("this machine does not let root lay down its power over files")
+    yield
+    assert libc.capset(header, before) == 0
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB of its own."""
+    folder = tmp_path / "tiny-disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("mounting a small file system takes Linux and root")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
