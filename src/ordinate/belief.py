@@ -1,0 +1,202 @@
+"""The seam between models and strategies: a Gaussian over item scores that shrinks as answers come in.
+
+    n  items     k  columns of a factor     f_i  score of item i
+    z = e_i - e_j     m_ij, v_ij  mean and variance of f_i - f_j
+
+A belief is a value. Between refits an answer, or an open query, takes a rank-one piece off the covariance (Sherman and
+Morrison; the paper, section 4):   Sigma <- Sigma - s u u^T / (1 + s v_ij),   u = Sigma z,   s = curvature at m_ij.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from ordinate import kernels
+from ordinate.types import Floats, Integers
+
+_TILE_CELLS = 1 << 17
+"""A tile of covariances of this many float64 (1 MB) stays in a core's cache between its product and its scan."""
+
+
+class Belief(Protocol):
+    """mean (n,), and the pieces of v_ij that kernels.py describes."""
+
+    @property
+    def mean(self) -> Floats: ...
+    @property
+    def base(self) -> Floats: ...
+    @property
+    def residual(self) -> Floats: ...
+    @property
+    def factor(self) -> Floats: ...
+    @property
+    def sign(self) -> float: ...
+    @property
+    def variance(self) -> Floats:
+        """(n,) marginal variances."""
+
+    def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
+        """Covariances of distinct items; the cells of an item with itself lack its residual."""
+
+    def shrink(self, left: int, right: int, curvature: float) -> Belief:
+        """The belief after one more answer of this curvature to a pair, whatever the answer; the mean stays."""
+
+    def sample(self, size: int, rng: np.random.Generator) -> Floats:
+        """(size, n) draws of the scores."""
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredBelief:
+    """Covariance factor @ factor.T + diag(residual): O(n k) memory.
+
+    Exact for the contextual model (residual 0). With a residual per item, the cross terms that an answer creates
+    between coefficients and residuals are dropped, as the paper does (appendix on experiments, hybrid algorithms).
+    """
+
+    mean: Floats
+    factor: Floats
+    residual: Floats
+    sign = 1.0
+    base = np.empty((0, 0))
+
+    @property
+    def variance(self) -> Floats:
+        squared: Floats = np.einsum("nk,nk->n", self.factor, self.factor)
+        return squared + self.residual
+
+    def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
+        product: Floats = self.factor[rows] @ self.factor[columns].T
+        return product
+
+    def shrink(self, left: int, right: int, curvature: float) -> FactoredBelief:
+        contrast = self.factor[left] - self.factor[right]
+        length = float(contrast @ contrast)
+        variance = length + self.residual[left] + self.residual[right]
+        rate = curvature / (1.0 + curvature * variance)
+        # factor (I - step w w^T) has the covariance factor (I - rate w w^T) factor^T.
+        step = rate / (1.0 + math.sqrt(max(1.0 - rate * length, 0.0)))
+        factor = self.factor - np.outer(self.factor @ contrast, step * contrast)
+        residual = self.residual
+        if residual[left] > 0.0 or residual[right] > 0.0:
+            residual = residual.copy()
+            for item in (left, right):
+                residual[item] -= rate * residual[item] ** 2
+        return replace(self, factor=factor, residual=residual)
+
+    def sample(self, size: int, rng: np.random.Generator) -> Floats:
+        shared = rng.standard_normal((size, self.factor.shape[1])) @ self.factor.T
+        own = rng.standard_normal((size, len(self.mean))) * np.sqrt(self.residual)
+        draws: Floats = self.mean + shared + own
+        return draws
+
+
+@dataclass(frozen=True, eq=False)
+class DenseBelief:
+    """Covariance base - factor @ factor.T: the base is shared, each answer since adds a column to the factor."""
+
+    mean: Floats
+    base: Floats
+    factor: Floats
+    sign = -1.0
+
+    @property
+    def residual(self) -> Floats:
+        return np.zeros(len(self.mean))
+
+    @property
+    def variance(self) -> Floats:
+        taken: Floats = np.einsum("nk,nk->n", self.factor, self.factor)
+        return np.maximum(np.diagonal(self.base) - taken, 0.0)
+
+    def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
+        if isinstance(rows, slice) and isinstance(columns, slice):
+            tile = self.base[rows, columns]
+        else:
+            every = np.arange(len(self.mean))
+            tile = self.base[np.ix_(every[rows], every[columns])]
+        if self.factor.shape[1]:
+            tile = tile - self.factor[rows] @ self.factor[columns].T
+        return np.ascontiguousarray(tile)
+
+    def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
+        direction = self.base[:, left] - self.base[:, right]
+        if self.factor.shape[1]:
+            direction = direction - self.factor @ (self.factor[left] - self.factor[right])
+        variance = max(float(direction[left] - direction[right]), 0.0)
+        column = math.sqrt(curvature / (1.0 + curvature * variance)) * direction
+        return replace(self, factor=np.column_stack([self.factor, column]))
+
+    def sample(self, size: int, rng: np.random.Generator) -> Floats:
+        draws: Floats = rng.multivariate_normal(
+            self.mean, self.base - self.factor @ self.factor.T, size=size, method="eigh", check_valid="ignore"
+        )
+        return draws
+
+
+def difference(belief: Belief, left: Integers, right: Integers) -> tuple[Floats, Floats]:
+    """m and v, each (P,), of pairs given by rows."""
+    margins, variances = kernels.differences(
+        belief.mean, belief.base, belief.residual, belief.factor, belief.sign, left, right
+    )
+    return margins, variances
+
+
+def update(belief: Belief, left: int, right: int) -> Belief:
+    """After an answer to the pair: curvature sigma'(m), the mean waits for the next refit (the paper's practice)."""
+    return belief.shrink(left, right, kernels.logistic_slope(belief.mean[left] - belief.mean[right]))
+
+
+def pending(belief: Belief, left: int, right: int) -> Belief:
+    """With the pair asked and not answered yet.
+
+    sigma'(m) misjudges what an answer will take off once v is about 1, so the slope is that of the probability with the
+    score's uncertainty in it: s = kappa sigma'(kappa m), kappa = 1 / sqrt(1 + pi v / 8) (MacKay 1992).
+    """
+    margins, variances = difference(belief, np.array([left]), np.array([right]))
+    kappa = 1.0 / math.sqrt(1.0 + math.pi * variances[0] / 8.0)
+    return belief.shrink(left, right, kappa * kernels.logistic_slope(kappa * margins[0]))
+
+
+def members(group: Integers) -> list[Integers]:
+    """The rows of each group, ascending; -1 marks items that belong to none (excluded)."""
+    order = np.argsort(group, kind="stable")
+    order = order[np.searchsorted(group[order], 0) :]
+    return np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else []
+
+
+def tiles(belief: Belief, rows: Integers) -> Iterator[tuple[int, Floats]]:
+    """Blocks of the covariance among `rows`, as (first, block): block[a, b] is of rows[first + a] and rows[first + b].
+
+    Only the upper triangle is covered; memory stays at one tile.
+    """
+    count = len(rows)
+    contiguous = count == 0 or (rows[-1] - rows[0] == count - 1)
+    first = 0
+    while first < count:
+        last = min(count, first + max(16, min(256, _TILE_CELLS // (count - first))))
+        if contiguous:
+            start = int(rows[0])
+            yield first, belief.covariance(slice(start + first, start + last), slice(start + first, start + count))
+        else:
+            yield first, belief.covariance(rows[first:last], rows[first:])
+        first = last
+
+
+def expected_error(belief: Belief, group: Integers) -> float:
+    """The mean, over all pairs within a group, of the probability that the pair is in the wrong order.
+
+    This is the expected ordering error of sorting by the mean, if the belief is right. nan without a pair.
+    """
+    total, pairs = 0.0, 0
+    variance = belief.variance
+    for rows in members(group):
+        pairs += len(rows) * (len(rows) - 1) // 2
+        mean, spread = belief.mean[rows], variance[rows]
+        for first, covariance in tiles(belief, rows):
+            total += kernels.wrong_order_sum(covariance, first, spread, mean)
+    return total / pairs if pairs else math.nan

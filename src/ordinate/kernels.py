@@ -1,0 +1,271 @@
+"""The compiled inner loops: what runs once per pair or once per answer.
+
+    n  items     k  columns of a factor     m_ij = mean_i - mean_j     v_ij = variance of f_i - f_j
+
+Pairs are unordered and written i < j. The variance of a difference comes from three pieces that every belief has:
+    v_ij = base_ii + base_jj - 2 base_ij        (a dense matrix, or an empty one)
+         + residual_i + residual_j
+         + sign * ||factor_i - factor_j||^2     (+1: the factor is the covariance; -1: it was taken off the base)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinate.types import Floats, Integers
+
+NO_PAIR = -1e300
+"""The maximum of a row that has no pair."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def compiled(function: _Function, **options: Any) -> _Function:
+    """The function compiled by Numba and cached on disk, or uncached where no cache folder can be written."""
+    try:
+        return cast(_Function, numba.njit(cache=True, **options)(function))
+    except RuntimeError:
+        return cast(_Function, numba.njit(**options)(function))
+
+
+def _fast(function: _Function) -> _Function:
+    """Compiled with sums and maxima free to be reordered, hence vectorised; results are near-ties' first sieve only."""
+    return compiled(function, fastmath=True)
+
+
+@compiled
+def logistic_slope(margin: float) -> float:
+    """sigma'(m) = sigma(m) (1 - sigma(m)), without overflow."""
+    decay = math.exp(-abs(margin))
+    return decay / ((1.0 + decay) * (1.0 + decay))
+
+
+@compiled
+def difference_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
+    """v_ij by one fixed order of summation, so that it has the same bits wherever it is computed."""
+    squared = 0.0
+    for column in range(factor.shape[1]):
+        gap = factor[i, column] - factor[j, column]
+        squared += gap * gap
+    variance = residual[i] + residual[j] + sign * squared
+    if base.shape[0]:
+        variance += base[i, i] + base[j, j] - 2.0 * base[i, j]
+    return max(variance, 0.0)
+
+
+@compiled
+def differences(
+    mean: Floats, base: Floats, residual: Floats, factor: Floats, sign: float, left: Integers, right: Integers
+) -> tuple[Floats, Floats]:
+    """m and v, each (P,), of the pairs left[p], right[p]; never a (P, k) array of differences."""
+    margins = np.empty(left.shape[0])
+    variances = np.empty(left.shape[0])
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        margins[pair] = mean[i] - mean[j]
+        # i < j, so that (i, j) and (j, i) get the same bits.
+        variances[pair] = difference_variance(base, residual, factor, sign, min(i, j), max(i, j))
+    return margins, variances
+
+
+@_fast
+def row_maxima(
+    covariance: Floats,
+    first_row: int,
+    variance: Floats,
+    growth: Floats,
+    decay: Floats,
+    exponent: int,
+    mask_start: Integers,
+    mask_column: Integers,
+    maxima: Floats,
+) -> None:
+    """The largest sigma'(m_ij)^exponent * v_ij of each row of a tile of covariances, over the columns after it.
+
+    covariance (b, c): rows first_row.. against columns first_row..; growth = exp(mean), decay = exp(-mean), so that
+    sigma'(m) = r / (1 + r)^2 with r = growth_i * decay_j needs no exp per pair. Columns mask_column[mask_start[i]:
+    mask_start[i + 1]] (ascending) are left out. Writes into maxima (n,).
+    """
+    columns = covariance.shape[1]
+    for tile_row in range(covariance.shape[0]):
+        row = first_row + tile_row
+        best = NO_PAIR
+        begin = tile_row + 1
+        mask = mask_start[row]
+        while begin < columns:
+            end = columns
+            if mask < mask_start[row + 1]:
+                end = mask_column[mask] - first_row
+                mask += 1
+            if exponent == 0:
+                for column in range(begin, end):
+                    spread = variance[row] + variance[first_row + column] - 2.0 * covariance[tile_row, column]
+                    best = max(best, spread)
+            else:
+                for column in range(begin, end):
+                    spread = variance[row] + variance[first_row + column] - 2.0 * covariance[tile_row, column]
+                    ratio = growth[row] * decay[first_row + column]
+                    share = 1.0 / (1.0 + ratio)
+                    slope = ratio * share * share
+                    best = max(best, slope * slope * spread)
+            begin = end + 1
+        maxima[row] = best
+
+
+@_fast
+def row_maxima_wide(
+    covariance: Floats,
+    first_row: int,
+    variance: Floats,
+    mean: Floats,
+    exponent: int,
+    mask_start: Integers,
+    mask_column: Integers,
+    maxima: Floats,
+) -> None:
+    """`row_maxima` for scores so far apart that exp(mean) would overflow: one exp per pair."""
+    columns = covariance.shape[1]
+    for tile_row in range(covariance.shape[0]):
+        row = first_row + tile_row
+        best = NO_PAIR
+        begin = tile_row + 1
+        mask = mask_start[row]
+        while begin < columns:
+            end = columns
+            if mask < mask_start[row + 1]:
+                end = mask_column[mask] - first_row
+                mask += 1
+            for column in range(begin, end):
+                spread = variance[row] + variance[first_row + column] - 2.0 * covariance[tile_row, column]
+                fall = math.exp(-abs(mean[row] - mean[first_row + column]))
+                slope = fall / ((1.0 + fall) * (1.0 + fall))
+                best = max(best, spread if exponent == 0 else slope * slope * spread)
+            begin = end + 1
+        maxima[row] = best
+
+
+@compiled
+def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
+    """A pseudo-random 64-bit number of the pair i < j (splitmix64): ties go to the largest, in whatever order met."""
+    state = (np.uint64(i) << np.uint64(32)) ^ np.uint64(j) ^ seed
+    state += np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+@compiled
+def power_utility(margin: float, variance: float, exponent: int) -> float:
+    """sigma'(m)^exponent * v for the exponents 0 and 2."""
+    if exponent == 0:
+        return variance
+    slope = logistic_slope(margin)
+    return slope * slope * variance
+
+
+@compiled
+def power_utilities(margin: Floats, variance: Floats, exponent: int) -> Floats:
+    """`power_utility` of each pair, (P,)."""
+    values = np.empty(margin.shape[0])
+    for pair in range(margin.shape[0]):
+        values[pair] = power_utility(margin[pair], variance[pair], exponent)
+    return values
+
+
+@compiled
+def pair_priorities(seed: np.uint64, left: Integers, right: Integers) -> NDArray[np.uint64]:
+    """`pair_priority` of each pair, (P,)."""
+    values = np.empty(left.shape[0], dtype=np.uint64)
+    for pair in range(left.shape[0]):
+        values[pair] = pair_priority(seed, min(left[pair], right[pair]), max(left[pair], right[pair]))
+    return values
+
+
+@compiled
+def settle_near_ties(
+    positions: Integers,
+    rows: Integers,
+    mean: Floats,
+    base: Floats,
+    residual: Floats,
+    factor: Floats,
+    sign: float,
+    exponent: int,
+    mask_start: Integers,
+    mask_column: Integers,
+    floor: float,
+    seed: np.uint64,
+) -> tuple[float, int, int, float, np.uint64]:
+    """The exact best value of the pairs whose first item is at one of `positions`; and the pair of highest priority
+    among those worth at least `floor`.
+
+    positions index `rows` (c,), the ascending rows of the belief that make up the group. Returns (best, i, j, value,
+    priority), with i = -1 where no pair reaches the floor.
+    """
+    best = NO_PAIR
+    chosen_i, chosen_j, chosen_value, chosen_priority = -1, -1, NO_PAIR, np.uint64(0)
+    for position in positions:
+        mask = mask_start[position]
+        i = rows[position]
+        for other in range(position + 1, rows.shape[0]):
+            if mask < mask_start[position + 1] and mask_column[mask] == other:
+                mask += 1
+                continue
+            j = rows[other]
+            value = power_utility(mean[i] - mean[j], difference_variance(base, residual, factor, sign, i, j), exponent)
+            best = max(best, value)
+            if value >= floor:
+                priority = pair_priority(seed, i, j)
+                if chosen_i < 0 or priority > chosen_priority:
+                    chosen_i, chosen_j, chosen_value, chosen_priority = i, j, value, priority
+    return best, chosen_i, chosen_j, chosen_value, chosen_priority
+
+
+@compiled
+def wrong_order_sum(covariance: Floats, first_row: int, variance: Floats, mean: Floats) -> float:
+    """Sum over the pairs of a tile of the probability that the sign of m is wrong, Phi(-|m| / sqrt(v))."""
+    total = 0.0
+    for tile_row in range(covariance.shape[0]):
+        row = first_row + tile_row
+        for column in range(tile_row + 1, covariance.shape[1]):
+            other = first_row + column
+            spread = variance[row] + variance[other] - 2.0 * covariance[tile_row, column]
+            gap = abs(mean[row] - mean[other])
+            if spread > 0.0:
+                total += 0.5 * math.erfc(gap / math.sqrt(2.0 * spread))
+            elif gap == 0.0:
+                total += 0.5
+    return total
+
+
+@compiled
+def replay_factored(
+    features: Floats, left: Integers, right: Integers, slope: Floats, theta_covariance: Floats, residual: Floats
+) -> None:
+    """Rank-one updates, in place, of the factored hybrid for every answer in turn, cross terms dropped.
+
+    features (n, k), slope (T,) = sigma' at the MAP, theta_covariance (k, k), residual (n,).
+    """
+    columns = features.shape[1]
+    contrast = np.empty(columns)
+    for answer in range(left.shape[0]):
+        i, j, weight = left[answer], right[answer], slope[answer]
+        for column in range(columns):
+            contrast[column] = features[i, column] - features[j, column]
+        direction = theta_covariance @ contrast
+        variance = residual[i] + residual[j]
+        for column in range(columns):
+            variance += direction[column] * contrast[column]
+        shrink = weight / (1.0 + weight * variance)
+        for row in range(columns):
+            scaled = shrink * direction[row]
+            for column in range(columns):
+                theta_covariance[row, column] -= scaled * direction[column]
+        residual[i] -= shrink * residual[i] * residual[i]
+        residual[j] -= shrink * residual[j] * residual[j]

@@ -1,0 +1,52 @@
+"""Solving with information + precision * I, scaled so that features of very different size do not spoil it."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+
+from ordinate.types import Floats
+
+
+class PositiveDefinite:
+    """H = information + precision * I for a positive semi-definite `information` (k, k) and precision > 0.
+
+    Factored as D R R^T D with D the root of the diagonal. Where rounding has pushed an eigenvalue of the information
+    below zero (features far larger than the prior expects), eigenvalues are clipped at 0: they cannot be below it.
+    """
+
+    def __init__(self, information: Floats, precision: float) -> None:
+        matrix = information.copy()
+        matrix.flat[:: len(matrix) + 1] += precision
+        self._scale = np.sqrt(np.diagonal(matrix)) if len(matrix) else np.empty(0)
+        try:
+            self._lower = cholesky(matrix / np.outer(self._scale, self._scale), lower=True, check_finite=False)
+        except LinAlgError:
+            values, vectors = np.linalg.eigh(information)
+            root = vectors * np.sqrt(np.maximum(values, 0.0) + precision)
+            self._scale = np.ones(len(matrix))
+            self._lower = np.linalg.qr(root.T)[1].T
+
+    def solve(self, right: Floats) -> Floats:
+        """H^-1 right, for right (k,) or (k, c)."""
+        scale = self._scale if right.ndim == 1 else self._scale[:, None]
+        solved: Floats = cho_solve((self._lower, True), right / scale, check_finite=False) / scale
+        return solved
+
+    def inverse_root(self) -> Floats:
+        """(k, k) root with root @ root.T = H^-1."""
+        inverse = solve_triangular(self._lower, np.eye(len(self._scale)), lower=True, check_finite=False)
+        root: Floats = inverse.T / self._scale[:, None]
+        return root
+
+
+def root_of(covariance: Floats) -> Floats:
+    """(k, k) root with root @ root.T = covariance, for a positive semi-definite covariance."""
+    symmetric = 0.5 * (covariance + covariance.T)
+    try:
+        lower: Floats = cholesky(symmetric, lower=True, check_finite=False)
+        return lower
+    except LinAlgError:
+        values, vectors = np.linalg.eigh(symmetric)
+        root: Floats = vectors * np.sqrt(np.maximum(values, 0.0))
+        return root

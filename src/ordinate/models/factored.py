@@ -1,0 +1,48 @@
+"""The hybrid model in the paper's form: the same MAP, and a covariance that treats each item's term as independent.
+
+    X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     O(k^2 + n) memory, O(k^2) per answer
+
+The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
+with the weights sigma' of the current MAP instead of those of each answer's day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from ordinate import kernels
+from ordinate.belief import FactoredBelief
+from ordinate.models import Answers
+from ordinate.models.cholesky import root_of
+from ordinate.models.hybrid import Hybrid, hybrid_maximum
+from ordinate.posterior import Posterior
+from ordinate.types import Floats
+
+
+@dataclass(frozen=True)
+class FactoredHybrid:
+    """Linear in the features plus a term per item, with the paper's factored covariance, for many items."""
+
+    coefficient_variance: float = 2.0
+    item_variance: float = 1.0
+
+    def fit(self, features: Floats, answers: Answers) -> Posterior:
+        prior = Hybrid(self.coefficient_variance, self.item_variance)
+        theta, zeta = hybrid_maximum(prior, features, answers)
+        mean = features @ theta + zeta
+        margin = mean[answers.left] - mean[answers.right]
+        covariance = self.coefficient_variance * np.eye(features.shape[1])
+        residual = np.full(len(features), self.item_variance)
+        kernels.replay_factored(
+            features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual
+        )
+        return Posterior(
+            belief=FactoredBelief(mean, features @ root_of(covariance), residual),
+            coefficients=theta,
+            coefficient_covariance=covariance,
+            score_map=features,
+            new_item_variance=self.item_variance,
+        )

@@ -1,0 +1,142 @@
+"""Which pairs may be asked: every pair within the groups, or a list. Pairs are unordered, of rows of the items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, Self
+
+import numpy as np
+
+from ordinate.belief import members
+from ordinate.types import Integers
+
+
+class Pool(Protocol):
+    @property
+    def size(self) -> int:
+        """How many pairs there are."""
+
+    def without(self, left: Integers, right: Integers) -> Self:
+        """The pool less these pairs, whichever side is which."""
+
+    def sample(self, count: int, rng: np.random.Generator) -> PairList:
+        """`count` distinct pairs at random, all of them where there are no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairList:
+    """Distinct pairs left[p], right[p]; both (P,)."""
+
+    left: Integers
+    right: Integers
+
+    @property
+    def size(self) -> int:
+        return len(self.left)
+
+    @property
+    def codes(self) -> Integers:
+        """One number per unordered pair."""
+        return pair_codes(self.left, self.right)
+
+    def without(self, left: Integers, right: Integers) -> PairList:
+        kept = ~np.isin(self.codes, pair_codes(left, right))
+        return PairList(self.left[kept], self.right[kept])
+
+    def within(self, group: Integers) -> PairList:
+        """The pairs whose two items are in one group; -1 is no group."""
+        kept = (group[self.left] == group[self.right]) & (group[self.left] >= 0)
+        return PairList(self.left[kept], self.right[kept])
+
+    def sample(self, count: int, rng: np.random.Generator) -> PairList:
+        if count >= self.size:
+            return self
+        chosen = rng.choice(self.size, count, replace=False)
+        return PairList(self.left[chosen], self.right[chosen])
+
+
+def pair_codes(left: Integers, right: Integers) -> Integers:
+    codes: Integers = (np.minimum(left, right) << 32) | np.maximum(left, right)
+    return codes
+
+
+@dataclass(frozen=True, eq=False)
+class AllPairs:
+    """Every pair of items of one group, less the masked ones; group (n,), -1 for items that are in no pair.
+
+    A pair has a rank: groups one after another, in each the upper triangle row by row. `masked` holds ascending ranks.
+    """
+
+    group: Integers
+    masked: Integers
+
+    @classmethod
+    def of(cls, group: Integers) -> AllPairs:
+        return cls(group, np.empty(0, dtype=np.int64))
+
+    @cached_property
+    def rows(self) -> list[Integers]:
+        """The item rows of each group, ascending."""
+        return members(self.group)
+
+    @cached_property
+    def starts(self) -> Integers:
+        """(groups + 1,) the rank of each group's first pair, and their total."""
+        sizes = [len(rows) * (len(rows) - 1) // 2 for rows in self.rows]
+        return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+    @property
+    def size(self) -> int:
+        return int(self.starts[-1]) - len(self.masked)
+
+    def without(self, left: Integers, right: Integers) -> AllPairs:
+        inside = PairList(left, right).within(self.group)
+        pool = AllPairs(self.group, np.union1d(self.masked, self._ranks(inside)))
+        pool.__dict__.update(rows=self.rows, starts=self.starts)
+        return pool
+
+    def sample(self, count: int, rng: np.random.Generator) -> PairList:
+        unmasked = np.arange(self.size) if count >= self.size else rng.choice(self.size, count, replace=False)
+        # The r-th unmasked rank is r plus the masked ranks below it.
+        below = np.searchsorted(self.masked - np.arange(len(self.masked)), unmasked, side="right")
+        return self._pairs(unmasked + below)
+
+    def masked_in(self, number: int) -> tuple[Integers, Integers]:
+        """The masked pairs of one group as positions (first < second) in its rows, in order of rank."""
+        first, last = np.searchsorted(self.masked, self.starts[number : number + 2])
+        return _unrank(self.masked[first:last] - self.starts[number], len(self.rows[number]))
+
+    @cached_property
+    def _place(self) -> tuple[Integers, Integers]:
+        """(n,) the number of each item's group in `rows`, and its position there."""
+        number, position = np.zeros((2, len(self.group)), dtype=np.int64)
+        for index, rows in enumerate(self.rows):
+            number[rows], position[rows] = index, np.arange(len(rows))
+        return number, position
+
+    def _ranks(self, pairs: PairList) -> Integers:
+        number, position = self._place
+        one, two = position[pairs.left], position[pairs.right]
+        first, second = np.minimum(one, two), np.maximum(one, two)
+        group = number[pairs.left]
+        sizes = np.array([len(rows) for rows in self.rows], dtype=np.int64)[group]
+        ranks: Integers = self.starts[group] + first * (2 * sizes - first - 1) // 2 + second - first - 1
+        return ranks
+
+    def _pairs(self, ranks: Integers) -> PairList:
+        left, right = np.empty((2, len(ranks)), dtype=np.int64)
+        numbers = np.searchsorted(self.starts, ranks, side="right") - 1
+        for number in np.unique(numbers):
+            here = numbers == number
+            rows = self.rows[number]
+            first, second = _unrank(ranks[here] - self.starts[number], len(rows))
+            left[here], right[here] = rows[first], rows[second]
+        return PairList(left, right)
+
+
+def _unrank(ranks: Integers, count: int) -> tuple[Integers, Integers]:
+    """Positions (first < second) of ranks in the upper triangle of `count` rows, row by row."""
+    row_starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.arange(count - 1, 0, -1, dtype=np.int64))])
+    first = np.searchsorted(row_starts, ranks, side="right") - 1
+    return first, ranks - row_starts[first] + first + 1

@@ -1,0 +1,23 @@
+"""Any strategy on a random part of the pool: the paper looks at 5,000 pairs per question on its largest data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinate.belief import Belief
+from ordinate.search import Choice, Pool
+from ordinate.strategies import Strategy
+
+
+@dataclass(frozen=True)
+class Subsampled:
+    """`strategy` sees `candidates` pairs of the pool, drawn anew for each question."""
+
+    strategy: Strategy
+    candidates: int
+
+    def choose(self, belief: Callable[[], Belief], pool: Pool, rng: np.random.Generator) -> Choice:
+        return self.strategy.choose(belief, pool.sample(self.candidates, rng), rng)

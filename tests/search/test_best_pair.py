@@ -1,0 +1,126 @@
+"""The chosen pair against a look at every pair, on random problems of every shape, with ties, masks and groups."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordinate import kernels
+from ordinate.belief import Belief, DenseBelief, FactoredBelief, difference, update
+from ordinate.errors import PoolExhausted
+from ordinate.search import AllPairs, CurvaturePower, PairList, best_pair
+from ordinate.search.best_pair import TIE
+
+EXPONENTS = [0, 2]
+
+
+def brute_force(belief: Belief, pairs: list[tuple[int, int]], exponent: int, seed: np.uint64) -> tuple[int, int]:
+    """Every pair in turn; of those within TIE of the best, the one with the highest priority."""
+    rows = np.array(pairs)
+    margins, variances = difference(belief, rows[:, 0].copy(), rows[:, 1].copy())
+    values = np.array([kernels.power_utility(m, v, exponent) for m, v in zip(margins, variances, strict=True)])
+    floor = values.max() - TIE * abs(values.max())
+    tied = [pair for pair, value in zip(pairs, values, strict=True) if value >= floor]
+    return max(tied, key=lambda pair: int(kernels.pair_priority(seed, *pair)))
+
+
+def make_belief(rng: np.random.Generator, kind: str, n: int, spread: float, coarse: bool) -> Belief:
+    def numbers(*shape: int) -> np.ndarray:
+        drawn = rng.normal(size=shape)
+        return np.round(drawn) if coarse else drawn  # coarse: many exact ties
+
+    mean = spread * numbers(n)
+    if kind == "dense":
+        root = numbers(n, n)
+        return DenseBelief(mean, root @ root.T / n, np.empty((n, 0)))
+    residual = np.abs(numbers(n)) if kind == "hybrid" else np.zeros(n)
+    return FactoredBelief(mean, numbers(n, int(rng.integers(0, 6))), residual)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    kind=st.sampled_from(["dense", "contextual", "hybrid"]),
+    n=st.integers(2, 40),
+    groups=st.integers(1, 5),
+    spread=st.sampled_from([0.0, 1.0, 20.0, 1000.0]),
+    coarse=st.booleans(),
+    exponent=st.sampled_from(EXPONENTS),
+    masked=st.floats(0, 1),
+    updates=st.integers(0, 4),
+    seed=st.integers(0, 2**32),
+)
+def test_all_pairs_equal_brute_force(
+    kind: str, n: int, groups: int, spread: float, coarse: bool, exponent: int, masked: float, updates: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    belief = make_belief(rng, kind, n, spread, coarse)
+    for _ in range(updates):
+        i, j = rng.choice(n, 2, replace=False)
+        belief = update(belief, int(i), int(j))
+    group = rng.integers(-1, groups, n)
+    every = [(i, j) for i in range(n) for j in range(i + 1, n) if group[i] == group[j] >= 0]
+    gone = {pair for pair in every if rng.random() < masked}
+    left = [pair for pair in every if pair not in gone]
+    rows = np.array(sorted(gone), dtype=np.int64).reshape(-1, 2)
+    pool = AllPairs.of(group).without(rows[:, 1], rows[:, 0])
+    assert pool.size == len(left)
+    if not left:
+        with pytest.raises(PoolExhausted):
+            best_pair(belief, pool, CurvaturePower(exponent), np.random.default_rng(seed))
+        return
+    choice = best_pair(belief, pool, CurvaturePower(exponent), np.random.default_rng(seed))
+    priority = np.random.default_rng(seed).integers(0, 2**64, dtype=np.uint64)
+    assert (choice.left, choice.right) == brute_force(belief, left, exponent, priority)
+
+    listed = rng.permutation(np.array(left))
+    sides = rng.integers(0, 2, len(listed))
+    among = PairList(listed[np.arange(len(listed)), sides].copy(), listed[np.arange(len(listed)), 1 - sides].copy())
+    from_list = best_pair(belief, among, CurvaturePower(exponent), np.random.default_rng(seed))
+    assert {from_list.left, from_list.right} == {choice.left, choice.right}
+    assert from_list.utility == choice.utility
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("kind", ["dense", "contextual", "hybrid"])
+@pytest.mark.parametrize("n", [257, 700])
+def test_many_tiles_equal_brute_force(kind: str, n: int, exponent: int) -> None:
+    rng = np.random.default_rng(n + exponent)
+    belief = update(make_belief(rng, kind, n, 1.0, coarse=False), 3, n - 1)
+    group = np.zeros(n, dtype=np.int64)
+    every = list(zip(*(rows.tolist() for rows in np.triu_indices(n, 1)), strict=True))
+    choice = best_pair(belief, AllPairs.of(group), CurvaturePower(exponent), np.random.default_rng(1))
+    priority = np.random.default_rng(1).integers(0, 2**64, dtype=np.uint64)
+    assert (choice.left, choice.right) == brute_force(belief, every, exponent, priority)
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+def test_both_scans_of_a_tile_agree_where_both_may_be_used(exponent: int) -> None:
+    """exp per item against exp per pair, at scores up to the limit of the first."""
+    rng = np.random.default_rng(7)
+    mean = np.sort(rng.uniform(-340, 340, 50))
+    factor = rng.normal(size=(50, 3))
+    variance = np.einsum("nk,nk->n", factor, factor)
+    start, column = np.zeros(51, dtype=np.int64), np.empty(0, dtype=np.int64)
+    narrow, wide = np.empty(50), np.empty(50)
+    tile = factor @ factor.T
+    kernels.row_maxima(tile, 0, variance, np.exp(mean), np.exp(-mean), exponent, start, column, narrow)
+    kernels.row_maxima_wide(tile, 0, variance, mean, exponent, start, column, wide)
+    np.testing.assert_allclose(narrow, wide, rtol=1e-10)
+    assert wide[-1] == kernels.NO_PAIR
+
+
+def test_ties_are_broken_at_random_and_reproducibly() -> None:
+    belief = FactoredBelief(np.zeros(6), np.zeros((6, 0)), np.ones(6))
+    pool = AllPairs.of(np.zeros(6, dtype=np.int64))
+    chosen = [best_pair(belief, pool, CurvaturePower(2), np.random.default_rng(seed))[:2] for seed in range(600)]
+    assert len(set(chosen)) == 15
+    counts = np.unique([i * 6 + j for i, j in chosen], return_counts=True)[1]
+    assert counts.min() > 15, "15 pairs, 600 draws: each about 40 times"
+    assert chosen[5] == best_pair(belief, pool, CurvaturePower(2), np.random.default_rng(5))[:2]
+
+
+def test_curvature_power_is_its_formula() -> None:
+    margin, variance = np.array([-3.0, 0.0, 1.0, 800.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    slope = np.array([0.0451766597, 0.25, 0.1966119332, 0.0])
+    np.testing.assert_allclose(CurvaturePower(2)(margin, variance), slope**2 * variance, rtol=1e-8)
+    np.testing.assert_array_equal(CurvaturePower(0)(margin, variance), variance)

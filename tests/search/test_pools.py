@@ -1,0 +1,58 @@
+"""Pools hold the pairs they should, lose the ones they are told to, and draw each with the same probability."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordinate.search import AllPairs, PairList
+
+
+def as_set(pairs: PairList) -> set[tuple[int, int]]:
+    return {(min(i, j), max(i, j)) for i, j in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)}
+
+
+@given(n=st.integers(0, 25), groups=st.integers(1, 4), masked=st.floats(0, 1), seed=st.integers(0, 2**32))
+def test_all_pairs_are_those_within_groups_less_the_masked(n: int, groups: int, masked: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    group = rng.integers(-1, groups, n)
+    every = {(i, j) for i in range(n) for j in range(i + 1, n) if group[i] == group[j] >= 0}
+    gone = {pair for pair in every if rng.random() < masked}
+    rows = np.array(sorted(gone), dtype=np.int64).reshape(-1, 2)
+    half = len(rows) // 2
+    # In two goes, sides swapped in one of them, some pairs twice.
+    pool = AllPairs.of(group).without(rows[:, 0], rows[:, 1]).without(rows[half:, 1], rows[half:, 0])
+    assert pool.size == len(every) - len(gone)
+    assert as_set(pool.sample(10**6, rng)) == every - gone
+    few = pool.sample(5, rng)
+    assert few.size == min(5, pool.size) == len(as_set(few))
+    assert as_set(few) <= every - gone
+    for number, items in enumerate(pool.rows):
+        first, second = pool.masked_in(number)
+        inside = {pair for pair in gone if group[pair[0]] == group[items[0]]}
+        assert set(zip(items[first].tolist(), items[second].tolist(), strict=True)) == inside
+
+
+def test_masking_pairs_across_groups_or_of_excluded_items_changes_nothing() -> None:
+    pool = AllPairs.of(np.array([0, 0, 1, 1, -1]))
+    assert pool.without(np.array([0, 2, 4]), np.array([2, 4, 0])).size == pool.size == 2
+
+
+@pytest.mark.parametrize("kind", ["all", "list"])
+def test_every_pair_is_drawn_equally_often(kind: str) -> None:
+    group = np.array([0, 0, 0, 0, 1, 1, 1])
+    every = AllPairs.of(group).without(np.array([1]), np.array([3]))
+    pool = every if kind == "all" else every.sample(99, np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    drawn = [as_set(pool.sample(1, rng)).pop() for _ in range(4000)]
+    counts = np.unique([i * 7 + j for i, j in drawn], return_counts=True)[1]
+    assert len(counts) == 8
+    # 4000 draws of 8 pairs: chi-squared with 7 degrees of freedom stays under 24.3 with probability 0.999.
+    assert np.square(counts - 500).sum() / 500 < 24.3
+
+
+def test_pair_list() -> None:
+    pairs = PairList(np.array([3, 0, 2]), np.array([1, 2, 4]))
+    assert as_set(pairs.without(np.array([1, 9]), np.array([3, 8]))) == {(0, 2), (2, 4)}
+    assert as_set(pairs.within(np.array([0, 1, 0, 1, -1]))) == {(1, 3), (0, 2)}
+    assert pairs.sample(7, np.random.default_rng(0)) is pairs
