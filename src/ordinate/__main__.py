@@ -1,0 +1,83 @@
+"""`ordinate`, the command: runs the Typer application and turns failures into one line and an exit code.
+
+0  done        1  the environment failed (disk, network, memory)        2  bad input or usage        130  interrupted
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with `arguments` (None: those of the process) and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A text that the terminal's encoding lacks is shown escaped; it must not end the command.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        code = _run(arguments)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        _complain("Interrupted: answers given before are stored; files that were not finished were not written.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`head`, say) has gone. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    import typer
+
+    from ordinate.cli import app
+    from ordinate.errors import OrdinateError
+
+    try:
+        result = app(args=arguments, prog_name="ordinate", standalone_mode=False)
+    except OrdinateError as error:
+        return _fail(str(error), error.exit_code)
+    except typer.Abort:
+        return _fail("the input ended before an answer was given", 1)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(_environment(error), 1)
+    except MemoryError as error:
+        return _fail(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
+    except Exception as error:
+        # Usage errors: Typer's classes for them moved between versions; what they offer stayed.
+        format_message = getattr(error, "format_message", None)
+        if format_message is None:
+            raise
+        context = getattr(error, "ctx", None)
+        command = getattr(context, "command_path", "ordinate")
+        return _fail(f"{format_message().rstrip('.')}. See: {command} --help", getattr(error, "exit_code", 2))
+    return result if isinstance(result, int) else 0
+
+
+def _environment(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{reason}: {error.filename}" if error.filename is not None else reason
+
+
+def _fail(message: str, code: int) -> int:
+    _complain(f"Error: {message}")
+    return code
+
+
+def _complain(message: str) -> None:
+    from ordinate.cli.screen import one_line
+
+    print(one_line(message), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

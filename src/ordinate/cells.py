@@ -1,0 +1,52 @@
+"""What a cell of a table means, whichever file or frame it came from: nothing, an id, a text, a number."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinate.errors import InvalidInput
+
+
+def is_missing(value: object) -> bool:
+    if value is None or (isinstance(value, str) and value == ""):
+        return True
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return type(value).__name__ in ("NAType", "NaTType")  # of pandas, known by name so that it need not be there
+
+
+def id_text(value: object) -> str:
+    """An id as text: 7 and 7.0 (a pandas column with a gap) are both "7", and "007" stays "007"."""
+    if is_missing(value):
+        return ""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def plain_text(text: str, where: str) -> str:
+    """The text, unless it holds what files and databases cannot: a NUL or half of a surrogate pair."""
+    if "\0" in text or (not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)):
+        raise InvalidInput(f"{where} holds a character that is no text: {text!r}")
+    return text
+
+
+def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
+    """A column of numbers. Raises InvalidInput naming the first row that is none."""
+    parsed = np.empty(len(values))
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise InvalidInput(f"row {row + 1} of column {column!r} is empty; fill it in or leave the item out")
+        try:
+            parsed[row] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(f"row {row + 1} of column {column!r} holds {value!r}, which is no number") from None
+    bad = np.flatnonzero(~np.isfinite(parsed))
+    if bad.size:
+        raise InvalidInput(
+            f"row {bad[0] + 1} of column {column!r} is {parsed[bad[0]]}; fill it in or leave the item out"
+        )
+    return parsed

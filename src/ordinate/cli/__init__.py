@@ -1,0 +1,157 @@
+"""The commands: each parses, calls the library, and formats what comes back.
+
+What is heavy is imported inside the commands, so that `ordinate --help` is quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from ordinate.cli import (
+    algorithms,
+    annotate,
+    answering,
+    create,
+    demo,
+    exchange,
+    exclusion,
+    order,
+    simulate,
+    status,
+)
+from ordinate.cli.options import ANSWER, CHANGE, RESULT, TRY, examples, help_text
+
+app = typer.Typer(
+    name="ordinate",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    # Whatever still comes out of a command is a bug, and its traceback is worth having as Python prints it.
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from ordinate import __version__
+
+        print(f"ordinate {__version__}")
+        raise typer.Exit
+
+
+@app.callback(
+    epilog=examples(
+        "ordinate demo",
+        "ordinate create study.db --items items.csv --features features.npy",
+        "ordinate annotate study.db",
+        "ordinate order study.db --out ordering.csv",
+        title="From items to an ordering",
+    )
+)
+def ordinate(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Order a collection of items by asking people which of two they prefer, with as few questions as possible."""
+
+
+def _add(panel: str, name: str, command: Callable[..., None], *lines: str) -> None:
+    app.command(name, help=help_text(command), rich_help_panel=panel, epilog=examples(*lines))(command)
+
+
+_add(
+    CHANGE,
+    "create",
+    create.create,
+    "ordinate create study.db --items essays.csv --features embeddings.npy",
+    'ordinate create study.db --items photos.csv --feature-columns sharpness,contrast --question "Which is clearer?"',
+    "ordinate create study.db --items names.csv --id-column name",
+)
+_add(
+    CHANGE,
+    "add-items",
+    create.add_items,
+    "ordinate add-items study.db --items more.csv --features more.npy",
+)
+_add(
+    CHANGE,
+    "exclude",
+    exclusion.exclude,
+    "ordinate exclude study.db --item essay-17",
+    "ordinate exclude study.db --annotator mallory",
+)
+_add(
+    CHANGE,
+    "include",
+    exclusion.include,
+    "ordinate include study.db --item essay-17",
+)
+_add(
+    ANSWER,
+    "annotate",
+    annotate.annotate,
+    "ordinate annotate study.db",
+    "ordinate annotate study.db --annotator anna",
+)
+_add(
+    ANSWER,
+    "ask",
+    answering.ask,
+    "ordinate ask study.db",
+    "ordinate ask study.db --annotator anna --count 5 --json",
+)
+_add(
+    ANSWER,
+    "tell",
+    answering.tell,
+    "ordinate tell study.db k3x9af-1 left",
+    "ordinate tell study.db k3x9af-2 tie",
+)
+_add(ANSWER, "withdraw", answering.withdraw, "ordinate withdraw study.db k3x9af-3")
+_add(
+    ANSWER,
+    "undo",
+    answering.undo,
+    "ordinate undo study.db",
+    "ordinate undo study.db --annotator anna",
+)
+_add(
+    ANSWER,
+    "import",
+    exchange.import_,
+    "ordinate import study.db comparisons.csv",
+)
+_add(
+    RESULT,
+    "order",
+    order.order,
+    "ordinate order study.db",
+    "ordinate order study.db --out ordering.csv",
+    "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
+)
+_add(
+    RESULT,
+    "status",
+    status.status,
+    "ordinate status study.db",
+    "ordinate status study.db --json",
+)
+_add(
+    RESULT,
+    "export",
+    exchange.export,
+    "ordinate export study.db comparisons.csv",
+)
+_add(
+    TRY,
+    "demo",
+    demo.demo,
+    "ordinate demo",
+    "ordinate demo --folder my-demo",
+)
+app.add_typer(simulate.app, name="simulate", rich_help_panel=TRY)
+_add(TRY, "algorithms", algorithms.algorithms, "ordinate algorithms", "ordinate algorithms --json")

@@ -1,0 +1,21 @@
+"""`ordinate algorithms`: what may stand after --algorithm."""
+
+from __future__ import annotations
+
+from ordinate.cli.options import AsJson
+from ordinate.cli.screen import console, print_json
+
+
+def algorithms(as_json: AsJson = False) -> None:
+    """List the algorithms by name, with a line on each."""
+    from ordinate.algorithms import ALGORITHMS
+
+    if as_json:
+        print_json([{"name": name, "summary": row.summary} for name, row in ALGORITHMS.items()])
+        return
+    from rich.table import Table
+
+    table = Table("name", "what it does")
+    for name, row in ALGORITHMS.items():
+        table.add_row(name, row.summary)
+    console().print(table)

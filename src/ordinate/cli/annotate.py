@@ -1,0 +1,192 @@
+"""`ordinate annotate`: answer questions in the terminal, one key each."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from ordinate.cli import media
+from ordinate.cli.answering import item_contents
+from ordinate.cli.keys import END, LEFT, RIGHT, Keys, open_keys
+from ordinate.cli.options import Annotator, StudyFile, open_study
+from ordinate.cli.screen import console, count, error_in_words, percent, visible
+from ordinate.errors import AlreadyAnswered, NothingToUndo, PoolExhausted
+
+if TYPE_CHECKING:
+    from rich.panel import Panel
+
+    from ordinate.study import Study
+    from ordinate.types import Answer, Query
+
+ANSWER_KEYS: dict[str, Answer] = {
+    LEFT: "left",
+    "1": "left",
+    RIGHT: "right",
+    "2": "right",
+    "t": "tie",
+    "s": "skip",
+}
+LEGEND = "← or 1 left    → or 2 right    t tie    s skip    u undo    o open images    q quit"
+# Two texts side by side need about this many columns to read well.
+SIDE_BY_SIDE = 80
+PIPED_WIDTH = 80
+# The expected error is looked up after every answer while that takes less than this, in seconds; else now and then.
+QUICK = 0.2
+NOW_AND_THEN = 10
+
+
+def annotate(study: StudyFile, annotator: Annotator = None) -> None:
+    """Answer questions in this terminal, one key each; stop whenever you like.
+
+    Keys: left arrow or 1 for the left item, right arrow or 2 for the right one, t for a tie, s to skip, u to take
+    the last answer back, o to open the images (or links) again, q to stop. Each answer is stored at once.
+    """
+    with open_study(study) as opened, open_keys() as keys, TemporaryDirectory(prefix="ordinate-") as scratch:
+        _Session(opened, study, annotator, keys, Path(scratch)).run()
+
+
+class _Session:
+    """One person at one terminal, from the first question to the last."""
+
+    def __init__(self, study: Study, address: str, annotator: str | None, keys: Keys, scratch: Path) -> None:
+        self._study = study
+        self._address = address
+        self._annotator = annotator
+        self._keys = keys
+        self._scratch = scratch
+        self._contents = item_contents(study)
+        self._folder = media.study_folder(address)
+        self._viewer = media.has_viewer()
+        self._screen = console()
+        self._told: list[Answer] = []
+        self._notice = ""
+        self._first_error = self._error = self._look_up_error()
+        # The first look-up also loads what the later ones need, so it says nothing about how long they take.
+        self._lookup_seconds = 0.0
+
+    def run(self) -> None:
+        while True:
+            try:
+                query = self._study.ask(self._annotator)
+            except PoolExhausted as error:
+                self._screen.print(visible(str(error)))
+                break
+            if not self._put(query):
+                break
+        self._error = self._look_up_error()
+        self._screen.print(
+            f"You gave {count(self._given, 'answer')}. Expected error {error_in_words(self._error)}.\n"
+            f"See the ordering: ordinate order {visible(self._address)}"
+        )
+
+    def _put(self, query: Query) -> bool:
+        """Show a question and take keys until it is settled. False: the annotator wants to stop."""
+        if self._screen.is_terminal:
+            self._screen.clear()
+        self._show(query)
+        if self._viewer and self._pictures(query):
+            self._open(query)
+        while True:
+            key = self._keys.read()
+            key = key.lower() if len(key) == 1 else key
+            if key in ("q", END):
+                return False
+            if key in ANSWER_KEYS:
+                self._answer(query, ANSWER_KEYS[key])
+                return True
+            if key == "u":
+                if self._undo():
+                    return True
+            elif key == "o":
+                self._open(query)
+            else:
+                self._screen.print(f"Keys: {LEGEND}")
+
+    def _answer(self, query: Query, answer: Answer) -> None:
+        try:
+            self._study.tell(query.id, answer)
+        except AlreadyAnswered:
+            self._notice = "Somebody settled that question meanwhile; here is the next."
+            return
+        self._told.append(answer)
+        self._notice = {"left": "← left", "right": "→ right", "tie": "= tie", "skip": "skipped"}[answer]
+        if self._lookup_seconds < QUICK or self._given % NOW_AND_THEN == 0:
+            self._error = self._look_up_error()
+
+    def _undo(self) -> bool:
+        try:
+            self._study.undo(self._annotator)
+        except NothingToUndo as error:
+            self._screen.print(visible(str(error)))
+            return False
+        # What is taken back may also be an answer of an earlier session.
+        del self._told[-1:]
+        self._notice = "Taken back; here is that question again."
+        self._error = self._look_up_error()
+        return True
+
+    @property
+    def _given(self) -> int:
+        return sum(answer != "skip" for answer in self._told)
+
+    def _look_up_error(self) -> float:
+        start = time.perf_counter()
+        error = self._study.expected_error()
+        self._lookup_seconds = time.perf_counter() - start
+        return error
+
+    def _show(self, query: Query) -> None:
+        from rich.table import Table
+
+        line = f"{count(self._given, 'answer')} from you now · expected error {percent(self._error)}"
+        if self._first_error != self._error:
+            line += f" ({percent(self._first_error)} when you began)"
+        self._screen.print(f"{self._notice}\n" if self._notice else "", style="dim", end="")
+        self._screen.print(line, style="dim")
+        self._screen.print(visible(self._study.settings.question), style="bold")
+        left, right = self._panel(query.left, "← 1"), self._panel(query.right, "2 →")
+        width = self._screen.width if self._screen.is_terminal else PIPED_WIDTH
+        if width >= SIDE_BY_SIDE:
+            grid = Table.grid(expand=True, padding=(0, 1))
+            grid.add_column(ratio=1)
+            grid.add_column(ratio=1)
+            grid.add_row(left, right)
+            self._screen.print(grid, width=width)
+        else:
+            self._screen.print(left, width=width)
+            self._screen.print(right, width=width)
+        self._screen.print(LEGEND, style="dim")
+        self._notice = ""
+
+    def _panel(self, name: str, title: str) -> Panel:
+        from rich.panel import Panel
+        from rich.text import Text
+
+        shown = self._contents[name]
+        lines = [
+            visible(value if kind in ("text", "link") else media.resolved(value, self._folder))
+            for kind, value in shown.items()
+        ]
+        # An id may give the answer away ("good-17"), so it is shown only where nothing else is.
+        return Panel(Text("\n".join(lines) if lines else visible(name), overflow="fold"), title=title, expand=True)
+
+    def _pictures(self, query: Query) -> bool:
+        return any("image" in self._contents[name] for name in (query.left, query.right))
+
+    def _open(self, query: Query) -> None:
+        places = [
+            media.resolved(shown[kind], self._folder)
+            for shown in (self._contents[query.left], self._contents[query.right])
+            for kind in ("image", "audio", "link")
+            if kind in shown
+        ]
+        if not places:
+            problem: str | None = "These items have no image, sound or link to open."
+        elif not self._viewer:
+            problem = "There is no viewer beside this terminal; the places are:\n" + "\n".join(places)
+        else:
+            problem = media.open_outside(places, self._scratch)
+        if problem is not None:
+            self._screen.print(visible(problem))

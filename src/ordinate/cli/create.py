@@ -1,0 +1,147 @@
+"""`ordinate create` and `ordinate add-items`: from a table of items to a study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ordinate.cli import media
+from ordinate.cli.options import (
+    AsJson,
+    FeatureColumns,
+    FeaturesFile,
+    IdColumn,
+    ItemsFile,
+    StudyFile,
+    open_study,
+    split_names,
+    study_url,
+)
+from ordinate.cli.screen import count, print_json, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ordinate.study import Study
+    from ordinate.types import Items
+
+
+def create(
+    study: StudyFile,
+    items: ItemsFile,
+    features: FeaturesFile = None,
+    feature_columns: FeatureColumns = None,
+    id_column: IdColumn = "id",
+    question: Annotated[str, typer.Option(metavar="TEXT", help="What annotators are asked.")] = "Which ranks higher?",
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="See `ordinate algorithms`; without it, the one that suits the items.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Make a study from a table of items.
+
+    Features are numbers that say something about each item: an embedding of its text or image, or measurements. With
+    them the study learns what makes an item rank high, needs fewer questions, and can order new items. A matrix
+    (--features) is scaled as a whole; named columns (--feature-columns) each on their own.
+
+    Paths of images and sounds are kept as seen from the study's folder, so the folder can move as a whole.
+    """
+    from ordinate.study import Study
+
+    table = read_items(items, id_column, features, split_names(feature_columns))
+    made = Study.create(
+        media.from_study_folder(table, items, study),
+        algorithm=algorithm,
+        question=question,
+        seed=seed,
+        storage=study_url(study),
+    )
+    with made:
+        if as_json:
+            print_json({"study": study, **_summary(made)})
+            return
+        say(f"Made {study}: {_described(made.items)}.")
+        say(f"Question: {made.settings.question}")
+        say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
+        say()
+        say("What to type next:")
+        say(f"  ordinate annotate {study}    answer in this terminal")
+        say(f"  ordinate order {study}       see the ordering so far")
+
+
+def add_items(
+    study: StudyFile,
+    items: ItemsFile,
+    features: FeaturesFile = None,
+    feature_columns: FeatureColumns = None,
+    id_column: IdColumn = "id",
+    as_json: AsJson = False,
+) -> None:
+    """Add items to a study; what was answered stays.
+
+    The new items need the same features as the others. Feature columns that the study was made with are read by
+    name from the new table.
+    """
+    with open_study(study) as opened:
+        table = read_items_like(opened, items, id_column, features, feature_columns)
+        opened.add_items(media.from_study_folder(table, items, study))
+        if as_json:
+            print_json({"study": study, "added": len(table), **_summary(opened)})
+        else:
+            say(f"Added {count(len(table), 'item')}; {study} now has {_described(opened.items)}.")
+
+
+def read_items(path: str, id_column: str, features: str | None, feature_columns: Sequence[str]) -> Items:
+    from ordinate.types import Items
+
+    return Items.read(path, id_column=id_column, features=features, feature_columns=feature_columns)
+
+
+def read_items_like(
+    study: Study, path: str, id_column: str, features: str | None, feature_columns: str | None
+) -> Items:
+    """Items for a study that exists: without other word, its feature columns are taken from the table."""
+    names = split_names(feature_columns)
+    if features is None and not names:
+        names = list(study.items.feature_names or ())
+    return read_items(path, id_column, features, names)
+
+
+def _summary(study: Study) -> dict[str, Any]:
+    items = study.items
+    return {
+        "items": len(items),
+        "features": int(items.features.shape[1]),
+        "feature_names": None if items.feature_names is None else list(items.feature_names),
+        "groups": 1 if items.group is None else len(set(items.group)),
+        "algorithm": study.settings.algorithm,
+        "question": study.settings.question,
+        "seed": study.settings.seed,
+    }
+
+
+def _described(items: Items) -> str:
+    parts = [count(len(items), "item")]
+    columns = items.features.shape[1]
+    if items.feature_names:
+        parts.append(f"{count(columns, 'feature column')} ({', '.join(items.feature_names)})")
+    else:
+        parts.append(count(columns, "feature column") if columns else "no features")
+    if items.group is not None:
+        parts.append(count(len(set(items.group)), "group"))
+    return ", ".join(parts)
+
+
+def _reason(asked_for: str | None, items: Items) -> str:
+    if asked_for is not None:
+        return "as you asked"
+    if items.features.shape[1]:
+        return "it learns from the features and from each item's own answers; `ordinate algorithms` lists others"
+    return "without features only the answers tell the items apart; `ordinate algorithms` lists others"

@@ -1,0 +1,64 @@
+"""`ordinate exclude` and `ordinate include`: leave an item or an annotator out, and take them back in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ordinate.cli.options import AsJson, StudyFile, open_study
+from ordinate.cli.screen import print_json, say
+from ordinate.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from ordinate.study import Study
+
+# One at a time: each call is one entry of the log, so nothing is ever half done.
+ItemName = Annotated[str | None, typer.Option("--item", metavar="ID", help="An item.", show_default=False)]
+AnnotatorName = Annotated[
+    str | None, typer.Option("--annotator", "-a", metavar="NAME", help="An annotator.", show_default=False)
+]
+
+
+def exclude(study: StudyFile, item: ItemName = None, annotator: AnnotatorName = None, as_json: AsJson = False) -> None:
+    """Leave an item or an annotator out; the answers stay stored but do not count."""
+    _require_one(item, annotator)
+    with open_study(study) as opened:
+        if item is not None:
+            opened.exclude_item(item)
+        if annotator is not None:
+            opened.exclude_annotator(annotator)
+        _report(opened, study, as_json)
+
+
+def include(study: StudyFile, item: ItemName = None, annotator: AnnotatorName = None, as_json: AsJson = False) -> None:
+    """Take an excluded item or annotator, with all answers, back in."""
+    _require_one(item, annotator)
+    with open_study(study) as opened:
+        if item is not None:
+            opened.include_item(item)
+        if annotator is not None:
+            opened.include_annotator(annotator)
+        _report(opened, study, as_json)
+
+
+def _require_one(item: str | None, annotator: str | None) -> None:
+    if (item is None) == (annotator is None):
+        raise InvalidInput("say whom or what, one at a time: --item ID or --annotator NAME")
+
+
+def _report(study: Study, address: str, as_json: bool) -> None:
+    answers = len(study.comparisons())
+    if as_json:
+        print_json(
+            {
+                "study": address,
+                "excluded_items": list(study.excluded_items),
+                "excluded_annotators": list(study.excluded_annotators),
+                "comparisons": answers,
+            }
+        )
+        return
+    say(f"Excluded items: {', '.join(study.excluded_items) or 'none'}.")
+    say(f"Excluded annotators: {', '.join(study.excluded_annotators) or 'none'}.")
+    say(f"Comparisons that count: {answers:,}.")

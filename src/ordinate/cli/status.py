@@ -1,0 +1,68 @@
+"""`ordinate status`: where a study stands."""
+
+from __future__ import annotations
+
+from ordinate.cli.answering import item_contents, query_json
+from ordinate.cli.options import AsJson, StudyFile, open_study
+from ordinate.cli.screen import console, count, error_in_words, one_line, print_json
+
+
+def status(study: StudyFile, as_json: AsJson = False) -> None:
+    """Show where a study stands: answers, annotators, how good the ordering is, what is open."""
+    with open_study(study) as opened:
+        items, settings = opened.items, opened.settings
+        groups = 1 if items.group is None else len(set(items.group))
+        answers = len(opened.comparisons())
+        annotators = opened.annotators()
+        waiting = opened.open_queries()
+        error = opened.expected_error()
+        if as_json:
+            contents = item_contents(opened)
+            print_json(
+                {
+                    "study": study,
+                    "question": settings.question,
+                    "algorithm": settings.algorithm,
+                    "seed": settings.seed,
+                    "items": len(items),
+                    "features": int(items.features.shape[1]),
+                    "groups": groups,
+                    "comparisons": answers,
+                    "expected_error": error,
+                    "annotators": [{"name": name, "answers": given} for name, given in annotators.items()],
+                    "open": [query_json(query, contents) for query in waiting],
+                    "excluded_items": list(opened.excluded_items),
+                    "excluded_annotators": list(opened.excluded_annotators),
+                }
+            )
+            return
+        from rich.table import Table
+
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        features = items.features.shape[1]
+        named = "" if items.feature_names is None else f" ({', '.join(items.feature_names)})"
+        inside = f" in {groups:,} groups" if items.group is not None else ""
+        known = f"{count(features, 'feature column')}{named}" if features else "no features"
+        rows = {
+            "question": settings.question,
+            "items": f"{len(items):,}{inside}, {known}",
+            "algorithm": settings.algorithm,
+            "comparisons": f"{answers:,}",
+            "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
+            or "none yet",
+            "expected error": error_in_words(error),
+            "open": ", ".join(
+                f"{query.id} ({query.left} or {query.right}{f', {query.annotator}' if query.annotator else ''})"
+                for query in waiting
+            )
+            or "nothing",
+        }
+        if opened.excluded_items:
+            rows["excluded items"] = ", ".join(opened.excluded_items)
+        if opened.excluded_annotators:
+            rows["excluded annotators"] = ", ".join(opened.excluded_annotators)
+        for name, value in rows.items():
+            table.add_row(name, one_line(value))
+        console().print(table)

@@ -1,0 +1,49 @@
+"""What every data set is: items, and either the true scores behind them or the answers people gave."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordinate.errors import InvalidInput
+from ordinate.types import Comparison, Floats, Items
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Items with what is known about their order.
+
+    truth        (n,) the score behind each item, the highest first in the ordering; None where nobody knows it
+    comparisons  answers that people gave, in the order of the file; empty where answers are simulated
+    """
+
+    items: Items
+    truth: Floats | None = None
+    comparisons: tuple[Comparison, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.truth is not None and np.shape(self.truth) != (len(self.items),):
+            raise InvalidInput(f"there are {np.size(self.truth)} true scores for {len(self.items)} items")
+        known = set(self.items.ids)
+        groups = None if self.items.group is None else dict(zip(self.items.ids, self.items.group, strict=True))
+        for row, comparison in enumerate(self.comparisons, start=1):
+            for side, item in (("left", comparison.left), ("right", comparison.right)):
+                if item not in known:
+                    raise InvalidInput(f"comparison {row}: the {side} item {item!r} is not among the items")
+            if groups and groups[comparison.left] != groups[comparison.right]:
+                raise InvalidInput(
+                    f"comparison {row}: {comparison.left!r} is in group {groups[comparison.left]!r} and "
+                    f"{comparison.right!r} in {groups[comparison.right]!r}; items are compared within their group"
+                )
+
+    def describe(self) -> dict[str, Any]:
+        """The sizes a person wants to see before a long run."""
+        return {
+            "items": len(self.items),
+            "features": self.items.features.shape[1],
+            "groups": 1 if self.items.group is None else len(set(self.items.group)),
+            "answers": len(self.comparisons),
+            "pairs": len({frozenset((c.left, c.right)) for c in self.comparisons}),
+        }

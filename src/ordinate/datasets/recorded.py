@@ -1,0 +1,88 @@
+"""Items with answers that people gave: a table of items, a table of comparisons and, optionally, a feature matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordinate.datasets.dataset import Dataset
+from ordinate.errors import InvalidInput
+from ordinate.types import Columns, Comparison, Floats, Items, comparisons_from_columns
+
+
+def read_recorded(
+    items: str | Path,
+    comparisons: str | Path,
+    *,
+    features: str | Path | None = None,
+    feature_columns: Sequence[str] = (),
+    id_column: str = "id",
+    pca: float | int | None = None,
+) -> Dataset:
+    """Read a recorded data set from files of any format that `ordinate.formats` knows.
+
+    Groups come from a column `group` of the items or, where they have none, of the comparisons. `pca` reduces the
+    features, see `principal_components`.
+    """
+    from ordinate.formats import read_columns
+
+    answers = read_columns(comparisons)
+    table = Items.read(items, id_column=id_column, features=features, feature_columns=feature_columns)
+    listed = comparisons_from_columns(answers)
+    if table.group is None and "group" in answers:
+        table = replace(table, group=_groups_from_comparisons(table.ids, listed, answers))
+    if pca is not None:
+        table = replace(table, features=principal_components(table.features, pca), feature_names=None)
+    return Dataset(table, comparisons=tuple(listed))
+
+
+def principal_components(features: Floats, keep: float | int) -> Floats:
+    """The features on their first principal components: centred, not whitened.  (n, d) -> (n, k)
+
+    keep  a share of the variance in (0, 1) such as 0.9 (the fewest components that reach it), or a whole number of
+          components
+
+    Components keep their own spread: whitened, the many small ones drown the few that tell the items apart. The sign of
+    each is fixed (its largest loading is positive), so that the result does not hang on the linear algebra library.
+    """
+    share = 0.0 < keep < 1.0
+    if features.shape[1] == 0:
+        raise InvalidInput("there are no features to reduce; leave out the principal components or give features")
+    if isinstance(keep, bool) or not (share or (keep >= 1 and float(keep).is_integer())):
+        raise InvalidInput(
+            f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {keep}"
+        )
+    centred = features - features.mean(axis=0)
+    left, singular, loadings = np.linalg.svd(centred, full_matrices=False)
+    variance = singular**2
+    rank = int(np.sum(singular > singular[0] * max(features.shape) * np.finfo(float).eps)) if singular[0] > 0 else 0
+    if share:
+        reached = np.cumsum(variance) / variance.sum() if rank else np.ones(1)
+        count = int(np.searchsorted(reached, keep - 1e-12)) + 1
+    else:
+        count = int(keep)
+        if count > min(features.shape):
+            raise InvalidInput(f"{features.shape} features have at most {min(features.shape)} components; got {count}")
+    sign = np.sign(loadings[np.arange(len(loadings)), np.abs(loadings).argmax(axis=1)])
+    components: Floats = left[:, :count] * (singular * np.where(sign == 0, 1.0, sign))[:count]
+    return components
+
+
+def _groups_from_comparisons(ids: Sequence[str], listed: Sequence[Comparison], columns: Columns) -> list[str]:
+    """The group of each item, from the comparisons it takes part in. Raises InvalidInput where they disagree or none is
+    known."""
+    found: dict[str, Any] = {}
+    for row, (comparison, group) in enumerate(zip(listed, columns["group"], strict=True), start=1):
+        for item in (comparison.left, comparison.right):
+            if found.setdefault(item, group) != group:
+                raise InvalidInput(f"row {row}: item {item!r} is compared in group {found[item]!r} and in {group!r}")
+    alone = [item for item in ids if item not in found]
+    if alone:
+        raise InvalidInput(
+            f"item {alone[0]!r} is in no comparison, so its group is unknown; add a column 'group' to the items"
+        )
+    return [str(found[item]) for item in ids]

@@ -1,0 +1,136 @@
+"""What is believed after a log: state -> posterior and belief, as the models and the schedule of refits have it.
+
+A belief is a pure function of the items, the effective comparisons and the open queries: a cold fit of the answers up
+to the last scheduled refit, one rank-one update for each answer since, and one for each open query. All that is kept
+here between calls is keyed by what it depends on, and may be dropped at any moment without changing a result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinate import belief as beliefs
+from ordinate.algorithms import algorithm, last_refit
+from ordinate.belief import Belief
+from ordinate.fold import State, require_same_features
+from ordinate.models import Answers
+from ordinate.posterior import Posterior
+from ordinate.scaling import FeatureMap
+from ordinate.storage import Settings
+from ordinate.types import Floats, Integers, Items, Ordering
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    items_epoch: int
+    map: FeatureMap
+    features: Floats
+
+
+class Inference:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._model = algorithm(settings.algorithm).model
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop everything that is kept to be fast."""
+        self._scaled: _Scaled | None = None
+        # The two newest fits: that of the last refit, and that of all answers.
+        self._fits: dict[tuple[int, int, int], Posterior] = {}
+        # A fit, how many answers were taken in since, and the belief then.
+        self._answered: tuple[Posterior, int, Belief] | None = None
+        # That belief, the open queries that were taken in, and the belief then.
+        self._pending: tuple[Belief, tuple[int | None, ...], Belief] | None = None
+
+    def posterior(self, state: State) -> Posterior:
+        """The fit of all effective comparisons."""
+        return self._fit(state, len(state.effective))
+
+    def belief(self, state: State) -> Belief:
+        """What the next choice is based on."""
+        answered = self._after_answers(state)
+        queries = state.open()
+        numbers = tuple(entry.query for entry in queries)
+        base, done, belief = self._pending or (answered, (), answered)
+        if base is not answered or done != numbers[: len(done)]:
+            done, belief = (), answered
+        for left, right in zip(*state.pairs(queries[len(done) :]), strict=True):
+            belief = beliefs.pending(belief, int(left), int(right))
+        self._pending = (answered, numbers, belief)
+        return belief
+
+    def _after_answers(self, state: State) -> Belief:
+        total = len(state.effective)
+        refit = last_refit(total, len(state.items), self._settings.refit_every)
+        posterior = self._fit(state, refit)
+        fit, done, belief = self._answered or (posterior, refit, posterior.belief)
+        if fit is not posterior:
+            done, belief = refit, posterior.belief
+        left, right, _ = state.effective.first(total)
+        for row in range(done, total):
+            belief = beliefs.update(belief, int(left[row]), int(right[row]))
+        self._answered = (posterior, total, belief)
+        return belief
+
+    def ordering(self, state: State, items: Items | None) -> Ordering:
+        """The study's own items, or the given ones."""
+        if items is not None:
+            return _ordered(items, np.arange(len(items)), *self._place(state, items))
+        scores, errors = self.posterior(state).centred(state.active)
+        rows = np.flatnonzero(state.active >= 0)
+        return _ordered(state.items, rows, scores[rows], errors[rows])
+
+    def _place(self, state: State, items: Items) -> tuple[Floats, Floats]:
+        """Scores and standard errors, each (m,), of any items: the study's own keep theirs, others go by features."""
+        require_same_features(state.items, items)
+        groups = state.group_codes(items)
+        posterior = self.posterior(state)
+        features = self._scale(state).map.transform(items.features)
+        scores, errors = posterior.predict(features, groups, state.active)
+        known = [(place, state.rows[item]) for place, item in enumerate(items.ids) if item in state.rows]
+        places, rows = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        own_scores, own_errors = posterior.centred(state.active)
+        counted = state.active[rows] >= 0
+        scores[places[counted]] = own_scores[rows[counted]]
+        errors[places[counted]] = own_errors[rows[counted]]
+        return scores, errors
+
+    def _fit(self, state: State, count: int) -> Posterior:
+        key = (state.items_epoch, state.epoch, count)
+        fit = self._fits.pop(key, None)
+        if fit is None:
+            fit = self._model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+            newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
+            self._fits = dict(newest[-1:])
+        self._fits[key] = fit
+        return fit
+
+    def _scale(self, state: State) -> _Scaled:
+        if self._scaled is None or self._scaled.items_epoch != state.items_epoch:
+            items = state.items
+            counted = state.active >= 0
+            used = FeatureMap.fit(
+                items.features,
+                items.feature_names is not None,
+                self._settings.scaling,
+                counted if counted.any() else ~counted,
+            )
+            self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features))
+        return self._scaled
+
+
+def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Ordering:
+    """Group after group as they first appear, each from high to low; equal scores keep the order of the items."""
+    group = None if items.group is None else [items.group[row] for row in rows]
+    codes: dict[str, int] = {}
+    first = np.array([codes.setdefault(name, len(codes)) for name in group or [""] * len(rows)], dtype=np.int64)
+    order = np.lexsort((-scores, first))
+    return Ordering(
+        ids=tuple(items.ids[row] for row in rows[order]),
+        scores=scores[order],
+        standard_errors=errors[order],
+        group=None if group is None else tuple(group[place] for place in order),
+    )

@@ -1,0 +1,92 @@
+"""How good an ordering is: against the true order, or against answers that the algorithm never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from ordinate.errors import InvalidInput
+from ordinate.types import Comparison, Floats, Integers
+
+HoldOutUnit = Literal["answers", "pairs"]
+
+
+def ordering_error(scores: Floats, truth: Floats, group: Integers | None = None) -> float:
+    """The normalised Kendall tau distance: the share of pairs that `scores` puts in the wrong order.  All shapes (n,).
+
+    Counts pairs within a group whose truth differs; equal scores count one half. NaN where there is no such pair.
+
+    >>> ordering_error(np.array([3.0, 1.0, 2.0]), np.array([0.3, 0.2, 0.1]))
+    0.3333333333333333
+    """
+    if group is None:
+        wrong, pairs = _wrong_pairs(scores, truth)
+    else:
+        counts = [_wrong_pairs(scores[group == name], truth[group == name]) for name in np.unique(group)]
+        wrong, pairs = sum(wrong for wrong, _ in counts), sum(pairs for _, pairs in counts)
+    return wrong / pairs if pairs else float("nan")
+
+
+def _wrong_pairs(scores: Floats, truth: Floats) -> tuple[float, int]:
+    """Pairs in the wrong order (equal scores one half) and pairs whose truth differs, in O(n log n)."""
+    from scipy.stats import kendalltau
+
+    pairs = len(scores) * (len(scores) - 1) // 2
+    differ, told_apart = pairs - _tied_pairs(truth), pairs - _tied_pairs(scores)
+    if differ == 0 or told_apart == 0:
+        return differ / 2, differ
+    # tau-b = (concordant - discordant) / sqrt(differ * told_apart), so the count comes back as a whole number.
+    tau = kendalltau(scores, truth).statistic
+    agreement = round(tau * np.sqrt(float(differ)) * np.sqrt(float(told_apart)))
+    return (differ - agreement) / 2, differ
+
+
+def _tied_pairs(values: Floats) -> int:
+    counts = np.unique(values, return_counts=True)[1]
+    return int(np.sum(counts * (counts - 1) // 2))
+
+
+def held_out_error(scores: Floats, left: Integers, right: Integers, outcome: Floats) -> float:
+    """The share of held-out answers that the scores predict wrong; equal scores count one half.
+
+    left, right  (T,) rows of the items
+    outcome      (T,) 1 where left won, 0 where right won; a tie (0.5) has no right prediction and is left out
+
+    NaN where no answer remains.
+    """
+    decided = outcome != 0.5
+    difference = (scores[left] - scores[right])[decided]
+    won = outcome[decided] > 0.5
+    wrong = np.where(difference == 0.0, 0.5, (difference > 0.0) != won)
+    return float(wrong.mean()) if wrong.size else float("nan")
+
+
+def hold_out(
+    comparisons: Sequence[Comparison], share: float, by: HoldOutUnit, rng: np.random.Generator
+) -> tuple[list[Comparison], list[Comparison]]:
+    """Split into (to learn from, held out), each in the order given.
+
+    by  "answers" draws single answers; "pairs" draws whole pairs, so that no answer to a held-out pair is ever seen:
+        right where pairs have several answers
+    """
+    if not 0.0 < share < 1.0:
+        raise InvalidInput(f"the held-out share must be between 0 and 1, such as 0.1; got {share}")
+    if by == "answers":
+        unit = np.arange(len(comparisons))
+    elif by == "pairs":
+        number: dict[frozenset[str], int] = {}
+        unit = np.array([number.setdefault(frozenset((c.left, c.right)), len(number)) for c in comparisons])
+    else:
+        raise InvalidInput(f"hold out 'answers' or 'pairs'; got {by!r}")
+    units = int(unit.max()) + 1 if len(unit) else 0
+    chosen = np.zeros(units, dtype=np.bool_)
+    chosen[rng.permutation(units)[: round(share * units)]] = True
+    if not 0 < chosen.sum() < units:
+        raise InvalidInput(f"holding out {share:.0%} of {units} {by} leaves nothing on one side; record more answers")
+    held = chosen[unit]
+    return (
+        [comparison for comparison, out in zip(comparisons, held, strict=True) if not out],
+        [comparison for comparison, out in zip(comparisons, held, strict=True) if out],
+    )

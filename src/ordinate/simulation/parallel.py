@@ -1,0 +1,93 @@
+"""Spread runs over processes and watch how far they are."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from ordinate.errors import InvalidInput
+from ordinate.types import Integers
+
+Result = TypeVar("Result")
+Progress = Callable[[int, int], None]  # (steps made, steps in all)
+Report = Callable[[int], None]  # (steps made in this run)
+Run = Callable[[Report], Result]
+
+POLL_SECONDS = 0.1
+
+
+def run_all(runs: Sequence[Run[Result]], steps: int, jobs: int, progress: Progress | None = None) -> list[Result]:
+    """The results of all runs, in their order; each run takes `steps` steps at most.
+
+    With more than one job the runs must be picklable. An exception in one run, or an interrupt, ends all.
+    """
+    if jobs < 1:
+        raise InvalidInput(f"the number of jobs must be at least 1; got {jobs}")
+    jobs = min(jobs, len(runs))
+    with _counts(len(runs), shared=jobs > 1) as counts, _watched(counts, steps, progress):
+        if jobs == 1:
+            return [_run(run, counts, place, steps) for place, run in enumerate(runs)]
+        from joblib import Parallel, delayed
+
+        tasks = (delayed(_run)(run, counts, place, steps) for place, run in enumerate(runs))
+        results: list[Result] = Parallel(n_jobs=jobs, backend="loky", pre_dispatch="all", batch_size=1)(tasks)
+        return results
+
+
+def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> Result:
+    if multiprocessing.parent_process() is not None:
+        # Ctrl-C reaches the whole process group; the parent alone decides, and its children die without a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def report(step: int) -> None:
+        counts[place] = step
+
+    result = run(report)
+    counts[place] = steps
+    return result
+
+
+@contextmanager
+def _counts(runs: int, shared: bool) -> Iterator[Integers]:
+    """Steps made per run; shared through a file that every process maps."""
+    if not shared:
+        yield np.zeros(runs, dtype=np.int64)
+        return
+    with tempfile.TemporaryDirectory(prefix="ordinate-", ignore_cleanup_errors=True) as folder:
+        yield np.memmap(Path(folder) / "steps", dtype=np.int64, mode="w+", shape=(runs,))
+
+
+@contextmanager
+def _watched(counts: Integers, steps: int, progress: Progress | None) -> Iterator[None]:
+    """Call `progress` from a thread whenever steps were made, and once at the end."""
+    if progress is None:
+        yield
+        return
+    total = steps * len(counts)
+    ended = threading.Event()
+
+    def watch() -> None:
+        seen = -1
+        while True:
+            last = ended.wait(POLL_SECONDS)
+            if (made := int(counts.sum())) != seen:
+                progress(made, total)
+                seen = made
+            if last:
+                return
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -1,0 +1,135 @@
+"""Run algorithms on a task over several seeds, through the same Study that real annotators use.
+
+One run is one algorithm with one seed. Runs share nothing, so they go to several processes, and the rows are the same
+whatever the number of processes: each run has its own generators and one thread for linear algebra.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from ordinate.errors import InvalidInput, PoolExhausted
+from ordinate.simulation.parallel import Progress, Report, run_all
+from ordinate.simulation.tasks import Task
+
+
+class Row(NamedTuple):
+    """The error of one run after `step` comparisons; `seconds` is the time its study took so far to ask and learn."""
+
+    algorithm: str
+    seed: int
+    step: int
+    error: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How every run goes.
+
+    budget       comparisons in a run
+    every        the error is measured after 0, every, 2 * every, ... comparisons, and at the end
+    refit_every, scaling, candidates  go to Study.create
+    """
+
+    budget: int
+    every: int
+    refit_every: int | None = None
+    scaling: Literal["auto", "none"] = "auto"
+    candidates: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("budget", "every"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{name} must be at least 1; got {getattr(self, name)}")
+
+
+def simulate(
+    task: Task,
+    algorithms: Sequence[str],
+    seeds: Sequence[int],
+    budget: int,
+    every: int = 100,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    refit_every: int | None = None,
+    scaling: Literal["auto", "none"] = "auto",
+    candidates: int | None = None,
+) -> dict[str, list[Any]]:
+    """The columns algorithm, seed, step, error, seconds: in the order of `algorithms`, then `seeds`, then step.
+
+    A run that uses up every recorded answer ends early, with a last row there. All columns but `seconds` are the same
+    whatever the number of `jobs` (processes). Interrupting stops all processes.
+    """
+    plan = Plan(budget, every, refit_every, scaling, candidates)
+    _check_names(algorithms, seeds)
+    runs = [partial(run_once, task, plan, algorithm, seed) for algorithm in algorithms for seed in seeds]
+    rows = [row for run in run_all(runs, budget, jobs, progress) for row in run]
+    return {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
+
+
+def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report = lambda step: None) -> list[Row]:
+    """One run; `report` is called after each comparison with their number."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return list(_rows(task, plan, algorithm, seed, report))
+
+
+def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
+    from ordinate.study import Study
+
+    trial = task.build(seed)
+    row_of = {item: k for k, item in enumerate(trial.items.ids)}
+    study = Study.create(
+        trial.items,
+        algorithm=algorithm,
+        seed=seed,
+        scaling=plan.scaling,
+        refit_every=plan.refit_every,
+        candidates=plan.candidates,
+    )
+    seconds = 0.0
+    measured = -1
+    for step in range(plan.budget + 1):
+        if step % plan.every == 0 or step == plan.budget:
+            yield Row(algorithm, seed, step, trial.evaluate(study.scores()), seconds)
+            measured = step
+        if step == plan.budget:
+            break
+        pool = trial.annotators.pool()
+        begun = time.perf_counter()
+        try:
+            # A new name for each answer: a crowd, so that a pair may be asked again.
+            query = study.ask(f"simulated-{step + 1}", among=pool)
+        except PoolExhausted:
+            if measured != step:
+                yield Row(algorithm, seed, step, trial.evaluate(study.scores()), seconds)
+            break
+        asked = time.perf_counter()
+        answer = trial.annotators.answer(row_of[query.left], row_of[query.right])
+        answered = time.perf_counter()
+        study.tell(query.id, answer)
+        seconds += asked - begun + time.perf_counter() - answered
+        report(step + 1)
+    study.close()
+
+
+def _check_names(algorithms: Sequence[str], seeds: Sequence[int]) -> None:
+    # An unknown algorithm is refused here rather than by a process, after minutes of other work.
+    from ordinate.algorithms import algorithm
+
+    for name, values in (("algorithm", algorithms), ("seed", seeds)):
+        if not values:
+            raise InvalidInput(f"give at least one {name}")
+        if len(set(values)) < len(values):
+            raise InvalidInput(f"the same {name} is given twice: {', '.join(map(str, values))}")
+    if min(seeds) < 0:
+        raise InvalidInput(f"seeds are whole numbers from 0 on; got {min(seeds)}")
+    for name in algorithms:
+        algorithm(name)

@@ -1,0 +1,106 @@
+"""Many runs in few numbers: mean and standard error over seeds, and how many comparisons an error costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordinate.types import Columns, Floats, Integers
+
+
+class Curve(NamedTuple):
+    """One algorithm's error against the number of comparisons; all arrays have one entry per step.
+
+    standard_error  of the mean over seeds; NaN from a single seed
+    seeds           how many runs got that far
+    """
+
+    algorithm: str
+    step: Integers
+    mean: Floats
+    standard_error: Floats
+    seeds: Integers
+
+
+def curves(rows: Columns) -> list[Curve]:
+    """The columns of `simulate` as one curve per algorithm, in their order."""
+    errors: dict[str, dict[int, list[float]]] = {}
+    for algorithm, step, error in zip(rows["algorithm"], rows["step"], rows["error"], strict=True):
+        errors.setdefault(algorithm, {}).setdefault(int(step), []).append(float(error))
+    return [_curve(algorithm, by_step) for algorithm, by_step in errors.items()]
+
+
+def _curve(algorithm: str, by_step: dict[int, list[float]]) -> Curve:
+    steps = sorted(by_step)
+    values = [np.array(by_step[step]) for step in steps]
+    return Curve(
+        algorithm=algorithm,
+        step=np.array(steps, dtype=np.int64),
+        mean=np.array([value.mean() for value in values]),
+        standard_error=np.array(
+            [value.std(ddof=1) / np.sqrt(len(value)) if len(value) > 1 else np.nan for value in values]
+        ),
+        seeds=np.array([len(value) for value in values], dtype=np.int64),
+    )
+
+
+def summarise(rows: Columns) -> dict[str, list[Any]]:
+    """The columns algorithm, step, mean, standard_error (None from a single seed), seeds."""
+    columns: dict[str, list[Any]] = {"algorithm": [], "step": [], "mean": [], "standard_error": [], "seeds": []}
+    for curve in curves(rows):
+        columns["algorithm"] += [curve.algorithm] * len(curve.step)
+        columns["step"] += curve.step.tolist()
+        columns["mean"] += curve.mean.tolist()
+        columns["standard_error"] += [None if np.isnan(value) else value for value in curve.standard_error.tolist()]
+        columns["seeds"] += curve.seeds.tolist()
+    return columns
+
+
+def error_table(rows: Columns, steps: Sequence[int] | None = None) -> dict[str, list[str]]:
+    """A table to read: a row per algorithm, a column per step, "mean ± standard error" in the cells.
+
+    Steps default to about five, from a tenth of the way to the end. A cell is empty where nothing was measured.
+    """
+    found = curves(rows)
+    chosen = _few_steps(found) if steps is None else list(steps)
+    table: dict[str, list[str]] = {"algorithm": [curve.algorithm for curve in found]}
+    for step in chosen:
+        table[f"{step:,}"] = [_cell(curve, step) for curve in found]
+    return table
+
+
+def _few_steps(found: Sequence[Curve]) -> list[int]:
+    steps = np.unique(np.concatenate([curve.step for curve in found]))
+    wanted = steps[-1] * np.array([0.1, 0.25, 0.5, 0.75, 1.0])
+    nearest = np.abs(steps[:, None] - wanted).argmin(axis=0)
+    return [int(step) for step in np.unique(steps[nearest])]
+
+
+def _cell(curve: Curve, step: int) -> str:
+    place = np.flatnonzero(curve.step == step)
+    if not place.size:
+        return ""
+    mean, deviation = curve.mean[place[0]], curve.standard_error[place[0]]
+    return f"{mean:.3f}" if np.isnan(deviation) else f"{mean:.3f} ± {deviation:.3f}"
+
+
+def comparisons_needed(rows: Columns, error: float) -> dict[str, float | None]:
+    """Per algorithm, how many comparisons its mean error takes to come down to `error`; None where it never does.
+
+    Between two measurements the curve is taken as a straight line.
+    """
+    return {curve.algorithm: _first_crossing(curve, error) for curve in curves(rows)}
+
+
+def _first_crossing(curve: Curve, error: float) -> float | None:
+    reached = np.flatnonzero(curve.mean <= error)
+    if not reached.size:
+        return None
+    after = int(reached[0])
+    if after == 0:
+        return float(curve.step[0])
+    before = after - 1
+    share = (curve.mean[before] - error) / (curve.mean[before] - curve.mean[after])
+    return float(curve.step[before] + share * (curve.step[after] - curve.step[before]))

@@ -1,0 +1,90 @@
+"""What a simulation is about: a task builds, for each seed, items, someone to answer, and a judge of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ordinate.datasets import Dataset
+from ordinate.errors import InvalidInput
+from ordinate.simulation.annotators import Annotators, LogisticAnnotators, RecordedAnnotators
+from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, ordering_error
+from ordinate.types import Floats, Integers, Items
+
+_OUTCOME = {"left": 1.0, "right": 0.0, "tie": 0.5}
+
+
+class Trial(NamedTuple):
+    """One run's world. `evaluate` maps scores (n,) to an error."""
+
+    items: Items
+    annotators: Annotators
+    evaluate: Callable[[Floats], float]
+
+
+class Task(Protocol):
+    """A frozen value that can travel to another process."""
+
+    def build(self, seed: int) -> Trial:
+        """The world of this seed: the same items, answers and split for every algorithm."""
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedTask:
+    """Logistic annotators over a data set with known truth; the error is the ordering error.
+
+    noise  the paper's lambda: P(left wins) = sigma(noise * (truth_left - truth_right))
+    """
+
+    dataset: Dataset
+    noise: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.dataset.truth is None:
+            raise InvalidInput("annotators can only be simulated where the true scores are known")
+        if not self.noise >= 0.0:
+            raise InvalidInput(f"the noise level must be 0 (coin flips) or more; got {self.noise}")
+
+    def build(self, seed: int) -> Trial:
+        truth = self.dataset.truth
+        assert truth is not None  # __post_init__ refuses it
+        group = _group_codes(self.dataset.items)
+        return Trial(
+            items=self.dataset.items,
+            annotators=LogisticAnnotators(truth, self.noise, seed),
+            evaluate=lambda scores: ordering_error(scores, truth, group),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedTask:
+    """Recorded human answers, each used once; the error is that on a held-out share of them.
+
+    by  "answers" or "pairs", see `hold_out`; the split depends on the seed alone
+    """
+
+    dataset: Dataset
+    share: float = 0.1
+    by: HoldOutUnit = "answers"
+
+    def build(self, seed: int) -> Trial:
+        items = self.dataset.items
+        learn, held = hold_out(self.dataset.comparisons, self.share, self.by, np.random.default_rng([seed, 0x5D1]))
+        row = {item: k for k, item in enumerate(items.ids)}
+        left = np.array([row[comparison.left] for comparison in held], dtype=np.int64)
+        right = np.array([row[comparison.right] for comparison in held], dtype=np.int64)
+        outcome = np.array([_OUTCOME[comparison.outcome] for comparison in held])
+        return Trial(
+            items=items,
+            annotators=RecordedAnnotators(learn, items, seed),
+            evaluate=lambda scores: held_out_error(scores, left, right, outcome),
+        )
+
+
+def _group_codes(items: Items) -> Integers | None:
+    if items.group is None:
+        return None
+    return np.unique(items.group, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,54 @@
+"""Storages by address: None is memory, "sqlite:///study.db" a file here, "sqlite:////home/me/study.db" any file."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from ordinate.errors import InvalidInput
+from ordinate.storage.log import Entry, Kind, Log, Settings, Storage, now
+from ordinate.storage.memory import MemoryStorage
+from ordinate.types import Items
+
+__all__ = ["Entry", "Kind", "Log", "Settings", "Storage", "create", "now", "open", "upgrade"]
+
+
+def create(url: str | None, settings: Settings, items: Items) -> Storage:
+    """A new storage holding these items. Raises StudyExists; a file is whole or not there."""
+    token = secrets.token_hex(3)
+    first = Entry(1, "add-items", now())
+    if url is None:
+        memory = MemoryStorage(settings, token)
+        memory.append([first], items)
+        return memory
+    path = _sqlite_path(url)
+    from ordinate.storage import sqlite
+
+    return sqlite.create(path, settings, token, first, items)
+
+
+def open(url: str) -> Storage:
+    """The storage at the address. Raises StudyNotFound, and makes none; raises NotAStudy for any other file."""
+    path = _sqlite_path(url)
+    from ordinate.storage import sqlite
+
+    return sqlite.open(path)
+
+
+def upgrade(url: str) -> None:
+    """Bring a study that an older version wrote to the tables of this one, all at once or not at all."""
+    path = _sqlite_path(url)
+    from ordinate.storage import sqlite
+
+    sqlite.upgrade(path)
+
+
+def _sqlite_path(url: str) -> Path:
+    """The file of an address, absolute: a later change of the working folder must not lose it."""
+    scheme, found, path = str(url).partition(":///")
+    if not found or scheme != "sqlite":
+        hint = "" if "://" in str(url) else f"; for a file, write 'sqlite:///{url}'"
+        raise InvalidInput(f"unknown storage {str(url)!r}; supported are sqlite:///FILE and memory (None){hint}")
+    if path in ("", ":memory:"):
+        raise InvalidInput(f"storage {str(url)!r} names no file; for a study in memory leave the storage out")
+    return Path(path).absolute()

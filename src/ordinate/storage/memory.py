@@ -1,0 +1,39 @@
+"""A study in memory: for simulations, notebooks and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from ordinate.storage.log import Entry, Log, Settings
+from ordinate.types import Items
+
+
+class MemoryStorage:
+    def __init__(self, settings: Settings, token: str) -> None:
+        self.settings = settings
+        self.token = token
+        self._entries: list[Entry] = []
+        self._items: dict[int, Items] = {}
+
+    def entries(self, after: int) -> Sequence[Entry]:
+        return self._entries[after:]
+
+    def items(self, added: int) -> Items:
+        return self._items[added]
+
+    def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
+        if items is not None:
+            self._items[entries[0].position] = items
+        self._entries.extend(entries)
+
+    @contextmanager
+    def reading(self) -> Iterator[Log]:
+        yield self
+
+    @contextmanager
+    def writing(self) -> Iterator[Log]:
+        yield self
+
+    def close(self) -> None:
+        pass

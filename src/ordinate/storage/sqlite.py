@@ -1,0 +1,157 @@
+"""A study in one SQLite file: made whole or not at all, never made by opening, on the disk before a write returns."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
+from sqlalchemy.pool import NullPool
+
+from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyNotFound
+from ordinate.storage import tables
+from ordinate.storage.log import Entry, Settings
+from ordinate.storage.sql import SqlLog, SqlStorage, check_revision, migrate, write_settings
+from ordinate.types import Items
+
+BUSY_SECONDS = 30
+# SQLITE_ERROR: a table or a column is missing; the others: what a damaged or foreign file gives.
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH", "SQLITE_ERROR")
+FAILURES = {
+    "SQLITE_FULL": "the disk is full; free some space and repeat",
+    "SQLITE_BUSY": f"another program held the file for {BUSY_SECONDS} seconds; close it and repeat",
+    "SQLITE_LOCKED": "another program holds the file; close it and repeat",
+    "SQLITE_READONLY": "the file or its folder is read-only; make both writable, or copy the study elsewhere",
+    "SQLITE_CANTOPEN": "the file cannot be opened; check that it is there and that it and its folder are writable",
+    "SQLITE_PERM": "the file may not be opened; check its permissions",
+    "SQLITE_IOERR": "the disk failed; check it, and that it is not full",
+}
+
+
+def create(path: Path, settings: Settings, token: str, first: Entry, items: Items) -> SqlStorage:
+    """A new study file. It is built beside its place and linked into it, so nobody ever sees half of one."""
+    if os.path.lexists(path):
+        raise StudyExists(f"{path} exists already; it was left as it is. Choose another name, or delete it first")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"there is no folder {path.parent}; make it first")
+    partial = path.with_name(f".{path.name}.{token}.partial")
+    try:
+        with _translated(path):
+            engine = _engine(partial, "rwc")
+            with engine.connect().execution_options(writing=True) as connection:
+                migrate(connection)
+                write_settings(connection, settings, token)
+                SqlLog(connection).append([first], items)
+                connection.commit()
+        _put_in_place(partial, path)
+    finally:
+        for leftover in (partial, partial.with_name(partial.name + "-journal")):
+            leftover.unlink(missing_ok=True)
+    return open(path)
+
+
+def open(path: Path) -> SqlStorage:
+    if not path.exists():
+        raise StudyNotFound(f"there is no study {path}; create one with: ordinate create, or Study.create")
+    if not path.is_file():
+        raise NotAStudy(f"{path} is a folder, not a study")
+    engine = _engine(path, "rw")
+    with _translated(path), engine.connect() as connection:
+        if check_revision(connection) != tables.REVISIONS[-1]:
+            raise NotAStudy(
+                "an older version of ordinate wrote it; keep a copy, then run once in Python: "
+                f"ordinate.storage.upgrade('sqlite:///{path}')"
+            )
+    return SqlStorage(engine, lambda: _translated(path))
+
+
+def upgrade(path: Path) -> None:
+    if not path.is_file():
+        raise StudyNotFound(f"there is no study {path}")
+    with _translated(path), _engine(path, "rw").connect().execution_options(writing=True) as connection:
+        if check_revision(connection) != tables.REVISIONS[-1]:
+            migrate(connection)
+            connection.commit()
+
+
+def _engine(path: Path, mode: str) -> Engine:
+    """Connections to the file, each opened for one transaction: so nothing is held between calls or across a fork.
+
+    Mode "rw" never makes a file, and falls back to reading where the file is read-only.
+    """
+    address = f"file:{quote(str(path))}?mode={mode}"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+
+    @event.listens_for(engine, "connect")
+    def _be_durable(connection: Any, _record: object) -> None:
+        # EXTRA also waits for the folder after the journal is gone: otherwise a power cut could undo a told answer.
+        connection.execute("PRAGMA synchronous = EXTRA")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # A writer takes its lock before it reads: what it has read still holds when it appends.
+        writing = connection.get_execution_options().get("writing", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return engine
+
+
+def _put_in_place(partial: Path, path: Path) -> None:
+    """Give the finished file its name, unless somebody took the name meanwhile."""
+    try:
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links (exFAT): take the name first, then replace
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+            os.replace(partial, path)
+        _flush_folder(path.parent)
+    except FileExistsError as error:
+        raise StudyExists(f"{path} exists already; it was left as it is") from error
+    except OSError as error:
+        raise StorageFailed(f"cannot make {path}: {error.strerror}") from error
+
+
+def _flush_folder(folder: Path) -> None:
+    with suppress(PermissionError):  # Windows opens no folders, and needs no flush
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Errors of SQLite, and values that no study holds, as our errors with the file's name."""
+    try:
+        yield
+    except NotAStudy as error:
+        raise NotAStudy(f"{path} is not a study that can be opened: {error}") from error
+    except DBAPIError as error:
+        raise _translate(path, error.orig) from error
+    except (NoResultFound, MultipleResultsFound) as error:
+        raise NotAStudy(f"{path} is damaged: a row that must be there once is not") from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"{error.object!r} holds a character that cannot be stored; leave it out") from error
+
+
+def _translate(path: Path, error: BaseException | None) -> Exception:
+    name = getattr(error, "sqlite_errorname", None) or ""
+    if name.startswith(DAMAGED) or "decode to UTF-8" in str(error):
+        return NotAStudy(f"{path} is damaged or no study: {error}")
+    for prefix, advice in FAILURES.items():
+        if name.startswith(prefix):
+            return StorageFailed(f"{path}: {advice} ({error})")
+    return StorageFailed(f"{path}: {error}")

@@ -1,0 +1,65 @@
+"""The tables of a stored study. A person can read them: one row of settings, the items, their features, the log.
+
+The migrations in migrations/versions make these tables; a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
+
+# Every revision of the tables, oldest first. A study is opened at the last one only.
+REVISIONS = ("0001",)
+
+metadata = MetaData()
+
+study = Table(
+    "study",
+    metadata,
+    Column("token", String, primary_key=True),
+    Column("question", Text, nullable=False),
+    Column("algorithm", String, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("scaling", String, nullable=False),
+    Column("refit_every", Integer),
+    Column("candidates", Integer),
+)
+
+log = Table(
+    "log",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("kind", String, nullable=False),
+    Column("at", String, nullable=False),
+    Column("query", Integer),
+    Column("left", Text),
+    Column("right", Text),
+    Column("answer", String),
+    Column("annotator", Text),
+    Column("based_on", Integer),
+    Column("utility", Float),
+    Column("algorithm", String),
+)
+
+items = Table(
+    "items",
+    metadata,
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("added", Integer, ForeignKey("log.position"), nullable=False, index=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("item_group", Text),
+    Column("text", Text),
+    Column("image", Text),
+    Column("audio", Text),
+    Column("link", Text),
+)
+
+# One block of numbers for each time items were added: float64, little endian, row after row, in the order of `items`.
+features = Table(
+    "features",
+    metadata,
+    Column("added", Integer, ForeignKey("log.position"), primary_key=True, autoincrement=False),
+    Column("items", Integer, nullable=False),
+    Column("columns", Integer, nullable=False),
+    Column("names", Text),  # JSON; empty for a matrix
+    Column("numbers", LargeBinary, nullable=False),
+)

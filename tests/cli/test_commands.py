@@ -1,0 +1,270 @@
+"""Every command that works on a study: what it says, what it stores, and its JSON."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from ordinate import Study
+
+URL = "sqlite:///study.db"
+
+
+def ask(run, *options):
+    return run("ask", "study.db", "--json", *options).json["queries"]
+
+
+class TestCreate:
+    def test_says_what_it_made_and_what_comes_next(self, run):
+        result = run("create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness, contrast")
+        assert (result.code, result.err) == (0, "")
+        assert "4 items, 2 feature columns (sharpness, contrast)" in result.out
+        assert "guro-hybrid" in result.out
+        assert "ordinate annotate study.db" in result.out
+        with Study.open(URL) as made:
+            assert made.items.ids == ("a", "b", "c", "d")
+            assert made.settings.question == "Which ranks higher?"
+
+    def test_json(self, run):
+        arguments = ["create", "study.db", "--items", "items.csv", "--seed", "3", "--question", "Which?", "--json"]
+        assert run(*arguments).json == {
+            "study": "study.db",
+            "items": 4,
+            "features": 0,
+            "feature_names": None,
+            "groups": 1,
+            "algorithm": "guro-independent",
+            "question": "Which?",
+            "seed": 3,
+        }
+
+    def test_matrix_groups_id_column_and_algorithm(self, run, folder):
+        (folder / "grouped.csv").write_text("name,group\nx,1\ny,1\nz,2\nw,2\n")
+        np.save(folder / "features.npy", np.eye(4))
+        arguments = ["--items", "grouped.csv", "--id-column", "name", "--features", "features.npy"]
+        result = run("create", "study.db", *arguments, "--algorithm", "uniform-contextual")
+        assert "4 items, 4 feature columns, 2 groups" in result.out
+        assert "uniform-contextual (as you asked)" in result.out
+
+    def test_media_are_stored_as_seen_from_the_folder_of_the_study(self, run, folder):
+        (folder / "photos").mkdir()
+        (folder / "studies").mkdir()
+        for name in ("a.png", "b.png"):
+            (folder / "photos" / name).touch()
+        (folder / "photos" / "items.csv").write_text("id,image\na,a.png\nb,./b.png\nc,https://example.org/c.png\nd,\n")
+        assert run("create", "studies/study.db", "--items", "photos/items.csv").code == 0
+        with Study.open("sqlite:///studies/study.db") as made:
+            images = made.items.content["image"]
+        assert images == ("../photos/a.png", "../photos/b.png", "https://example.org/c.png", None)
+
+
+class TestOneStep:
+    def test_ask_prints_the_same_open_query_until_it_is_answered(self, run, study):
+        first = run("ask", "study.db")
+        assert first.out == run("ask", "study.db").out
+        assert "Which is clearer?" in first.out
+        query = ask(run)[0]
+        assert f"ordinate tell study.db {query['id']}" in first.out
+        assert run("tell", "study.db", query["id"], "left").code == 0
+        assert ask(run)[0]["id"] != query["id"]
+
+    def test_ask_json(self, run, study):
+        answer = run("ask", "study.db", "--annotator", "anna", "--count", "3", "--json").json
+        assert set(answer) == {"study", "question", "queries"}
+        assert len(answer["queries"]) == 3
+        for query in answer["queries"]:
+            assert set(query) == {"id", "annotator", "left", "right"}
+            assert query["annotator"] == "anna"
+            assert set(query["left"]) == {"id", "text"}
+
+    def test_tell_withdraw_and_undo_json(self, run, study):
+        first, second = ask(run, "--count", "2")
+        told = run("tell", "study.db", first["id"], "tie", "--json").json
+        assert told == {"study": "study.db", "query": first["id"], "answer": "tie", "comparisons": 1}
+        gone = run("withdraw", "study.db", second["id"], "--json").json
+        assert gone == {"study": "study.db", "query": second["id"], "comparisons": 1}
+        assert run("undo", "study.db", "--json").json == {"study": "study.db", "reopened": first, "comparisons": 0}
+        assert ask(run) == [first]
+
+    @pytest.mark.parametrize(("answer", "counts"), [("left", 1), ("right", 1), ("tie", 1), ("skip", 0)])
+    def test_each_answer(self, run, study, answer, counts):
+        query = ask(run)[0]
+        told = run("tell", "study.db", query["id"], answer)
+        assert told.out == f"Stored: {answer} for {query['id']}. Comparisons so far: {counts}.\n"
+
+    def test_undo_of_one_annotator(self, run, study):
+        anna = ask(run, "--annotator", "anna")[0]
+        ben = ask(run, "--annotator", "ben")[0]
+        run("tell", "study.db", anna["id"], "left")
+        run("tell", "study.db", ben["id"], "left")
+        assert anna["id"] in run("undo", "study.db", "--annotator", "anna").out
+
+
+class TestExchange:
+    def test_import_then_export_gives_the_same_comparisons(self, run, study, folder):
+        table = "left,right,winner,annotator\na,b,right,anna\nc,b,c,\nd,a,tie,ben\n"
+        (folder / "made.csv").write_text(table)
+        assert run("import", "study.db", "made.csv", "--json").json == {
+            "study": "study.db", "recorded": 3, "comparisons": 3,
+        }  # fmt: skip
+        assert run("export", "study.db", "out.csv", "--json").json == {
+            "study": "study.db", "file": "out.csv", "comparisons": 3,
+        }  # fmt: skip
+        assert (folder / "out.csv").read_text().splitlines() == table.replace("c,b,c,", "c,b,left,").splitlines()
+        assert "Recorded 3 comparisons from out.csv; study.db now has 6." in run("import", "study.db", "out.csv").out
+
+    def test_export_of_none(self, run, study, folder):
+        assert "Wrote 0 comparisons" in run("export", "study.db", "out.csv").out
+        assert (folder / "out.csv").read_text().splitlines() == ["left,right,winner,annotator"]
+
+
+class TestItems:
+    def test_add_items_takes_the_study_s_feature_columns(self, run, study, folder):
+        (folder / "more.csv").write_text("id,text,contrast,sharpness\ne,The fifth,1,2\n")
+        result = run("add-items", "study.db", "--items", "more.csv")
+        assert "Added 1 item; study.db now has 5 items, 2 feature columns" in result.out
+        with Study.open(URL) as opened:
+            assert opened.items.features[-1].tolist() == [2.0, 1.0]
+
+    def test_add_items_json(self, run, study, folder):
+        (folder / "more.csv").write_text("id,sharpness,contrast\ne,2,1\nf,3,1\n")
+        added = run("add-items", "study.db", "--items", "more.csv", "--json").json
+        assert (added["added"], added["items"]) == (2, 6)
+
+    def test_exclude_and_include(self, run, study, folder):
+        (folder / "made.csv").write_text("left,right,winner,annotator\na,b,left,anna\na,c,left,ben\n")
+        run("import", "study.db", "made.csv")
+        assert run("exclude", "study.db", "--item", "b", "--json").json == {
+            "study": "study.db", "excluded_items": ["b"], "excluded_annotators": [], "comparisons": 1,
+        }  # fmt: skip
+        out = run("exclude", "study.db", "--annotator", "ben").out
+        assert "Excluded annotators: ben." in out
+        assert "Comparisons that count: 0." in out
+        assert [row["id"] for row in run("order", "study.db", "--json").json["items"]].count("b") == 0
+        run("include", "study.db", "--item", "b")
+        assert run("include", "study.db", "--annotator", "ben", "--json").json["comparisons"] == 2
+
+
+class TestOrder:
+    @pytest.fixture
+    def answered(self, run, study, folder):
+        pairs = ["d,c", "c,b", "b,a", "d,a", "d,b", "c,a"]
+        (folder / "made.csv").write_text("left,right,winner\n" + "".join(f"{pair},left\n" for pair in pairs))
+        run("import", "study.db", "made.csv")
+
+    def test_table(self, run, answered):
+        out = run("order", "study.db").out
+        assert [line.split("│")[2].strip() for line in out.splitlines() if line.startswith("│")] == list("dcba")
+        assert "The fourth" in out
+        assert "From 6 comparisons. Expected error" in out
+
+    def test_json(self, run, answered):
+        result = run("order", "study.db", "--json").json
+        assert set(result) == {"study", "comparisons", "expected_error", "file", "items"}
+        assert [row["id"] for row in result["items"]] == list("dcba")
+        assert set(result["items"][0]) == {"rank", "id", "score", "standard_error"}
+        assert 0 < result["expected_error"] < 0.5
+
+    @pytest.mark.parametrize("name", ["ordering.csv", "ordering.json", "ordering.parquet"])
+    def test_files(self, run, answered, folder, name):
+        from ordinate.formats import read_columns
+
+        assert f"Wrote 4 items in order to {name}." in run("order", "study.db", "--out", name).out
+        columns = read_columns(folder / name)
+        assert columns["id"] == list("dcba")
+        assert list(columns) == ["rank", "id", "score", "standard_error"]
+
+    def test_out_of_sample(self, run, answered, folder):
+        (folder / "new.csv").write_text("id,sharpness,contrast\nlow,0,5\nhigh,6,60\n")
+        assert run("order", "study.db", "--items", "new.csv").out.index("high") >= 0
+        result = run("order", "study.db", "--items", "new.csv", "--json").json
+        assert [row["id"] for row in result["items"]] == ["high", "low"]
+        assert result["expected_error"] is None
+
+    def test_groups(self, run, folder):
+        (folder / "grouped.csv").write_text("id,group\nx,g1\ny,g1\nz,g2\nw,g2\n")
+        run("create", "study.db", "--items", "grouped.csv")
+        (folder / "made.csv").write_text("left,right,winner\nx,y,right\nz,w,right\n")
+        run("import", "study.db", "made.csv")
+        rows = run("order", "study.db", "--json").json["items"]
+        assert [(row["group"], row["rank"], row["id"]) for row in rows] == [
+            ("g1", 1, "y"), ("g1", 2, "x"), ("g2", 1, "w"), ("g2", 2, "z"),
+        ]  # fmt: skip
+        assert "group" in run("order", "study.db").out
+
+
+class TestStatus:
+    def test_of_a_study_in_use(self, run, study, folder):
+        first = ask(run, "--annotator", "anna")[0]
+        run("tell", "study.db", first["id"], "left")
+        waiting = ask(run, "--annotator", "anna")[0]
+        run("exclude", "study.db", "--item", next(iter({"a", "b", "c", "d"} - _sides(first) - _sides(waiting)), "d"))
+        out = run("status", "study.db").out
+        assert "Which is clearer?" in out
+        assert "guro-hybrid" in out
+        assert "excluded items" in out
+        assert "expected error" in out
+
+    def test_json(self, run, study):
+        first = ask(run)[0]
+        run("tell", "study.db", first["id"], "left")
+        waiting = ask(run)[0]
+        result = run("status", "study.db", "--json").json
+        error = result.pop("expected_error")
+        assert 0 < error < 0.5
+        assert result == {
+            "study": "study.db",
+            "question": "Which is clearer?",
+            "algorithm": "guro-hybrid",
+            "seed": 0,
+            "items": 4,
+            "features": 2,
+            "groups": 1,
+            "comparisons": 1,
+            "annotators": [{"name": None, "answers": 1}],
+            "open": [waiting],
+            "excluded_items": [],
+            "excluded_annotators": [],
+        }
+
+
+def _sides(query):
+    return {query["left"]["id"], query["right"]["id"]}
+
+
+def test_algorithms(run):
+    from ordinate.algorithms import ALGORITHMS
+
+    assert [row["name"] for row in run("algorithms", "--json").json] == list(ALGORITHMS)
+    assert all(row["summary"] for row in run("algorithms", "--json").json)
+    assert all(name in run("algorithms").out for name in ALGORITHMS)
+
+
+HOSTILE = "[red]x[/red] :smile: \x1b[2J\x07\u202edlog\x9b1m"
+
+
+class TestHostileTexts:
+    """Texts come from strangers: none may steer the terminal, or be read as rich's markup."""
+
+    @pytest.fixture
+    def hostile(self, run, folder):
+        columns = {"id": [f"1{HOSTILE}", f"2{HOSTILE}"], "text": [HOSTILE, HOSTILE]}
+        (folder / "items.json").write_text(
+            json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+        )
+        assert run("create", "study.db", "--items", "items.json", "--question", HOSTILE).code == 0
+
+    @pytest.mark.parametrize(
+        "line", [["ask"], ["order"], ["status"], ["annotate"], ["exclude", "--item", f"0{HOSTILE}"]], ids=lambda x: x[0]
+    )
+    def test_are_shown_escaped(self, run, hostile, line):
+        result = run(line[0], "study.db", *line[1:], keys="1q")
+        shown = result.out + result.err
+        assert not set("\x1b\x07\u202e\x9b") & set(shown)
+        assert "[red]x[/red]" in shown
+        assert "\\x1b" in shown
+
+    def test_json_keeps_them_as_they_are(self, run, hostile):
+        assert ask(run)[0]["left"]["text"] == HOSTILE

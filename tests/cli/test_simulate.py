@@ -1,0 +1,94 @@
+"""`ordinate simulate`: the table, the rows as JSON and as files, the plot."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ordinate.formats import read_columns
+
+SYNTHETIC = ("simulate", "synthetic", "--n", "8", "--d", "2", "--budget", "6", "--every", "3", "--seeds", "2")
+COLUMNS = {"algorithm", "seed", "step", "error", "seconds"}
+
+
+@pytest.fixture
+def recorded(folder):
+    """A recorded task of four items: the line that runs it."""
+    pairs = itertools.permutations("abcd", 2)
+    lines = [f"{left},{right},{max(left, right)},anna" for left, right in pairs]
+    (folder / "made.csv").write_text("\n".join(["left,right,winner,annotator", *lines]) + "\n")
+    return (
+        "simulate",
+        "recorded",
+        "--items",
+        "items.csv",
+        "--comparisons",
+        "made.csv",
+        "--budget",
+        "5",
+        "--seeds",
+        "2",
+    )
+
+
+def without_seconds(rows):
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+
+class TestSynthetic:
+    def test_table(self, run):
+        result = run(*SYNTHETIC)
+        assert result.code == 0
+        assert "Ordering error after so many comparisons: mean of 2 runs" in result.out
+        assert "guro-contextual" in result.out
+        assert "uniform-contextual" in result.out
+        assert "± is one standard error" in result.out
+        assert result.out.startswith("8 items, 2 feature columns, noise 0.5\n")
+        assert result.err == ""
+
+    def test_json_and_files_hold_the_same_rows(self, run, folder):
+        result = run(*SYNTHETIC, "--json", "--out", "rows.csv", "--plot", "error.png")
+        rows = result.json
+        assert set(rows[0]) == COLUMNS
+        assert [row["step"] for row in rows[:3]] == [0, 3, 6]
+        assert len(rows) == 2 * 2 * 3
+        written = read_columns(folder / "rows.csv")
+        assert [float(value) for value in written["error"]] == [row["error"] for row in rows]
+        assert (folder / "error.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_the_files_are_named(self, run):
+        out = run(*SYNTHETIC, "--out", "rows.parquet", "--plot", "error.svg").out
+        assert out.endswith("Wrote rows.parquet.\nWrote error.svg.\n")
+
+    def test_options_reach_the_run(self, run, folder):
+        task = {"features": np.random.default_rng(1).standard_normal((7, 3)), "theta": np.array([2.0, -1.0, 0.5])}
+        np.savez(folder / "task.npz", **task)
+        line = ("--task", "task.npz", "--refit-every", "2", "--scaling", "none", "--noise", "4", "--algorithms")
+        assert {row["algorithm"] for row in run(*SYNTHETIC, *line, "uniform-independent", "--json").json} == {
+            "uniform-independent"
+        }
+        assert run(*SYNTHETIC, *line, "uniform-independent").out.startswith("7 items, 3 feature columns, noise 4\n")
+
+    def test_jobs_change_nothing(self, run):
+        one, two = (run(*SYNTHETIC, "--json", "--jobs", jobs).json for jobs in ("1", "2"))
+        assert without_seconds(one) == without_seconds(two)
+
+
+class TestRecorded:
+    @pytest.mark.parametrize("holdout", ["answers", "pairs"])
+    def test_table(self, run, recorded, holdout):
+        result = run(*recorded, "--holdout", holdout, "--share", "0.25", "--every", "1")
+        assert result.code == 0
+        assert "Held-out error" in result.out
+        assert "guro-hybrid" in result.out
+        assert result.out.startswith(
+            f"4 items, 0 feature columns, 12 answers on 6 pairs; 25 % of the {holdout} held out\n"
+        )
+
+    def test_principal_components(self, run, recorded, folder):
+        np.save(folder / "features.npy", np.random.default_rng(2).standard_normal((4, 6)))
+        line = ("--features", "features.npy", "--pca", "0.5", "--share", "0.2")
+        assert "1 feature column," in run(*recorded, *line).out
+        assert "2 feature columns," in run(*recorded, *line, "--pca", "2").out

@@ -1,0 +1,279 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ordinate.datasets import Dataset, draw_synthetic, read_recorded, read_synthetic
+from ordinate.errors import InvalidInput
+from ordinate.simulation.run import simulate
+from ordinate.simulation.summary import curves
+from ordinate.simulation.tasks import RecordedTask, SimulatedTask, Task, Trial
+from ordinate.types import Comparison, Items
+
+SHARED = Path(__file__).parents[2] / ".." / "shared"
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    return SimulatedTask(draw_synthetic(20, 3, np.random.default_rng(0)), noise=1.0)
+
+
+def recorded_dataset(groups=1):
+    """Answers to some pairs of 12 items, several to many of them, and three ties."""
+    rng = np.random.default_rng(1)
+    truth = rng.standard_normal(12)
+    group = np.arange(12) % groups
+    pairs = [(i, j) for i in range(12) for j in range(i) if group[i] == group[j]]
+    listed = []
+    for i, j in [pairs[k] for k in rng.integers(len(pairs), size=80)]:
+        left_wins = rng.random() < 1 / (1 + np.exp(truth[j] - truth[i]))
+        listed.append(Comparison(f"i{i}", f"i{j}", "left" if left_wins else "right"))
+    listed[5:8] = [comparison._replace(outcome="tie") for comparison in listed[5:8]]
+    items = Items(
+        ids=[f"i{k}" for k in range(12)],
+        features=truth[:, None] + 0.3 * rng.standard_normal((12, 2)),
+        group=None if groups == 1 else [f"g{code}" for code in group],
+    )
+    return Dataset(items, comparisons=tuple(listed))
+
+
+def without_seconds(rows):
+    return {name: column for name, column in rows.items() if name != "seconds"}
+
+
+def test_rows_are_flat_and_ordered(synthetic):
+    rows = simulate(synthetic, ["uniform-contextual", "guro-contextual"], [3, 1], budget=25, every=10)
+    assert list(rows) == ["algorithm", "seed", "step", "error", "seconds"]
+    assert rows["algorithm"] == ["uniform-contextual"] * 8 + ["guro-contextual"] * 8
+    assert rows["seed"] == ([3] * 4 + [1] * 4) * 2
+    assert rows["step"] == [0, 10, 20, 25] * 4
+    assert rows["error"][0] == 0.5  # nothing is known yet, so every pair is tied
+    assert all(0 <= error <= 1 for error in rows["error"])
+    assert all(type(value) is float for value in rows["error"] + rows["seconds"])
+    assert rows["seconds"][0] == 0.0
+    assert rows["seconds"][:4] == sorted(rows["seconds"][:4])
+
+
+@pytest.mark.parametrize("task", ["synthetic", "recorded"])
+def test_the_rows_are_the_same_whatever_the_number_of_jobs(synthetic, task):
+    chosen: Task = synthetic if task == "synthetic" else RecordedTask(recorded_dataset(groups=2), by="pairs")
+    one, two = (
+        simulate(chosen, ["guro-hybrid", "uniform-independent"], range(3), budget=30, every=10, jobs=jobs)
+        for jobs in (1, 2)
+    )
+    assert without_seconds(one) == without_seconds(two)
+
+
+def test_the_same_call_gives_the_same_rows_and_other_seeds_others(synthetic):
+    one, same, other = (simulate(synthetic, ["guro-contextual"], [seed], budget=20, every=5) for seed in (0, 0, 1))
+    assert without_seconds(one) == without_seconds(same)
+    assert one["error"] != other["error"]
+
+
+@dataclass(frozen=True, eq=False)
+class Overheard:
+    """A task that keeps what was answered: (seed, pair) -> the lower row's outcomes, run after run."""
+
+    task: Task
+    said: list
+
+    def build(self, seed):
+        trial = self.task.build(seed)
+        run = {}
+        self.said.append(run)
+        return trial._replace(annotators=Listener(trial.annotators, run))
+
+
+class Listener:
+    def __init__(self, annotators, run):
+        self.annotators, self.run = annotators, run
+        self.pool = annotators.pool
+
+    def answer(self, left, right):
+        outcome = self.annotators.answer(left, right)
+        first = outcome if left < right else {"left": "right", "right": "left", "tie": "tie"}[outcome]
+        self.run.setdefault((min(left, right), max(left, right)), []).append(first)
+        return outcome
+
+
+@pytest.mark.parametrize("task", ["synthetic", "recorded"])
+def test_every_algorithm_hears_the_same_answers_to_the_same_pairs(synthetic, task):
+    said = []
+    overheard = Overheard(synthetic if task == "synthetic" else RecordedTask(recorded_dataset()), said)
+    simulate(overheard, ["guro-hybrid", "uniform-contextual"], [4], budget=60, every=60)
+    one, two = said
+    shared = one.keys() & two.keys()
+    assert len(shared) > 10
+    for pair in shared:
+        heard = min(len(one[pair]), len(two[pair]))
+        assert one[pair][:heard] == two[pair][:heard]
+
+
+def test_recorded_answers_are_each_used_once_and_then_the_run_ends():
+    said = []
+    task = RecordedTask(recorded_dataset(), share=0.25)
+    rows = simulate(Overheard(task, said), ["guro-hybrid"], [0], budget=500, every=25)
+    assert rows["step"] == [0, 25, 50, 60]  # 20 of 80 were held out
+    counts = {}
+    for comparison in recorded_dataset().comparisons:
+        pair = tuple(sorted((int(comparison.left[1:]), int(comparison.right[1:]))))
+        counts[pair] = counts.get(pair, 0) + 1
+    assert all(len(answers) <= counts[pair] for pair, answers in said[0].items())
+    assert sum(map(len, said[0].values())) == 60
+
+
+def test_the_split_depends_on_the_seed_alone():
+    task = RecordedTask(recorded_dataset())
+    scores = np.random.default_rng(0).standard_normal((5, 12))
+    first, again, other = (
+        [trial.evaluate(row) for row in scores] for trial in (task.build(0), task.build(0), task.build(1))
+    )
+    assert first == again
+    assert first != other
+
+
+def test_learning_lowers_the_error(synthetic):
+    rows = simulate(synthetic, ["guro-contextual"], range(3), budget=100, every=100)
+    assert max(rows["error"][1::2]) < 0.2
+
+
+def test_options_reach_the_study(synthetic):
+    plain, other = (
+        simulate(synthetic, ["guro-contextual"], [0], budget=40, every=10, **options)
+        for options in ({}, {"refit_every": 7, "scaling": "none", "candidates": 5})
+    )
+    assert plain["error"] != other["error"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_only_rises_and_ends_at_the_end(synthetic, jobs):
+    seen = []
+    simulate(
+        synthetic, ["uniform-contextual"], range(2), budget=30, jobs=jobs, progress=lambda *made: seen.append(made)
+    )
+    assert {total for _, total in seen} == {60}
+    assert [made for made, _ in seen] == sorted({made for made, _ in seen})
+    assert seen[-1][0] == 60
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"algorithms": ["gurro"]}, "unknown algorithm 'gurro'"),
+        ({"algorithms": []}, "at least one algorithm"),
+        ({"algorithms": ["guro-hybrid"] * 2}, "the same algorithm is given twice"),
+        ({"seeds": []}, "at least one seed"),
+        ({"seeds": [-1]}, "whole numbers from 0"),
+        ({"budget": 0}, "budget must be at least 1"),
+        ({"every": 0}, "every must be at least 1"),
+        ({"jobs": 0}, "jobs must be at least 1"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_runs(synthetic, change, message):
+    given = {"algorithms": ["guro-hybrid"], "seeds": [0], "budget": 5, "every": 5} | change
+    with pytest.raises(InvalidInput, match=message):
+        simulate(synthetic, **given)
+
+
+@dataclass(frozen=True)
+class Broken:
+    def build(self, seed: int) -> Trial:
+        raise InvalidInput(f"no world for seed {seed}")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_in_a_run_comes_through(jobs):
+    with pytest.raises(InvalidInput, match="no world for seed"):
+        simulate(Broken(), ["guro-hybrid"], range(2), budget=5, jobs=jobs)
+
+
+def test_a_task_without_truth_cannot_simulate_annotators():
+    with pytest.raises(InvalidInput, match="true scores"):
+        SimulatedTask(recorded_dataset())
+    with pytest.raises(InvalidInput, match="noise"):
+        SimulatedTask(draw_synthetic(5, 2, np.random.default_rng(0)), noise=-1.0)
+
+
+INTERRUPTED = """
+import sys
+import numpy as np
+from ordinate.datasets import draw_synthetic
+from ordinate.simulation.run import simulate
+from ordinate.simulation.tasks import SimulatedTask
+
+def shout(made, total):
+    if made:
+        print(made, flush=True)
+
+if __name__ == "__main__":
+    task = SimulatedTask(draw_synthetic(300, 5, np.random.default_rng(0)))
+    try:
+        simulate(task, ["guro-hybrid"], range(4), budget=10**6, every=10**6, jobs=int(sys.argv[1]), progress=shout)
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to a process group")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_ends_all_processes_without_a_traceback(tmp_path, jobs):
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(jobs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout.readline().strip().isdigit()  # it runs
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert said == ""
+        for _ in range(100):
+            try:
+                os.killpg(process.pid, 0)
+            except ProcessLookupError:
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("processes are left behind")
+    finally:
+        process.kill()
+
+
+def test_the_reference_task_is_learned():
+    task = SHARED / "reference" / "synthetic_task.npz"
+    if not task.is_file():
+        pytest.skip("the reference task is not on this machine")
+    rows = simulate(
+        SimulatedTask(read_synthetic(task), noise=0.5),
+        ["guro-contextual"],
+        range(3),
+        budget=200,
+        every=100,
+        refit_every=10,
+        scaling="none",
+    )
+    (curve,) = curves(rows)
+    assert curve.mean[1] < 0.09
+    assert curve.mean[2] < 0.06
+
+
+@pytest.mark.parametrize(("name", "by"), [("sentimentit_movie_reviews", "answers"), ("ukpconvarg1", "pairs")])
+def test_real_answers_are_learned_from(name, by):
+    here = SHARED / "data" / name
+    if not here.is_dir():
+        pytest.skip(f"the real data ({name}) is not on this machine")
+    dataset = read_recorded(here / "items.csv", here / "comparisons.csv", features=here / "features.npy", pca=0.9)
+    rows = simulate(RecordedTask(dataset, by=by), ["guro-contextual"], [0], budget=150, every=150)
+    assert rows["error"][0] == 0.5
+    assert rows["error"][1] < 0.45

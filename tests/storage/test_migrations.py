@@ -1,0 +1,95 @@
+"""The migrations make the tables that the code expects, and bring an older study up to date."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from ordinate import storage as storages
+from ordinate.errors import NotAStudy
+from ordinate.storage import sql, tables
+from ordinate.study import Study
+from ordinate.types import Comparison, Items
+
+MIGRATIONS = Path(sql.__file__).parent / "migrations"
+SECOND = '''
+"""A test's next step."""
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("study", sa.Column("note", sa.Text))
+    op.create_table("notes", sa.Column("note", sa.Text))
+    FAIL
+'''
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    path = tmp_path / "study.db"
+    with Study.create(Items(ids=["a", "b"]), storage=f"sqlite:///{path}") as study:
+        study.record(Comparison("a", "b", "left"))
+    return path
+
+
+def test_the_revisions_are_the_migrations_in_order() -> None:
+    steps = ScriptDirectory(str(MIGRATIONS)).walk_revisions()
+    assert tuple(reversed([step.revision for step in steps])) == tables.REVISIONS
+
+
+def test_the_migrations_make_the_tables_of_the_code(stored: Path) -> None:
+    engine = create_engine(f"sqlite:///{stored}")
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
+    engine.dispose()
+
+
+def test_upgrading_a_study_of_this_version_changes_nothing(stored: Path) -> None:
+    before = stored.read_bytes()
+    storages.upgrade(f"sqlite:///{stored}")
+    assert stored.read_bytes() == before
+
+
+@pytest.fixture
+def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A version of the package with one more migration: the folder of its migrations."""
+    folder = tmp_path / "migrations 100%"
+    shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(sql, "MIGRATIONS", folder)
+    monkeypatch.setattr(tables, "REVISIONS", ("0001", "0002"))
+    return folder
+
+
+def test_an_older_study_is_refused_until_it_is_upgraded(stored: Path, next_version: Path) -> None:
+    (next_version / "versions" / "0002_note.py").write_text(SECOND.replace("FAIL", ""))
+    url = f"sqlite:///{stored}"
+    with pytest.raises(NotAStudy, match=r"older version .* ordinate.storage.upgrade\('sqlite:///"):
+        Study.open(url)
+    storages.upgrade(url)
+    with Study.open(url) as study:
+        assert study.comparisons() == [Comparison("a", "b", "left")]
+    connection = sqlite3.connect(stored)
+    assert connection.execute("SELECT note FROM study").fetchall() == [(None,)]
+    connection.close()
+
+
+def test_an_upgrade_that_fails_leaves_the_study_as_it_was(
+    stored: Path, next_version: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (next_version / "versions" / "0002_note.py").write_text(SECOND.replace("FAIL", "raise KeyboardInterrupt"))
+    before = stored.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        storages.upgrade(f"sqlite:///{stored}")
+    assert stored.read_bytes() == before
+    monkeypatch.setattr(tables, "REVISIONS", ("0001",))
+    with Study.open(f"sqlite:///{stored}") as study:
+        assert len(study.comparisons()) == 1
