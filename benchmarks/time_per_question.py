@@ -3,7 +3,7 @@
 The plain version is what one would write first: the difference vectors of all pairs as one (pairs, d) array, their
 quadratic forms, sigma', the maximum. Ours is the product path: the rank-one update of an answer and the exact search.
 
-    python benchmarks/time_per_question.py                       # n = 200, 500, 935, and 6,072 without the plain version
+    python benchmarks/time_per_question.py                       # n = 200, 500, 935 against it, and 6,072 alone
     python benchmarks/time_per_question.py --largest-plain 1000  # largest n at which the plain version is run
 """
 

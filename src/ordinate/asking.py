@@ -16,6 +16,7 @@ from ordinate.fold import State
 from ordinate.inference import Inference
 from ordinate.search import PairList, Pool
 from ordinate.storage import Entry, Settings
+from ordinate.threads import one_thread
 
 
 class Chosen(NamedTuple):
@@ -32,7 +33,9 @@ def choose(
     """The pair of the next query. Raises PoolExhausted."""
     rng = np.random.default_rng([settings.seed, len(state.queries) + 1])
     strategy = strategy_of(settings.algorithm, settings.candidates)
-    left, right, utility = strategy.choose(lambda: inference.belief(state), allowed_pairs(state, annotator, among), rng)
+    pool = allowed_pairs(state, annotator, among)
+    with one_thread():
+        left, right, utility = strategy.choose(lambda: inference.belief(state), pool, rng)
     return Chosen(left, right, utility) if rng.integers(2) else Chosen(right, left, utility)
 
 

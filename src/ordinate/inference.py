@@ -19,6 +19,7 @@ from ordinate.models import Answers
 from ordinate.posterior import Posterior
 from ordinate.scaling import FeatureMap
 from ordinate.storage import Settings
+from ordinate.threads import one_thread
 from ordinate.types import Floats, Integers, Items, Ordering
 
 
@@ -102,7 +103,8 @@ class Inference:
         key = (state.items_epoch, state.epoch, count)
         fit = self._fits.pop(key, None)
         if fit is None:
-            fit = self._model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+            with one_thread():
+                fit = self._model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit

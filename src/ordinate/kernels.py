@@ -53,7 +53,7 @@ def difference_variance(base: Floats, residual: Floats, factor: Floats, sign: fl
     for column in range(factor.shape[1]):
         gap = factor[i, column] - factor[j, column]
         squared += gap * gap
-    variance = residual[i] + residual[j] + sign * squared
+    variance: float = residual[i] + residual[j] + sign * squared
     if base.shape[0]:
         variance += base[i, i] + base[j, j] - 2.0 * base[i, j]
     return max(variance, 0.0)

@@ -26,7 +26,7 @@ class PairCounts(NamedTuple):
 
     left: Integers
     right: Integers
-    count: Floats
+    asked: Floats
     wins: Floats
 
     @classmethod
@@ -35,33 +35,36 @@ class PairCounts(NamedTuple):
         low = np.where(swapped, answers.right, answers.left)
         high = np.where(swapped, answers.left, answers.right)
         codes, position = np.unique(low * items + high, return_inverse=True)
-        count = np.bincount(position, minlength=len(codes)).astype(np.float64)
-        wins = np.bincount(position, np.where(swapped, 1.0 - answers.outcome, answers.outcome), len(codes))
-        return cls(codes // items, codes % items, count, wins)
+        asked = np.bincount(position, minlength=len(codes)).astype(np.float64)
+        wins = _sums(position, np.where(swapped, 1.0 - answers.outcome, answers.outcome), len(codes))
+        return cls(codes // items, codes % items, asked, wins)
 
     def log_likelihood(self, margin: Floats) -> float:
-        losses = self.count - self.wins
+        losses = self.asked - self.wins
         return -float(self.wins @ np.logaddexp(0.0, -margin) + losses @ np.logaddexp(0.0, margin))
 
     def residual(self, margin: Floats) -> Floats:
         """(p,) d log-likelihood / d margin: wins minus expected wins."""
-        residual: Floats = self.wins - self.count * expit(margin)
+        residual: Floats = self.wins - self.asked * expit(margin)
         return residual
 
     def weight(self, margin: Floats) -> Floats:
-        """(p,) minus its second derivative: count * sigma'(margin)."""
-        weight: Floats = self.count * expit(margin) * expit(-margin)
+        """(p,) minus its second derivative: asked * sigma'(margin)."""
+        weight: Floats = self.asked * expit(margin) * expit(-margin)
         return weight
 
     def scatter(self, values: Floats, items: int) -> Floats:
         """(n,) sum over pairs of values * (e_left - e_right)."""
-        scattered: Floats = np.bincount(self.left, values, items) - np.bincount(self.right, values, items)
-        return scattered
+        return _sums(self.left, values, items) - _sums(self.right, values, items)
 
     def degree(self, weight: Floats, items: int) -> Floats:
         """(n,) total weight of each item's pairs: the diagonal of the Laplacian."""
-        degree: Floats = np.bincount(self.left, weight, items) + np.bincount(self.right, weight, items)
-        return degree
+        return _sums(self.left, weight, items) + _sums(self.right, weight, items)
+
+
+def _sums(places: Integers, values: Floats, size: int) -> Floats:
+    """(size,) the sum of the values at each place."""
+    return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 
 def newton(

@@ -1,0 +1,27 @@
+"""One BLAS thread for fits and searches.
+
+At the sizes of a study a second thread gains little and, on a busy machine, costs a hundredfold: every small product
+waits for a thread that has no core. It also keeps the sums, and so the choices, the same whatever the number of cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _libraries() -> Any:
+    """The BLAS libraries of this process; finding them takes milliseconds, so once."""
+    import scipy.linalg  # noqa: F401 - brings its own BLAS, which must be loaded to be found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
