@@ -1,0 +1,40 @@
+"""The documents say what is there: examples run, every module and every algorithm is named."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ordinate.algorithms import ALGORITHMS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_the_python_example_of_the_readme_runs(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "expected error 0." in done.stdout
+    assert (tmp_path / "ordering.csv").read_text().startswith("rank,id,score,standard_error")
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_readme_names_every_algorithm(name: str) -> None:
+    assert f"`{name}`" in README
+
+
+@pytest.mark.parametrize("command", ["pip install . && ordinate demo", "pip install -e '.[test]' && python -m pytest"])
+def test_the_readme_has_its_two_commands(command: str) -> None:
+    assert README.count(f"python -m {command}\n") == 1
+
+
+def test_the_tree_has_a_line_for_every_module() -> None:
+    package = ROOT / "src" / "ordinate"
+    modules = {path.name for path in package.glob("*.py")} | {
+        f"{path.parent.name}/" for path in package.glob("*/__init__.py")
+    }
+    missing = {name for name in modules - {"__init__.py"} if f"  {name}" not in ARCHITECTURE}
+    assert not missing, f"ARCHITECTURE.md has no line for {sorted(missing)}"
