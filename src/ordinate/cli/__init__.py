@@ -15,6 +15,7 @@ from ordinate.cli import (
     annotate,
     answering,
     create,
+    datasets,
     demo,
     exchange,
     exclusion,
@@ -154,4 +155,5 @@ _add(
     "ordinate demo --folder my-demo",
 )
 app.add_typer(simulate.app, name="simulate", rich_help_panel=TRY)
+app.add_typer(datasets.app, name="datasets", rich_help_panel=TRY)
 _add(TRY, "algorithms", algorithms.algorithms, "ordinate algorithms", "ordinate algorithms --json")

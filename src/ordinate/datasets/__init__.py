@@ -2,28 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 
+from ordinate.datasets import image_clarity, imdb_wiki_sbs, recorded, wisc_ads, x_ray_age
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.degraded_photo import DegradedPhotos, degrade_photo
+from ordinate.datasets.download import download
+from ordinate.datasets.export import export_dataset
 from ordinate.datasets.recorded import principal_components, read_recorded
+from ordinate.datasets.source import Source
 from ordinate.datasets.synthetic import draw_synthetic, linear_dataset, read_synthetic
+from ordinate.errors import InvalidInput
 
-DATASETS: dict[str, Callable[..., Dataset]] = {
-    "synthetic": draw_synthetic,
-    "synthetic-file": read_synthetic,
-    "recorded": read_recorded,
-    "degraded-photo": degrade_photo,
+DATASETS: dict[str, Source] = {
+    "imdb-wiki-sbs": Source(
+        imdb_wiki_sbs.read_imdb_wiki_sbs,
+        "Which of two people looks older: 9,150 photographs, 250,249 answers before the paper's filter.",
+        "https://github.com/Toloka/IMDB-WIKI-SbS",
+        "CC BY 4.0 for the tables; the photographs, from IMDB-WIKI, are for academic research only",
+        items=6072,
+        answers=110_349,
+        expects=imdb_wiki_sbs.EXPECTS,
+        remote=imdb_wiki_sbs.REMOTE,
+    ),
+    "image-clarity": Source(
+        image_clarity.read_image_clarity,
+        "Which of two versions of one image is less distorted.",
+        "https://dbgroup.cs.tsinghua.edu.cn/ligl/crowdtopk",
+        "none stated in the paper; ask its publishers",
+        items=100,
+        answers=27_730,
+        expects=image_clarity.EXPECTS,
+    ),
+    "wisc-ads": Source(
+        wisc_ads.read_wisc_ads,
+        "Which of two campaign advertisements of 2008 is more negative.",
+        "https://doi.org/10.7910/DVN/0ZRGEE",
+        "CC0 1.0, as the paper says",
+        items=935,
+        answers=9528,
+        expects=wisc_ads.EXPECTS,
+    ),
+    "x-ray-age": Source(
+        x_ray_age.read_x_ray_age,
+        "Chest X-rays, more than 10,000 of them, with the age of the patient; the paper takes 200 at random.",
+        "https://www.kaggle.com/competitions/spr-x-ray-age",
+        "the rules of the Kaggle competition, which you accept there",
+        items=200,
+        answers=0,
+        expects=x_ray_age.EXPECTS,
+    ),
+    "recorded": Source(
+        recorded.read_recorded_folder,
+        "Answers that you have: any items with comparisons that people made.",
+        "your own tables",
+        "yours",
+        expects=recorded.EXPECTS,
+    ),
+    "synthetic": Source(
+        draw_synthetic,
+        "Standard normal features, scores that are linear in them: the paper's appendix.",
+        "made by: ordinate simulate synthetic",
+        "free of rights",
+        items=100,
+        answers=0,
+    ),
+    "synthetic-file": Source(
+        read_synthetic,
+        "The same with features and theta from an .npz file.",
+        "your own: ordinate simulate synthetic --task FILE.npz",
+        "yours",
+    ),
+    "degraded-photo": Source(
+        degrade_photo,
+        "One photograph, blurred, noisy and compressed to varying strength.",
+        "made by: ordinate demo",
+        "public domain",
+        items=100,
+        answers=0,
+    ),
 }
+
+
+def dataset_source(name: str) -> Source:
+    """The row of the table. Raises InvalidInput with the names there are."""
+    if name not in DATASETS:
+        raise InvalidInput(f"unknown data set {name!r}; there are {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def read_dataset(name: str, folder: str | Path) -> Dataset:
+    """A data set from the folder that holds its files, see `ordinate datasets`."""
+    source = dataset_source(name)
+    if not source.expects:
+        readable = ", ".join(known for known, row in DATASETS.items() if row.expects)
+        raise InvalidInput(f"{name} is not read from a folder ({source.origin}); these are: {readable}")
+    return source.load(folder)
+
 
 __all__ = [
     "DATASETS",
     "Dataset",
     "DegradedPhotos",
+    "Source",
+    "dataset_source",
     "degrade_photo",
+    "download",
     "draw_synthetic",
+    "export_dataset",
     "linear_dataset",
     "principal_components",
+    "read_dataset",
     "read_recorded",
     "read_synthetic",
 ]

@@ -17,11 +17,13 @@ class Dataset:
 
     truth        (n,) the score behind each item, the highest first in the ordering; None where nobody knows it
     comparisons  answers that people gave, in the order of the file; empty where answers are simulated
+    notes        what the reader left out, and why, a sentence each
     """
 
     items: Items
     truth: Floats | None = None
     comparisons: tuple[Comparison, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.truth is not None and np.shape(self.truth) != (len(self.items),):

@@ -9,9 +9,33 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.cells import numbers
 from ordinate.datasets.dataset import Dataset
-from ordinate.errors import InvalidInput
+from ordinate.datasets.layout import Expected, find, read_table, require
+from ordinate.errors import InvalidInput, naming
 from ordinate.types import Columns, Comparison, Floats, Items, comparisons_from_columns
+
+ITEMS = Expected("items.csv", ("id",), note="Also group, text, image, audio or link, where there are any.")
+COMPARISONS = Expected(
+    "comparisons.csv",
+    ("left", "right", "winner"),
+    note="winner is left, right, tie, or the id of the item that won; a column annotator may say who answered.",
+)
+FEATURES = Expected("features.npy", optional=True, note="A matrix with one row per item.")
+EXPECTS = (ITEMS, COMPARISONS, FEATURES)
+
+
+def read_recorded_folder(folder: str | Path) -> Dataset:
+    """`read_recorded` on the files of a folder that have the names in EXPECTS; a column `truth` is read too."""
+    folder = Path(folder)
+    items_file, comparisons_file = require(folder, ITEMS), require(folder, COMPARISONS)
+    table = read_table(items_file, ITEMS)
+    read_table(comparisons_file, COMPARISONS)
+    dataset = read_recorded(items_file, comparisons_file, features=find(folder, FEATURES))
+    if "truth" not in table:
+        return dataset
+    with naming(items_file):
+        return replace(dataset, truth=numbers(table["truth"], "truth"))
 
 
 def read_recorded(

@@ -1,0 +1,206 @@
+"""`ordinate datasets`: the data sets of the paper, from the files as they are published to ordinate's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ordinate.cli.options import AsJson, examples, help_text
+from ordinate.cli.screen import console, count, note, print_json, progress_bar, say
+from ordinate.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ordinate.datasets import Dataset, Source
+
+app = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+    epilog=examples(
+        "ordinate datasets",
+        "ordinate datasets download imdb-wiki-sbs --folder faces",
+        "ordinate datasets check imdb-wiki-sbs faces",
+        "ordinate datasets export imdb-wiki-sbs faces --out tables",
+    ),
+)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="One of the names that `ordinate datasets` lists.")]
+Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder that holds the published files.")]
+
+
+def _command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return lambda command: app.command(help=help_text(command), epilog=examples(*lines))(command)
+
+
+@app.callback()
+def datasets(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the data sets of the paper, and read them from a folder that you have."""
+    if context.invoked_subcommand is not None:
+        if as_json:
+            raise InvalidInput(f"--json goes to the end: ordinate datasets {context.invoked_subcommand} ... --json")
+        return
+    from ordinate.datasets import DATASETS
+
+    if as_json:
+        print_json([_row_json(name, row) for name, row in DATASETS.items()])
+        return
+    for name, row in DATASETS.items():
+        say(f"{name}: {row.summary}")
+        console().print(_row_table(row))
+        say()
+    say("What to type next:")
+    say("  ordinate datasets check NAME FOLDER                 read a folder, and say what was found")
+    say("  ordinate datasets export NAME FOLDER --out FOLDER   write it as tables that create and simulate read")
+
+
+@_command("ordinate datasets check x-ray-age x-rays", "ordinate datasets check wisc-ads APSRReplication --json")
+def check(name: Name, folder: Folder, as_json: AsJson = False) -> None:
+    """Read a data set from a folder, and say what was found.
+
+    A file or a column that is missing is an error that lists what is there and what should be.
+    """
+    from ordinate.datasets import dataset_source, read_dataset
+
+    dataset, row = read_dataset(name, folder), dataset_source(name)
+    if as_json:
+        print_json({**_found_json(name, folder, dataset), "paper": {"items": row.items, "answers": row.answers}})
+        return
+    say(f"{folder} holds {name}: {_found(dataset)}.")
+    for each in dataset.notes:
+        say(f"Note: {each}.")
+    if row.items is not None:
+        sizes = dataset.describe()
+        same = (sizes["items"], sizes["answers"]) == (row.items, row.answers)
+        answers = count(row.answers, "answer") if row.answers else "no recorded answers"
+        say(f"The paper's experiment has {count(row.items, 'item')} and {answers}{': the same' if same else ''}.")
+
+
+@_command(
+    "ordinate datasets export wisc-ads APSRReplication --out ads",
+    "ordinate simulate recorded --items ads/items.csv --comparisons ads/comparisons.csv --algorithms guro-independent",
+)
+def export(
+    name: Name,
+    folder: Folder,
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write: no file there is written over.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Write a data set as items.csv and comparisons.csv.
+
+    `ordinate create` and `ordinate simulate recorded` read these tables. Images stay where they are; the new table says
+    where. A column truth, where the true order is known, is left aside by both commands.
+    """
+    from ordinate.datasets import export_dataset, read_dataset
+
+    dataset = read_dataset(name, folder)
+    written = [path.as_posix() for path in export_dataset(dataset, folder, out)]
+    if as_json:
+        print_json({**_found_json(name, folder, dataset), "files": written})
+        return
+    say(f"Wrote {', '.join(written)}: {_found(dataset)}.")
+    for each in dataset.notes:
+        say(f"Note: {each}.")
+    if not dataset.comparisons:
+        say("Nobody compared these items, so there is no comparisons.csv.")
+
+
+@_command(
+    "ordinate datasets download imdb-wiki-sbs",
+    "ordinate datasets download imdb-wiki-sbs --folder faces",
+)
+def download(
+    name: Name,
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Where to; without it, a folder with the data set's name.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch the files of a data set, where its licence lets anyone do so.
+
+    What arrives is compared with what was published, and never written over a file that is there.
+    """
+    from ordinate.datasets import DATASETS, dataset_source
+    from ordinate.datasets import download as fetch
+
+    row = dataset_source(name)
+    if not row.remote:
+        offered = ", ".join(known for known, other in DATASETS.items() if other.remote)
+        raise InvalidInput(
+            f"{name} cannot be fetched from here; get it yourself: {row.origin} (licence: {row.licence}). "
+            f"Offered are: {offered}"
+        )
+    place = name if folder is None else folder
+    if not as_json:
+        note(f"From {row.origin}. Licence: {row.licence}.")
+    with progress_bar() as bar:
+        shown = {file.name: bar.add_task(file.name, total=None) for file in row.remote}
+        sizes = fetch(row.remote, place, lambda file, done, total: bar.update(shown[file], completed=done, total=total))
+    if as_json:
+        print_json({"dataset": name, "folder": place, "licence": row.licence, "bytes": sizes})
+        return
+    for file, size in sizes.items():
+        say(f"{place}/{file}: {size:,} bytes")
+    say(f"What to type next: ordinate datasets check {name} {place}")
+
+
+def _row_json(name: str, row: Source) -> dict[str, Any]:
+    return {
+        "name": name,
+        "summary": row.summary,
+        "items": row.items,
+        "answers": row.answers,
+        "licence": row.licence,
+        "origin": row.origin,
+        "expects": [
+            {"name": file.name, "columns": list(file.columns), "optional": file.optional, "note": file.note}
+            for file in row.expects
+        ],
+        "downloads": [file.url for file in row.remote],
+    }
+
+
+def _row_table(row: Source) -> Table:
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    if row.items is not None:
+        answers = f", {row.answers:,} answers" if row.answers else ""
+        table.add_row("  in the paper", f"{row.items:,} items{answers}")
+    table.add_row("  from", row.origin)
+    table.add_row("  licence", row.licence)
+    for file in row.expects:
+        table.add_row("  expects", f"{file}. {file.note}".rstrip(". "))
+    return table
+
+
+def _found(dataset: Dataset) -> str:
+    sizes = dataset.describe()
+    parts = [count(sizes["items"], "item")]
+    parts += list(dataset.items.content)
+    if sizes["features"]:
+        parts.append(count(sizes["features"], "feature column"))
+    if sizes["groups"] > 1:
+        parts.append(count(sizes["groups"], "group"))
+    parts.append("true scores" if dataset.truth is not None else "no true scores")
+    answers = f"{count(sizes['answers'], 'answer')} on {count(sizes['pairs'], 'pair')}"
+    parts.append(answers if sizes["answers"] else "no answers")
+    return ", ".join(parts)
+
+
+def _found_json(name: str, folder: str, dataset: Dataset) -> dict[str, Any]:
+    return {
+        "dataset": name,
+        "folder": folder,
+        **dataset.describe(),
+        "truth": dataset.truth is not None,
+        "notes": list(dataset.notes),
+    }

@@ -1,0 +1,43 @@
+"""ImageClarity: which of two versions of one image is less distorted (Zhang, Li and Feng 2016).
+
+Neither the published page (https://dbgroup.cs.tsinghua.edu.cn/ligl/crowdtopk) nor a copy of its files was seen, so the
+columns are this package's own: bring the published files into them. The paper names 100 images, 27,730 comparisons, and
+a true order by the strength of the distortion.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ordinate.cells import numbers
+from ordinate.datasets.dataset import Dataset
+from ordinate.datasets.layout import Expected, find, read_table, require
+from ordinate.errors import InvalidInput, naming
+from ordinate.types import Items, comparisons_from_columns
+
+ITEMS = Expected(
+    "items.csv", ("id", "truth"), note="truth is higher for the clearer image; a column image may name its file."
+)
+COMPARISONS = Expected(
+    "comparisons.csv",
+    ("left", "right", "winner"),
+    note="winner is left, right, tie, or the id of the clearer image; a column annotator may say who answered.",
+)
+IMAGES = Expected("images", optional=True, note="The files that the column image of items.csv names: images/7.jpg.")
+EXPECTS = (ITEMS, COMPARISONS, IMAGES)
+
+
+def read_image_clarity(folder: str | Path) -> Dataset:
+    """The images and the answers; the ordering runs from the clearest image to the most distorted."""
+    folder = Path(folder)
+    items_file, comparisons_file = require(folder, ITEMS), require(folder, COMPARISONS)
+    table, answers = read_table(items_file, ITEMS), read_table(comparisons_file, COMPARISONS)
+    with naming(items_file):
+        items = Items.from_columns({name: table[name] for name in ("id", "image") if name in table})
+        truth = numbers(table["truth"], "truth")
+        if find(folder, IMAGES) is not None:
+            for row, place in enumerate(items.content.get("image", ()), start=1):
+                if place is not None and "://" not in place and not (folder / place).is_file():
+                    raise InvalidInput(f"row {row}: {place!r} is no file in {folder}")
+    with naming(comparisons_file):
+        return Dataset(items, truth, tuple(comparisons_from_columns(answers)))
