@@ -22,8 +22,13 @@ def test_the_python_example_of_the_readme_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_the_readme_names_every_algorithm(name: str) -> None:
-    assert f"`{name}`" in README
+def test_the_documents_name_every_algorithm(name: str) -> None:
+    assert f"`{name}`" in README + (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+
+
+def test_nothing_waits_to_be_filled_in() -> None:
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"^(RESULTS|TODO|TBD|\(to be)", path.read_text(encoding="utf-8"), re.MULTILINE), path.name
 
 
 @pytest.mark.parametrize("command", ["pip install . && ordinate demo", "pip install -e '.[test]' && python -m pytest"])

@@ -534,4 +534,68 @@ def test_an_interrupt_while_entries_are_taken_in_loses_nothing(study: Study, mon
     monkeypatch.setattr(study._state, "apply", interrupted)
     with pytest.raises(KeyboardInterrupt):
         study.record(RECORDED)
-    assert study.comparisons() == RECORDED * 2
+    assert study.comparisons() == RECORDED, "the call failed, so none of its entries count"
+
+
+def test_unnamed_answers_cannot_be_excluded_and_nothing_reaches_the_log(tmp_path):
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    study = Study.create(Items(["a", "b", "c"]), storage=url)
+    study.tell(study.ask().id, "left")
+    for name in study.annotators():
+        with pytest.raises(InvalidInput, match="without a name"):
+            study.exclude_annotator(name)
+    assert len(Study.open(url).comparisons()) == 1
+
+
+def test_an_entry_that_cannot_be_taken_in_is_not_stored(tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    study = Study.create(Items(["a", "b", "c"]), storage=url)
+    query = study.ask()
+
+    def fails(self, entries, items):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as broken:
+        broken.setattr("ordinate.fold.State.apply", fails)
+        with pytest.raises(ZeroDivisionError):
+            study.tell(query.id, "left")
+    assert study.comparisons() == Study.open(url).comparisons() == []
+    study.tell(query.id, "left")
+    assert len(Study.open(url).comparisons()) == 1
+
+
+@pytest.mark.parametrize("storage", [None, "sqlite"])
+@pytest.mark.parametrize("name", ["\0", "a\ud800", b"x", ["l"]])
+def test_names_that_are_no_text_are_refused_alike(storage, name, tmp_path):
+    url = storage and f"sqlite:///{tmp_path / 'study.db'}"
+    study = Study.create(Items(["a", "b"]), storage=url)
+    with pytest.raises(InvalidInput, match="annotator's name"):
+        study.ask(name)
+    with pytest.raises(InvalidInput, match="question"):
+        Study.create(Items(["a", "b"]), question=name)
+
+
+def test_a_known_item_in_another_group_is_refused_by_name():
+    study = Study.create(Items(list("abcd"), group=list("gghh")))
+    study.record([("a", "b", "left")] * 9)
+    with pytest.raises(InvalidInput, match="'a' is in another group"):
+        study.ordering(Items(["z", "a"], group=["h", "h"]))
+
+
+def test_undo_without_a_name_says_who_has_answers():
+    study = Study.create(Items(["a", "b", "c"]))
+    study.tell(study.ask("ada").id, "left")
+    with pytest.raises(NothingToUndo, match=r"without a name.*'ada'"):
+        study.undo()
+
+
+def test_items_alike_to_the_model_count_half_in_the_expected_error_and_share_a_score():
+    rng = np.random.default_rng(2)
+    kinds = rng.normal(size=(2, 6))
+    features = kinds[rng.integers(0, 2, 37)]
+    study = Study.create(Items([f"i{k:03d}" for k in range(37)], features=features), algorithm="guro-contextual")
+    first, other = 0, int(np.flatnonzero((features != features[0]).any(axis=1))[0])
+    study.record([(f"i{first:03d}", f"i{other:03d}", "left")] * 300)
+    alike = sum(int(np.sum((features[k + 1 :] == features[k]).all(axis=1))) for k in range(37))
+    assert len(set(study.scores().tolist())) == 2
+    assert study.expected_error() == pytest.approx(0.5 * alike / (37 * 36 / 2), abs=2e-3)

@@ -321,3 +321,15 @@ def test_frame_columns_keeps_values(library: Any) -> None:
         "b": ["x", "y"],
         "c": [day, day],
     }
+
+
+@pytest.mark.parametrize("name", [" group", "Group", "TEXT", "image "])
+def test_columns_that_nearly_mean_something_are_refused(name):
+    with pytest.raises(InvalidInput, match="looks like"):
+        Items.from_columns({"id": ["a", "b"], name: ["g", "h"]})
+    assert len(Items.from_columns({"id": ["a"], "Group": ["x"], "group": ["g"]})) == 1
+
+
+def test_a_decimal_comma_is_explained():
+    with pytest.raises(InvalidInput, match="decimals with a point"):
+        Items.from_columns({"id": ["a"], "x": ["1,5"]}, feature_columns=["x"])

@@ -10,18 +10,28 @@ from ordinate.models.contextual import Contextual
 from ordinate.models.factored import FactoredHybrid
 from ordinate.models.hybrid import Hybrid
 from ordinate.models.independent import Independent
+from ordinate.models.sequential import Sequential
+from ordinate.models.trueskill import TrueSkill
 from ordinate.strategies import Strategy
+from ordinate.strategies.bald import Bald
+from ordinate.strategies.bald_paper import BaldPaper
+from ordinate.strategies.bayes_guro import BayesGuro
+from ordinate.strategies.colstim import Colstim
 from ordinate.strategies.guro import Guro
 from ordinate.strategies.norm_min import NormMin
+from ordinate.strategies.overlap import Overlap
 from ordinate.strategies.subsampled import Subsampled
 from ordinate.strategies.uniform import Uniform
 from ordinate.types import Items
 
 
 class Algorithm(NamedTuple):
+    """refit_every  overrules the study's schedule, for models that take in one answer after another."""
+
     model: Model
     strategy: Strategy
     summary: str
+    refit_every: int | None = None
 
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -37,20 +47,84 @@ ALGORITHMS: dict[str, Algorithm] = {
     "guro-independent": Algorithm(
         Independent(), Guro(), "A score per item and no features (Bradley-Terry); the default without features."
     ),
+    "bayes-guro-hybrid": Algorithm(
+        Hybrid(), BayesGuro(), "Asks where 50 draws of the scores disagree most about the answer: GURO with chance."
+    ),
+    "bayes-guro-hybrid-factored": Algorithm(
+        FactoredHybrid(), BayesGuro(), "bayes-guro-hybrid with the paper's factored covariance."
+    ),
+    "bayes-guro-contextual": Algorithm(Contextual(), BayesGuro(), "BayesGURO, contextual model."),
+    "bayes-guro-independent": Algorithm(Independent(), BayesGuro(), "BayesGURO, a score per item."),
+    "bayes-guro-contextual-sequential": Algorithm(
+        Sequential(), BayesGuro(), "bayes-guro-contextual without refits: each posterior is the next one's prior.", 1
+    ),
+    "bayes-guro-hybrid-sequential": Algorithm(
+        Sequential(item_variance=1.0), BayesGuro(), "bayes-guro-hybrid-factored without refits.", 1
+    ),
+    "bald-hybrid": Algorithm(
+        Hybrid(), Bald(), "Asks for the answer that tells most bits about the scores, computed exactly."
+    ),
+    "bald-hybrid-factored": Algorithm(FactoredHybrid(), Bald(), "bald-hybrid with the paper's factored covariance."),
+    "bald-contextual": Algorithm(Contextual(), Bald(), "Exact BALD, contextual model."),
+    "bald-independent": Algorithm(Independent(), Bald(), "Exact BALD, a score per item."),
+    "bald-contextual-sequential": Algorithm(Sequential(), Bald(), "bald-contextual without refits.", 1),
+    "bald-paper-hybrid": Algorithm(
+        Hybrid(), BaldPaper(), "BALD by the paper's approximation, which overrates pairs that are far apart."
+    ),
+    "bald-paper-hybrid-factored": Algorithm(
+        FactoredHybrid(), BaldPaper(), "bald-paper-hybrid with the paper's factored covariance."
+    ),
+    "bald-paper-contextual": Algorithm(Contextual(), BaldPaper(), "BALD by the paper's approximation, contextual."),
+    "bald-paper-independent": Algorithm(
+        Independent(), BaldPaper(), "BALD by the paper's approximation, a score per item."
+    ),
+    "bald-paper-contextual-sequential": Algorithm(
+        Sequential(), BaldPaper(), "bald-paper-contextual without refits, as in the paper's experiments.", 1
+    ),
+    "norm-min-hybrid": Algorithm(Hybrid(), NormMin(), "NormMin, hybrid model."),
     "norm-min-contextual": Algorithm(
         Contextual(), NormMin(), "Asks where the model knows least, however easy the answer; a baseline of the paper."
     ),
+    "norm-min-independent": Algorithm(Independent(), NormMin(), "NormMin, a score per item."),
+    "colstim-contextual": Algorithm(
+        Contextual(),
+        Colstim(horizon=2_000),
+        "A bandit that looks for the best item, with the paper's horizon of 2,000 comparisons; a baseline.",
+    ),
+    "trueskill": Algorithm(
+        TrueSkill(), Overlap(), "TrueSkill, a rating per item and no features; asks where two ratings overlap most.", 1
+    ),
     "uniform-hybrid": Algorithm(Hybrid(), Uniform(), "Random pairs, hybrid model: what active choice is measured by."),
+    "uniform-hybrid-factored": Algorithm(
+        FactoredHybrid(), Uniform(), "uniform-hybrid with the paper's factored covariance."
+    ),
     "uniform-contextual": Algorithm(Contextual(), Uniform(), "Random pairs, contextual model."),
     "uniform-independent": Algorithm(Independent(), Uniform(), "Random pairs, a score per item: plain Bradley-Terry."),
 }
+
+_PER_ITEM = "TrueSkill rates each item by its own answers and has no place for features; it is called trueskill"
+_LINEAR = (
+    "CoLSTIM's confidence widths are those of scores that are linear in the features; "
+    "with a term per item there are none, so it comes as colstim-contextual"
+)
+NO_MEANING = {
+    "colstim": _LINEAR,
+    "colstim-hybrid": _LINEAR,
+    "colstim-independent": _LINEAR,
+    "trueskill-contextual": _PER_ITEM,
+    "trueskill-hybrid": _PER_ITEM,
+    "trueskill-independent": _PER_ITEM,
+}
+"""Names that someone may look for, and why there is no such algorithm."""
 
 _EVERY_ANSWER = 100
 _MANY_ITEMS = 5000
 
 
 def algorithm(name: str) -> Algorithm:
-    """The row of the table. Raises InvalidInput with the names there are."""
+    """The row of the table. Raises InvalidInput with the reason, or with the names there are."""
+    if name in NO_MEANING:
+        raise InvalidInput(f"there is no algorithm {name!r}: {NO_MEANING[name]}")
     if name not in ALGORITHMS:
         raise InvalidInput(f"unknown algorithm {name!r}; there are {', '.join(ALGORITHMS)}")
     return ALGORITHMS[name]

@@ -43,7 +43,10 @@ def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
         try:
             parsed[row] = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise InvalidInput(f"row {row + 1} of column {column!r} holds {value!r}, which is no number") from None
+            hint = "; write the decimals with a point" if isinstance(value, str) and value.count(",") == 1 else ""
+            raise InvalidInput(
+                f"row {row + 1} of column {column!r} holds {value!r}, which is no number{hint}"
+            ) from None
     bad = np.flatnonzero(~np.isfinite(parsed))
     if bad.size:
         raise InvalidInput(

@@ -196,8 +196,10 @@ class State:
         """The query that this annotator answered or skipped last. Raises NothingToUndo."""
         told = self._told.get(annotator)
         if not told:
-            whose = "" if annotator is None else f" of annotator {annotator!r}"
-            raise NothingToUndo(f"there is no answer{whose} that could be taken back")
+            whose = "without a name" if annotator is None else f"of annotator {annotator!r}"
+            others = [repr(name) if name else "nobody named" for name, numbers in self._told.items() if numbers]
+            hint = f"; there are answers of {', '.join(others[:5])}" if others else ""
+            raise NothingToUndo(f"there is no answer {whose} that could be taken back{hint}")
         return self.queries[told[-1] - 1]
 
     def annotators(self) -> dict[str | None, int]:

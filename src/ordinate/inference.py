@@ -14,11 +14,13 @@ import numpy as np
 from ordinate import belief as beliefs
 from ordinate.algorithms import algorithm, last_refit
 from ordinate.belief import Belief
+from ordinate.errors import InvalidInput
 from ordinate.fold import State, require_same_features
 from ordinate.models import Answers
 from ordinate.posterior import Posterior
 from ordinate.scaling import FeatureMap
 from ordinate.storage import Settings
+from ordinate.strategies import Situation
 from ordinate.threads import one_thread
 from ordinate.types import Floats, Integers, Items, Ordering
 
@@ -33,7 +35,7 @@ class _Scaled:
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._model = algorithm(settings.algorithm).model
+        self._algorithm = algorithm(settings.algorithm)
         self.forget()
 
     def forget(self) -> None:
@@ -63,9 +65,25 @@ class Inference:
         self._pending = (answered, numbers, belief)
         return belief
 
+    def situation(self, state: State) -> Situation:
+        """What a strategy may look at."""
+        return _Situation(self, state)
+
+    def coefficients(self, state: State) -> Floats:
+        """(k,) theta of the newest scheduled refit."""
+        return self._fit(state, self._refit(state)).coefficients
+
+    def features(self, state: State) -> Floats:
+        """(n, k) the scaled features of all items."""
+        return self._scale(state).features
+
+    def _refit(self, state: State) -> int:
+        """How many answers the newest scheduled refit saw."""
+        every = self._algorithm.refit_every or self._settings.refit_every
+        return last_refit(len(state.effective), len(state.items), every)
+
     def _after_answers(self, state: State) -> Belief:
-        total = len(state.effective)
-        refit = last_refit(total, len(state.items), self._settings.refit_every)
+        total, refit = len(state.effective), self._refit(state)
         posterior = self._fit(state, refit)
         fit, done, belief = self._answered or (posterior, refit, posterior.belief)
         if fit is not posterior:
@@ -93,6 +111,9 @@ class Inference:
         scores, errors = posterior.predict(features, groups, state.active)
         known = [(place, state.rows[item]) for place, item in enumerate(items.ids) if item in state.rows]
         places, rows = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        if (moved := np.flatnonzero(groups[places] != state.group[rows])).size:
+            item = items.ids[places[moved[0]]]
+            raise InvalidInput(f"item {item!r} is in another group in the study; give it that group, or another id")
         own_scores, own_errors = posterior.centred(state.active)
         counted = state.active[rows] >= 0
         scores[places[counted]] = own_scores[rows[counted]]
@@ -104,7 +125,7 @@ class Inference:
         fit = self._fits.pop(key, None)
         if fit is None:
             with one_thread():
-                fit = self._model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+                fit = self._algorithm.model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit
@@ -122,6 +143,25 @@ class Inference:
             )
             self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features))
         return self._scaled
+
+
+@dataclass(frozen=True)
+class _Situation:
+    inference: Inference
+    state: State
+
+    def belief(self) -> Belief:
+        return self.inference.belief(self.state)
+
+    def coefficients(self) -> Floats:
+        return self.inference.coefficients(self.state)
+
+    def features(self) -> Floats:
+        return self.inference.features(self.state)
+
+    def asked(self) -> tuple[Integers, Integers]:
+        answered, waiting = self.state.effective.pairs, self.state.pairs(self.state.open())
+        return np.concatenate([answered[0], waiting[0]]), np.concatenate([answered[1], waiting[1]])
 
 
 def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Ordering:

@@ -23,6 +23,9 @@ from ordinate.types import Floats, Integers
 NO_PAIR = -1e300
 """The maximum of a row that has no pair."""
 
+ROUNDING = 1e-12
+"""Differences below this share of their terms are rounding."""
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -40,10 +43,29 @@ def _fast(function: _Function) -> _Function:
 
 
 @compiled
+def sigmoid(margin: float) -> float:
+    """1 / (1 + exp(-m)), without overflow."""
+    decay = math.exp(-abs(margin))
+    return 1.0 / (1.0 + decay) if margin >= 0.0 else decay / (1.0 + decay)
+
+
+@compiled
 def logistic_slope(margin: float) -> float:
     """sigma'(m) = sigma(m) (1 - sigma(m)), without overflow."""
     decay = math.exp(-abs(margin))
     return decay / ((1.0 + decay) * (1.0 + decay))
+
+
+@compiled
+def linear_scores(features: Floats, coefficients: Floats) -> Floats:
+    """(n,) features @ coefficients, each row in one order of summation: equal rows get equal scores, to the bit."""
+    scores = np.empty(features.shape[0])
+    for row in range(features.shape[0]):
+        total = 0.0
+        for column in range(features.shape[1]):
+            total += features[row, column] * coefficients[column]
+        scores[row] = total
+    return scores
 
 
 @compiled
@@ -235,11 +257,13 @@ def wrong_order_sum(covariance: Floats, first_row: int, variance: Floats, mean: 
         row = first_row + tile_row
         for column in range(tile_row + 1, covariance.shape[1]):
             other = first_row + column
-            spread = variance[row] + variance[other] - 2.0 * covariance[tile_row, column]
+            both = variance[row] + variance[other]
+            spread = both - 2.0 * covariance[tile_row, column]
             gap = abs(mean[row] - mean[other])
-            if spread > 0.0:
+            if spread > ROUNDING * both:
                 total += 0.5 * math.erfc(gap / math.sqrt(2.0 * spread))
-            elif gap == 0.0:
+            elif gap <= ROUNDING * (1.0 + abs(mean[row])):
+                # Items that the model cannot tell apart: what is left of their difference is rounding.
                 total += 0.5
     return total
 
@@ -269,3 +293,92 @@ def replay_factored(
                 theta_covariance[row, column] -= scaled * direction[column]
         residual[i] -= shrink * residual[i] * residual[i]
         residual[j] -= shrink * residual[j] * residual[j]
+
+
+@compiled
+def triangle_pairs(start: int, stop: int, count: int) -> tuple[Integers, Integers]:
+    """Positions (first < second) of the ranks start..stop - 1 in the upper triangle of `count` rows, row by row."""
+    first = np.empty(stop - start, dtype=np.int64)
+    second = np.empty(stop - start, dtype=np.int64)
+    row, row_end = 0, count - 1
+    while row_end <= start:
+        row += 1
+        row_end += count - 1 - row
+    for rank in range(start, stop):
+        if rank == row_end:
+            row += 1
+            row_end += count - 1 - row
+        first[rank - start] = row
+        second[rank - start] = count - (row_end - rank)
+    return first, second
+
+
+@_fast
+def draw_variances(growth: Floats, decay: Floats, left: Integers, right: Integers) -> Floats:
+    """(P,) the variance over draws of sigma(f_i - f_j) of each pair.
+
+    growth, decay (n, S): exp(f) and exp(-f) of S >= 2 draws of the scores, so that no pair needs an exp.
+    """
+    draws = growth.shape[1]
+    values = np.empty(left.shape[0])
+    for pair in range(left.shape[0]):
+        # i < j, so that (i, j) and (j, i) get the same bits.
+        i, j = min(left[pair], right[pair]), max(left[pair], right[pair])
+        # Against the first draw, so that a small variance is no difference of large numbers.
+        shift = 1.0 / (1.0 + decay[i, 0] * growth[j, 0])
+        total, squared = 0.0, 0.0
+        for draw in range(1, draws):
+            gap = 1.0 / (1.0 + decay[i, draw] * growth[j, draw]) - shift
+            total += gap
+            squared += gap * gap
+        values[pair] = max(squared - total * total / draws, 0.0) / (draws - 1)
+    return values
+
+
+@compiled
+def draw_variances_wide(draws: Floats, left: Integers, right: Integers) -> Floats:
+    """`draw_variances` of draws (n, S) so far apart that their exp would overflow: one exp per pair and draw."""
+    count = draws.shape[1]
+    values = np.empty(left.shape[0])
+    for pair in range(left.shape[0]):
+        i, j = min(left[pair], right[pair]), max(left[pair], right[pair])
+        shift = sigmoid(draws[i, 0] - draws[j, 0])
+        total, squared = 0.0, 0.0
+        for draw in range(1, count):
+            gap = sigmoid(draws[i, draw] - draws[j, draw]) - shift
+            total += gap
+            squared += gap * gap
+        values[pair] = max(squared - total * total / count, 0.0) / (count - 1)
+    return values
+
+
+@compiled
+def interpolate(table: Floats, x: Floats, y: Floats) -> Floats:
+    """(P,) values between the nodes of a table, at coordinates in units of its cells: Lagrange, 6 x 6 nodes."""
+    values = np.empty(x.shape[0])
+    across, along = np.empty(6), np.empty(6)
+    for point in range(x.shape[0]):
+        row = min(max(int(x[point]) - 2, 0), table.shape[0] - 6)
+        column = min(max(int(y[point]) - 2, 0), table.shape[1] - 6)
+        _lagrange_weights(x[point] - row, across)
+        _lagrange_weights(y[point] - column, along)
+        total = 0.0
+        for a in range(6):
+            inner = 0.0
+            for b in range(6):
+                inner += along[b] * table[row + a, column + b]
+            total += across[a] * inner
+        values[point] = total
+    return values
+
+
+@compiled
+def _lagrange_weights(place: float, weights: Floats) -> None:
+    """The weights (6,) of nodes at 0..5 for a value at `place`."""
+    zero, one, two, three, four, five = place, place - 1.0, place - 2.0, place - 3.0, place - 4.0, place - 5.0
+    weights[0] = one * two * three * four * five / -120.0
+    weights[1] = zero * two * three * four * five / 24.0
+    weights[2] = zero * one * three * four * five / -12.0
+    weights[3] = zero * one * two * four * five / 12.0
+    weights[4] = zero * one * two * three * five / -24.0
+    weights[5] = zero * one * two * three * four / 120.0

@@ -19,6 +19,7 @@ import numpy as np
 from ordinate import algorithms, asking
 from ordinate import storage as storages
 from ordinate.belief import expected_error
+from ordinate.cells import plain_text
 from ordinate.errors import AlreadyAnswered, InvalidInput, NotAStudy, PoolExhausted, UnknownQuery
 from ordinate.fold import State, joined
 from ordinate.inference import Inference
@@ -88,7 +89,7 @@ class Study:
             raise InvalidInput(f"unknown scaling {scaling!r}; it is auto or none")
         settings = Settings(
             algorithm=name,
-            question=str(question),
+            question=_text("the question", question),
             seed=_whole("seed", seed, 0),
             scaling=scaling,
             refit_every=None if refit_every is None else _whole("refit_every", refit_every, 1),
@@ -266,13 +267,20 @@ class Study:
         return self._state
 
     def _write(self, decide: Callable[[], list[Entry]], items: Items | None = None) -> list[Entry]:
-        """One transaction: take in what others wrote, decide on the entries, append them; then take them in too."""
-        with self._storage.writing() as log:
-            self._apply(log.entries(self._state.position), log.items)
-            entries = decide()
-            if entries:
-                log.append(entries, items)
-        self._apply(entries, lambda _: items)
+        """One transaction: take in what others wrote, decide on the entries, append them, take them in."""
+        entries: list[Entry] = []
+        try:
+            with self._storage.writing() as log:
+                self._apply(log.entries(self._state.position), log.items)
+                entries = decide()
+                if entries:
+                    log.append(entries, items)
+                # Before the commit: an entry that cannot be taken in must never reach the log.
+                self._apply(entries, lambda _: items)
+        except BaseException:
+            if entries and self._state.position == entries[-1].position:
+                self._start_anew()
+            raise
         return entries
 
     def _apply(self, entries: Sequence[Entry], items: Callable[[int], Any]) -> None:
@@ -281,10 +289,13 @@ class Study:
         try:
             self._state.apply(entries, items)
         except BaseException:
-            # Half an entry may have been taken in (an interrupt, a damaged log): the next call folds anew.
-            self._state = State()
-            self._inference.forget()
+            self._start_anew()
             raise
+
+    def _start_anew(self) -> None:
+        """The state may hold half an entry, or one that was not stored: the next call folds the whole log again."""
+        self._state = State()
+        self._inference.forget()
 
     def _forget(self) -> None:
         """Drop every cache: nothing that a caller can see may change."""
@@ -342,6 +353,9 @@ class Study:
         self._write(entries)
 
     def _switch_annotator(self, kind: Kind, annotator: str) -> None:
+        if _name(annotator) is None:
+            raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
+
         def entries() -> list[Entry]:
             if not self._state.knows_annotator(annotator):
                 raise InvalidInput(f"no annotator {annotator!r} was asked or has answered")
@@ -385,7 +399,15 @@ def _require_pair(items: Items) -> None:
 
 
 def _name(annotator: str | None) -> str | None:
-    return None if annotator is None or annotator == "" else str(annotator)
+    if annotator is None or annotator == "":
+        return None
+    return _text("the annotator's name", annotator)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text, not {value!r}")
+    return plain_text(value, name)
 
 
 def _whole(name: str, value: Any, least: int) -> int:

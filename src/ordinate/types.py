@@ -122,6 +122,7 @@ class Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
         columns `group`, `text`, `image`, `audio`, `link`. Other columns are left aside."""
         _require_columns(columns, (id_column, *feature_columns))
+        _refuse_near_misses(columns)
         if features is not None and feature_columns:
             raise InvalidInput("give features as a matrix or as named columns, not both")
         _refuse_repeated_names(feature_columns)
@@ -326,6 +327,14 @@ def _refuse_duplicates(ids: Sequence[str]) -> None:
 def _require_length(name: str, values: Sequence[object], ids: Sequence[str]) -> None:
     if len(values) != len(ids):
         raise InvalidInput(f"{name} has {len(values)} rows for {len(ids)} items")
+
+
+def _refuse_near_misses(columns: Columns) -> None:
+    """A column " group" or "Group" that was left aside in silence would put all items into one group."""
+    for name in columns:
+        meant = name.strip().lower()
+        if meant in ("group", *CONTENT_KINDS) and meant not in columns:
+            raise InvalidInput(f"column {name!r} looks like {meant!r}; rename it to that, or to something else")
 
 
 def _require_columns(columns: Columns, names: Iterable[str]) -> None:

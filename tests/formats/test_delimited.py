@@ -69,3 +69,9 @@ def test_written_as_other_programs_expect() -> None:
     table = {"id": ["a", "b"], "text": ["x, y", None]}
     assert FORMATS[".csv"].encode(table) == b'id,text\na,"x, y"\nb,\n'
     assert FORMATS[".tsv"].encode(table) == b"id\ttext\na\tx, y\nb\t\n"
+
+
+def test_the_line_by_which_excel_names_the_delimiter_is_no_header() -> None:
+    assert FORMATS[".csv"].decode(b"sep=;\r\nid;x\r\na;1\r\n") == {"id": ["a"], "x": ["1"]}
+    with pytest.raises(InvalidInput, match="line 3"):
+        FORMATS[".csv"].decode(b"sep=;\nid;x\na\n")

@@ -16,6 +16,9 @@ from ordinate.models.hybrid import Hybrid
 from ordinate.models.independent import Independent
 
 MODELS = {repr(row.model): row.model for row in ALGORITHMS.values()}
+MAP_MODELS = [
+    name for name, model in MODELS.items() if isinstance(model, Contextual | Hybrid | FactoredHybrid | Independent)
+]
 
 
 def draw(rng: np.random.Generator, n: int, k: int, answers: int, ties: float = 0.1) -> tuple[Any, Answers]:
@@ -79,7 +82,7 @@ def dense_posterior(model: Any, features: Any, answers: Answers) -> tuple[Any, A
     return polished.x, hessian, design
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MAP_MODELS)
 @pytest.mark.parametrize(("n", "k", "count"), [(6, 2, 30), (12, 4, 5), (5, 9, 40), (30, 3, 200), (7, 0, 25)])
 def test_mean_and_covariance_are_those_of_another_optimiser_and_finite_differences(
     name: str, n: int, k: int, count: int
@@ -172,7 +175,12 @@ def test_fit_is_defined_for_every_input(name: str, kind: str, case: str) -> None
     assert np.isfinite(margins).all()
     assert np.isfinite(variances).all()
     assert (variances >= 0).all()
-    if case == "perfectly separable" and kind in ("ordinary", "none", "constant column") and "Context" not in name:
+    if (
+        case == "perfectly separable"
+        and kind in ("ordinary", "none", "constant column")
+        and hasattr(MODELS[name], "item_variance")
+        and MODELS[name].item_variance > 0
+    ):
         assert (np.diff(belief.mean) < 0).all()
     if case in ("no answers", "ties only"):
         np.testing.assert_allclose(belief.mean, 0, atol=1e-9)
@@ -184,7 +192,7 @@ def test_two_items(name: str) -> None:
     assert posterior.belief.mean[0] > posterior.belief.mean[1]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", MAP_MODELS)
 def test_sides_and_order_of_answers_do_not_matter_to_the_mean(name: str) -> None:
     rng = np.random.default_rng(9)
     features, answers = draw(rng, 10, 3, 60)

@@ -1,5 +1,7 @@
 """The chosen pair against a look at every pair, on random problems of every shape, with ties, masks and groups."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,17 +10,26 @@ from hypothesis import strategies as st
 from ordinate import kernels
 from ordinate.belief import Belief, DenseBelief, FactoredBelief, difference, update
 from ordinate.errors import PoolExhausted
-from ordinate.search import AllPairs, CurvaturePower, PairList, best_pair
+from ordinate.search import AllPairs, CurvaturePower, PairList, Utility, best_pair, best_scored
 from ordinate.search.best_pair import TIE
+from ordinate.types import Floats
 
 EXPONENTS = [0, 2]
 
 
-def brute_force(belief: Belief, pairs: list[tuple[int, int]], exponent: int, seed: np.uint64) -> tuple[int, int]:
+def plain(margin: Floats, variance: Floats) -> Floats:
+    """A utility without a compiled scan; negative far from m = 0."""
+    return variance / (1.0 + variance) - 0.1 * np.abs(margin)
+
+
+UTILITIES: dict[str, Utility] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2), "plain": plain}
+
+
+def brute_force(belief: Belief, pairs: list[tuple[int, int]], utility: Utility, seed: np.uint64) -> tuple[int, int]:
     """Every pair in turn; of those within TIE of the best, the one with the highest priority."""
     rows = np.array(pairs)
     margins, variances = difference(belief, rows[:, 0].copy(), rows[:, 1].copy())
-    values = np.array([kernels.power_utility(m, v, exponent) for m, v in zip(margins, variances, strict=True)])
+    values = np.array([utility(np.array([m]), np.array([v]))[0] for m, v in zip(margins, variances, strict=True)])
     floor = values.max() - TIE * abs(values.max())
     tied = [pair for pair, value in zip(pairs, values, strict=True) if value >= floor]
     return max(tied, key=lambda pair: int(kernels.pair_priority(seed, *pair)))
@@ -44,15 +55,15 @@ def make_belief(rng: np.random.Generator, kind: str, n: int, spread: float, coar
     groups=st.integers(1, 5),
     spread=st.sampled_from([0.0, 1.0, 20.0, 1000.0]),
     coarse=st.booleans(),
-    exponent=st.sampled_from(EXPONENTS),
+    name=st.sampled_from(list(UTILITIES)),
     masked=st.floats(0, 1),
     updates=st.integers(0, 4),
     seed=st.integers(0, 2**32),
 )
 def test_all_pairs_equal_brute_force(
-    kind: str, n: int, groups: int, spread: float, coarse: bool, exponent: int, masked: float, updates: int, seed: int
+    kind: str, n: int, groups: int, spread: float, coarse: bool, name: str, masked: float, updates: int, seed: int
 ) -> None:
-    rng = np.random.default_rng(seed)
+    rng, utility = np.random.default_rng(seed), UTILITIES[name]
     belief = make_belief(rng, kind, n, spread, coarse)
     for _ in range(updates):
         i, j = rng.choice(n, 2, replace=False)
@@ -66,31 +77,31 @@ def test_all_pairs_equal_brute_force(
     assert pool.size == len(left)
     if not left:
         with pytest.raises(PoolExhausted):
-            best_pair(belief, pool, CurvaturePower(exponent), np.random.default_rng(seed))
+            best_pair(belief, pool, utility, np.random.default_rng(seed))
         return
-    choice = best_pair(belief, pool, CurvaturePower(exponent), np.random.default_rng(seed))
+    choice = best_pair(belief, pool, utility, np.random.default_rng(seed))
     priority = np.random.default_rng(seed).integers(0, 2**64, dtype=np.uint64)
-    assert (choice.left, choice.right) == brute_force(belief, left, exponent, priority)
+    assert (choice.left, choice.right) == brute_force(belief, left, utility, priority)
 
     listed = rng.permutation(np.array(left))
     sides = rng.integers(0, 2, len(listed))
     among = PairList(listed[np.arange(len(listed)), sides].copy(), listed[np.arange(len(listed)), 1 - sides].copy())
-    from_list = best_pair(belief, among, CurvaturePower(exponent), np.random.default_rng(seed))
+    from_list = best_pair(belief, among, utility, np.random.default_rng(seed))
     assert {from_list.left, from_list.right} == {choice.left, choice.right}
     assert from_list.utility == choice.utility
 
 
-@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("name", UTILITIES)
 @pytest.mark.parametrize("kind", ["dense", "contextual", "hybrid"])
 @pytest.mark.parametrize("n", [257, 700])
-def test_many_tiles_equal_brute_force(kind: str, n: int, exponent: int) -> None:
-    rng = np.random.default_rng(n + exponent)
+def test_many_tiles_equal_brute_force(kind: str, n: int, name: str) -> None:
+    rng, utility = np.random.default_rng(n), UTILITIES[name]
     belief = update(make_belief(rng, kind, n, 1.0, coarse=False), 3, n - 1)
     group = np.zeros(n, dtype=np.int64)
     every = list(zip(*(rows.tolist() for rows in np.triu_indices(n, 1)), strict=True))
-    choice = best_pair(belief, AllPairs.of(group), CurvaturePower(exponent), np.random.default_rng(1))
+    choice = best_pair(belief, AllPairs.of(group), utility, np.random.default_rng(1))
     priority = np.random.default_rng(1).integers(0, 2**64, dtype=np.uint64)
-    assert (choice.left, choice.right) == brute_force(belief, every, exponent, priority)
+    assert (choice.left, choice.right) == brute_force(belief, every, utility, priority)
 
 
 @pytest.mark.parametrize("exponent", EXPONENTS)
@@ -109,14 +120,29 @@ def test_both_scans_of_a_tile_agree_where_both_may_be_used(exponent: int) -> Non
     assert wide[-1] == kernels.NO_PAIR
 
 
-def test_ties_are_broken_at_random_and_reproducibly() -> None:
+@pytest.mark.parametrize("utility", [CurvaturePower(2), plain])
+def test_ties_are_broken_at_random_and_reproducibly(utility: Utility) -> None:
     belief = FactoredBelief(np.zeros(6), np.zeros((6, 0)), np.ones(6))
     pool = AllPairs.of(np.zeros(6, dtype=np.int64))
-    chosen = [best_pair(belief, pool, CurvaturePower(2), np.random.default_rng(seed))[:2] for seed in range(600)]
+    chosen = [best_pair(belief, pool, utility, np.random.default_rng(seed))[:2] for seed in range(600)]
     assert len(set(chosen)) == 15
     counts = np.unique([i * 6 + j for i, j in chosen], return_counts=True)[1]
     assert counts.min() > 15, "15 pairs, 600 draws: each about 40 times"
-    assert chosen[5] == best_pair(belief, pool, CurvaturePower(2), np.random.default_rng(5))[:2]
+    assert chosen[5] == best_pair(belief, pool, utility, np.random.default_rng(5))[:2]
+
+
+def test_all_pairs_may_tie_in_every_block() -> None:
+    """720,000 pairs of one worth: the choice is the one pair of highest priority, and no list of all ties is made."""
+    pool = AllPairs.of(np.zeros(1200, dtype=np.int64))
+    priority = np.random.default_rng(3).integers(0, 2**64, dtype=np.uint64)
+    left, right = np.triu_indices(1200, 1)
+    first = np.argmax(kernels.pair_priorities(priority, left, right))
+    tracemalloc.start()
+    choice = best_scored(pool, lambda left, right: np.ones(len(left)), np.random.default_rng(3))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert choice == (left[first], right[first], 1.0)
+    assert peak < 4e6, "a few arrays of a block, not of all pairs"
 
 
 def test_curvature_power_is_its_formula() -> None:

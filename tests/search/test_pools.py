@@ -27,6 +27,14 @@ def test_all_pairs_are_those_within_groups_less_the_masked(n: int, groups: int, 
     few = pool.sample(5, rng)
     assert few.size == min(5, pool.size) == len(as_set(few))
     assert as_set(few) <= every - gone
+    listed = list(pool.blocks())
+    assert sum(block.size for block in listed) == pool.size
+    assert set().union(*map(as_set, listed)) == every - gone
+    for kind in (pool, pool.sample(10**6, rng)):
+        for item in range(n):
+            assert {(min(item, k), max(item, k)) for k in kind.partners(item).tolist()} == {
+                pair for pair in every - gone if item in pair
+            }
     for number, items in enumerate(pool.rows):
         first, second = pool.masked_in(number)
         inside = {pair for pair in gone if group[pair[0]] == group[items[0]]}
@@ -49,6 +57,18 @@ def test_every_pair_is_drawn_equally_often(kind: str) -> None:
     assert len(counts) == 8
     # 4000 draws of 8 pairs: chi-squared with 7 degrees of freedom stays under 24.3 with probability 0.999.
     assert np.square(counts - 500).sum() / 500 < 24.3
+
+
+def test_blocks_of_many_pairs() -> None:
+    group = np.repeat([0, 1, 2], [300, 1, 280])
+    left, right = np.triu_indices(300, 1)
+    pool = AllPairs.of(group).without(left[::3], right[::3])
+    for kind in (pool, pool.sample(10**6, np.random.default_rng(0))):
+        blocks = list(kind.blocks())
+        assert max(block.size for block in blocks) <= 1 << 15
+        assert sum(block.size for block in blocks) == pool.size == 300 * 299 // 3 + 280 * 279 // 2
+        codes = np.concatenate([block.codes for block in blocks])
+        np.testing.assert_array_equal(np.sort(codes), np.sort(pool.sample(10**6, np.random.default_rng(1)).codes))
 
 
 def test_pair_list() -> None:

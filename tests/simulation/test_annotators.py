@@ -112,3 +112,8 @@ def test_all_recorded_answers_come_back_as_they_were_given():
         said.append(annotators.answer(right, left))
     assert len(said) == count == 400
     assert 20 < said.count("tie") < 60
+
+
+def test_the_largest_noise_levels_leave_equal_scores_a_coin_flip():
+    crowd = LogisticAnnotators(np.array([1.0, 1.0, 2.0]), 1e308)
+    assert (crowd.probability(0, 1), crowd.probability(0, 2), crowd.probability(2, 0)) == (0.5, 0.0, 1.0)

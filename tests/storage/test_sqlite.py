@@ -319,7 +319,7 @@ def test_a_character_that_cannot_be_stored_is_named(stored: Path) -> None:
         with pytest.raises(InvalidInput, match=r"'Ann\\udc00'"):
             study.record(Comparison("item 1", "item 2", "left", "Ann\udc00"))
         assert len(study.comparisons()) == 3
-    with pytest.raises(InvalidInput, match="cannot be stored"):
+    with pytest.raises(InvalidInput, match="the question holds a character that is no text"):
         Study.create(ITEMS, question="\udc00?", storage=url_of(stored.parent / "other.db"))
     assert os.listdir(stored.parent) == ["study.db"]
 

@@ -1,5 +1,7 @@
 """A contract that every strategy of the table keeps."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -12,17 +14,34 @@ from ordinate.strategies.guro import Guro
 from ordinate.strategies.norm_min import NormMin
 from ordinate.strategies.subsampled import Subsampled
 from ordinate.strategies.uniform import Uniform
+from ordinate.types import Floats, Integers
 
 STRATEGIES: dict[str, Strategy] = {repr(row.strategy): row.strategy for row in ALGORITHMS.values()}
 STRATEGIES |= {f"5 candidates, {name}": Subsampled(strategy, 5) for name, strategy in STRATEGIES.items()}
 
 
-def belief() -> Belief:
-    rng = np.random.default_rng(0)
-    return FactoredBelief(rng.normal(size=12), rng.normal(size=(12, 3)), rng.random(12))
+@dataclass(frozen=True)
+class Known:
+    """A situation that is what it is given as."""
+
+    given: Belief
+
+    def belief(self) -> Belief:
+        return self.given
+
+    def coefficients(self) -> Floats:
+        return np.array([1.0, -0.5, 0.2])
+
+    def features(self) -> Floats:
+        return np.random.default_rng(1).normal(size=(len(self.given.mean), 3))
+
+    def asked(self) -> tuple[Integers, Integers]:
+        return np.array([0, 3, 7]), np.array([1, 5, 8])
 
 
 GROUP = np.array([0] * 6 + [1] * 5 + [-1])
+NUMBERS = np.random.default_rng(0)
+SITUATION = Known(FactoredBelief(NUMBERS.normal(size=12), NUMBERS.normal(size=(12, 3)), NUMBERS.random(12)))
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -37,7 +56,7 @@ def test_chooses_a_pair_of_the_pool_and_the_same_one_for_the_same_seed(name: str
         ):
             if pool.size == 0:
                 continue
-            one, two = (STRATEGIES[name].choose(belief, pool, np.random.default_rng(seed)) for _ in range(2))
+            one, two = (STRATEGIES[name].choose(SITUATION, pool, np.random.default_rng(seed)) for _ in range(2))
             assert one[:2] == two[:2]
             assert GROUP[one.left] == GROUP[one.right] >= 0
             assert pool.without(np.array([one.left]), np.array([one.right])).size == pool.size - 1
@@ -46,14 +65,15 @@ def test_chooses_a_pair_of_the_pool_and_the_same_one_for_the_same_seed(name: str
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_an_empty_pool_is_refused(name: str) -> None:
     with pytest.raises(PoolExhausted):
-        STRATEGIES[name].choose(belief, AllPairs.of(np.array([0, 1, -1])), np.random.default_rng(0))
+        STRATEGIES[name].choose(SITUATION, AllPairs.of(np.array([0, 1, -1])), np.random.default_rng(0))
 
 
 def test_uniform_never_asks_for_a_belief() -> None:
-    def never() -> Belief:
-        raise AssertionError("uniform needs no fit")
+    class Never(Known):
+        def belief(self) -> Belief:
+            raise AssertionError("uniform needs no fit")
 
-    Uniform().choose(never, AllPairs.of(GROUP), np.random.default_rng(0))
+    Uniform().choose(Never(SITUATION.given), AllPairs.of(GROUP), np.random.default_rng(0))
 
 
 def test_guro_prefers_close_items_and_norm_min_does_not() -> None:
@@ -61,8 +81,8 @@ def test_guro_prefers_close_items_and_norm_min_does_not() -> None:
     known = FactoredBelief(np.array([9.0, -9.0, 0.1, 0.0]), np.zeros((4, 0)), np.array([1.0, 1.0, 0.8, 0.8]))
     pool = AllPairs.of(np.zeros(4, dtype=np.int64))
     rng = np.random.default_rng(0)
-    assert set(Guro().choose(lambda: known, pool, rng)[:2]) == {2, 3}
-    assert set(NormMin().choose(lambda: known, pool, rng)[:2]) == {0, 1}
+    assert set(Guro().choose(Known(known), pool, rng)[:2]) == {2, 3}
+    assert set(NormMin().choose(Known(known), pool, rng)[:2]) == {0, 1}
 
 
 def test_refits_follow_the_schedule() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ class _Session:
         self._error = self._look_up_error()
         self._screen.print(
             f"You gave {count(self._given, 'answer')}. Expected error {error_in_words(self._error)}.\n"
-            f"See the ordering: ordinate order {visible(self._address)}"
+            f"See the ordering: ordinate order {visible(quote(self._address))}"
         )
 
     def _put(self, query: Query) -> bool:

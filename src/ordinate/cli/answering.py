@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,7 +48,7 @@ def ask(
         for query in queries:
             table.add_row(query.id, _preview(query.left, contents), _preview(query.right, contents))
         console().print(table)
-        say(f"Answer with: ordinate tell {study} {queries[0].id} left|right|tie|skip")
+        say(f"Answer with: ordinate tell {quote(study)} {queries[0].id} left|right|tie|skip")
 
 
 def tell(

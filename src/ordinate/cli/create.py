@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -72,8 +73,8 @@ def create(
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
         say()
         say("What to type next:")
-        say(f"  ordinate annotate {study}    answer in this terminal")
-        say(f"  ordinate order {study}       see the ordering so far")
+        say(f"  ordinate annotate {quote(study)}    answer in this terminal")
+        say(f"  ordinate order {quote(study)}       see the ordering so far")
 
 
 def add_items(

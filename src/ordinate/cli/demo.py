@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -69,8 +70,8 @@ def _tell(summary: DemoSummary) -> None:
         say(f"  {name:<20} {what}")
     say()
     say("What to type next")
-    say(f"  ordinate annotate {summary.study}    answer some questions yourself")
-    say(f"  ordinate order {summary.study}       see the ordering")
+    say(f"  ordinate annotate {quote(str(summary.study))}    answer some questions yourself")
+    say(f"  ordinate order {quote(str(summary.study))}       see the ordering")
     say()
     say("To order items of your own, list them in a table items.csv: a column id, a column text or image, and, better,")
     say("columns of numbers that describe them (or a matrix of embeddings, --features features.npy)")

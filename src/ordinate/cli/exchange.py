@@ -24,11 +24,10 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Record comparisons made elsewhere: all of the table, or nothing if one row is wrong."""
-    from ordinate.formats import read_columns
-    from ordinate.types import comparisons_from_columns
+    from ordinate.types import read_comparisons
 
     with open_study(study) as opened:
-        recorded = opened.record(comparisons_from_columns(read_columns(file)))
+        recorded = opened.record(read_comparisons(file))
         total = len(opened.comparisons())
         if as_json:
             print_json({"study": study, "recorded": recorded, "comparisons": total})

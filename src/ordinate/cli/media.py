@@ -26,8 +26,8 @@ def is_url(place: str) -> bool:
 
 
 def study_folder(address: str) -> Path:
-    """The folder that the relative paths of a study start at (for a study elsewhere: the working folder)."""
-    return Path.cwd() if is_url(address) else Path(address).parent
+    """The folder that the relative paths of a study start at: that of the file itself, however it is addressed."""
+    return Path(os.path.realpath(address.removeprefix("sqlite:///"))).parent
 
 
 def from_study_folder(items: Items, items_file: str, address: str) -> Items:
@@ -37,7 +37,7 @@ def from_study_folder(items: Items, items_file: str, address: str) -> Items:
     missing.
     """
     start = os.path.realpath(Path(items_file).parent)
-    target = os.path.realpath(study_folder(address))
+    target = str(study_folder(address))
     content = dict(items.content)
     for kind in set(FILE_KINDS) & set(content):
         content[kind] = [

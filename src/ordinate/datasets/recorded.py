@@ -56,7 +56,8 @@ def read_recorded(
 
     answers = read_columns(comparisons)
     table = Items.read(items, id_column=id_column, features=features, feature_columns=feature_columns)
-    listed = comparisons_from_columns(answers)
+    with naming(comparisons):
+        listed = comparisons_from_columns(answers)
     if table.group is None and "group" in answers:
         table = replace(table, group=_groups_from_comparisons(table.ids, listed, answers))
     if pca is not None:

@@ -18,6 +18,9 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
     # The limit guards nothing here (the text is in memory already) and 131,072 characters is a longish document.
     csv.field_size_limit(2**31 - 1)
     text = text_of(data)
+    if text[:4].lower() == "sep=" and text[5:6] in ("\r", "\n"):
+        # Excel's way to name the delimiter in the file; blanked, so that the lines keep their numbers.
+        text = text[5:]
     delimiter = max(delimiters, key=lambda candidate: _header_cells(text, candidate))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []

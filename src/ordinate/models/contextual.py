@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ordinate import kernels
 from ordinate.belief import FactoredBelief
 from ordinate.models import Answers
 from ordinate.models.cholesky import PositiveDefinite
@@ -47,7 +48,7 @@ class Contextual:
         theta = newton(objective, step, np.zeros(features.shape[1]))
         root = hessian(theta).inverse_root()
         return Posterior(
-            belief=FactoredBelief(features @ theta, features @ root, np.zeros(len(features))),
+            belief=FactoredBelief(kernels.linear_scores(features, theta), features @ root, np.zeros(len(features))),
             coefficients=theta,
             coefficient_covariance=root @ root.T,
             score_map=features,

@@ -32,7 +32,7 @@ class FactoredHybrid:
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         prior = Hybrid(self.coefficient_variance, self.item_variance)
         theta, zeta = hybrid_maximum(prior, features, answers)
-        mean = features @ theta + zeta
+        mean = kernels.linear_scores(features, theta) + zeta
         margin = mean[answers.left] - mean[answers.right]
         covariance = self.coefficient_variance * np.eye(features.shape[1])
         residual = np.full(len(features), self.item_variance)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ordinate import kernels
 from ordinate.belief import DenseBelief
 from ordinate.models import Answers
 from ordinate.models.cholesky import PositiveDefinite
@@ -34,7 +35,7 @@ class Hybrid:
         theta, zeta = system.maximum()
         inverse, solved, schur = system.curvature(theta, zeta)
 
-        mean = features @ theta
+        mean = kernels.linear_scores(features, theta)
         mean[seen] += zeta
         score_map = features.copy()
         score_map[seen] = solved / self.item_variance

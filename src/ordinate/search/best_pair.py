@@ -3,7 +3,7 @@
 A sieve of tiles (a matrix product and one compiled pass) finds each row's maximum up to rounding. Rows that come within
 rounding of the best are scored again by the canonical formula, one pair at a time in one order of summation, and pairs
 within 1e-9 of the best, relatively, count as tied: a tie goes to the highest pseudo-random priority. So neither the
-tiling nor the sums' order decides.
+tiling nor the sums' order decides. Worths without a compiled pass are taken by the plain formula, block by block.
 
     n  items of a group     v_ij = variance_i + variance_j - 2 covariance_ij     m_ij = mean_i - mean_j
 """
@@ -11,6 +11,7 @@ tiling nor the sums' order decides.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from ordinate import kernels
 from ordinate.belief import Belief, difference, tiles
 from ordinate.errors import PoolExhausted
-from ordinate.search.pools import AllPairs, PairList, Pool
+from ordinate.search.pools import AllPairs, Pool
 from ordinate.types import Floats, Integers
 
 TIE = 1e-9
@@ -43,6 +44,10 @@ class Utility(Protocol):
     def __call__(self, margin: Floats, variance: Floats) -> Floats: ...
 
 
+Score = Callable[[Integers, Integers], Floats]
+"""Rows left (P,), right (P,) -> (P,) finite worths; of a pair always the same bits, whichever side is which."""
+
+
 class CurvaturePower(NamedTuple):
     """sigma'(m)^exponent * v: the utility with a compiled scan. Exponent 2 is GURO, 0 is NormMin."""
 
@@ -57,19 +62,34 @@ def best_pair(belief: Belief, pool: Pool, utility: Utility, rng: np.random.Gener
     """The pair of the pool with the largest utility; ties at random. Raises PoolExhausted on an empty pool."""
     if pool.size == 0:
         raise PoolExhausted("no pair is left to ask")
-    seed = rng.integers(0, 2**64, dtype=np.uint64)
     if isinstance(pool, AllPairs) and isinstance(utility, CurvaturePower):
-        return _best_of_all(belief, pool, utility, seed)
-    pairs = pool if isinstance(pool, PairList) else pool.sample(pool.size, rng)
-    return best_listed(belief, pairs, utility, seed)
+        return _best_of_all(belief, pool, utility, rng.integers(0, 2**64, dtype=np.uint64))
+    return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng)
 
 
-def best_listed(belief: Belief, pairs: PairList, utility: Utility, seed: np.uint64) -> Choice:
-    """The plain version: every pair of the list by the canonical formula."""
-    values = utility(*difference(belief, pairs.left, pairs.right))
-    tied = np.flatnonzero(values >= _floor(float(values.max()), TIE))
-    chosen = tied[np.argmax(kernels.pair_priorities(seed, pairs.left[tied], pairs.right[tied]))]
-    return Choice(int(pairs.left[chosen]), int(pairs.right[chosen]), float(values[chosen]))
+def best_scored(pool: Pool, score: Score, rng: np.random.Generator) -> Choice:
+    """The pair of the pool with the largest score; ties at random. Raises PoolExhausted on an empty pool.
+
+    Two passes over blocks of pairs: the first finds the best score, the second the tied pair of highest priority in the
+    blocks that reach it. So memory stays at a block even where all pairs tie.
+    """
+    if pool.size == 0:
+        raise PoolExhausted("no pair is left to ask")
+    seed = rng.integers(0, 2**64, dtype=np.uint64)
+    maxima = [float(score(block.left, block.right).max(initial=-math.inf)) for block in pool.blocks()]
+    floor = _floor(max(maxima), TIE)
+    highest, choice = -1, Choice(-1, -1, math.nan)
+    for block, maximum in zip(pool.blocks(), maxima, strict=True):
+        if maximum < floor:
+            continue
+        values = score(block.left, block.right)
+        tied = np.flatnonzero(values >= floor)
+        priorities = kernels.pair_priorities(seed, block.left[tied], block.right[tied])
+        first = int(np.argmax(priorities))
+        if int(priorities[first]) > highest:
+            highest, place = int(priorities[first]), tied[first]
+            choice = Choice(int(block.left[place]), int(block.right[place]), float(values[place]))
+    return choice
 
 
 def _best_of_all(belief: Belief, pool: AllPairs, utility: CurvaturePower, seed: np.uint64) -> Choice:

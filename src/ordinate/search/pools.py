@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
 
+from ordinate import kernels
 from ordinate.belief import members
 from ordinate.types import Integers
 
@@ -22,6 +24,16 @@ class Pool(Protocol):
 
     def sample(self, count: int, rng: np.random.Generator) -> PairList:
         """`count` distinct pairs at random, all of them where there are no more."""
+
+    def blocks(self) -> Iterator[PairList]:
+        """Every pair once, a bounded number at a time, always in the same order."""
+
+    def partners(self, item: int) -> Integers:
+        """The rows of the items that this one is in a pair with, ascending."""
+
+
+_BLOCK = 1 << 15
+"""Pairs in a block: their rows, m, v and utility fit in a core's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +66,13 @@ class PairList:
             return self
         chosen = rng.choice(self.size, count, replace=False)
         return PairList(self.left[chosen], self.right[chosen])
+
+    def blocks(self) -> Iterator[PairList]:
+        for start in range(0, self.size, _BLOCK):
+            yield PairList(self.left[start : start + _BLOCK], self.right[start : start + _BLOCK])
+
+    def partners(self, item: int) -> Integers:
+        return np.sort(np.concatenate([self.right[self.left == item], self.left[self.right == item]]))
 
 
 def pair_codes(left: Integers, right: Integers) -> Integers:
@@ -106,6 +125,26 @@ class AllPairs:
         # The r-th unmasked rank is r plus the masked ranks below it.
         below = np.searchsorted(self.masked - np.arange(len(self.masked)), unmasked, side="right")
         return self._pairs(unmasked + below)
+
+    def blocks(self) -> Iterator[PairList]:
+        for number, rows in enumerate(self.rows):
+            begin, end = self.starts[number : number + 2].tolist()
+            for start in range(begin, end, _BLOCK):
+                stop = min(start + _BLOCK, end)
+                first, second = kernels.triangle_pairs(start - begin, stop - begin, len(rows))
+                gone = self.masked[slice(*np.searchsorted(self.masked, [start, stop]))] - start
+                if len(gone):
+                    first, second = np.delete(first, gone), np.delete(second, gone)
+                yield PairList(rows[first], rows[second])
+
+    def partners(self, item: int) -> Integers:
+        if self.group[item] < 0:
+            return np.empty(0, dtype=np.int64)
+        number = int(self._place[0][item])
+        rows = self.rows[number]
+        first, second = self.masked_in(number)
+        gone = np.concatenate([rows[second[rows[first] == item]], rows[first[rows[second] == item]]])
+        return np.setdiff1d(rows, np.append(gone, item), assume_unique=True)
 
     def masked_in(self, number: int) -> tuple[Integers, Integers]:
         """The masked pairs of one group as positions (first < second) in its rows, in order of rank."""

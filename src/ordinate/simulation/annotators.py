@@ -41,13 +41,14 @@ class LogisticAnnotators:
     """
 
     def __init__(self, scores: Floats, noise: float = 1.0, seed: int = 0) -> None:
-        self._scores: list[float] = (noise * np.asarray(scores, dtype=np.float64)).tolist()
+        self._scores: list[float] = np.asarray(scores, dtype=np.float64).tolist()
+        self._noise = float(noise)
         self._key = int(np.random.SeedSequence([seed, 0x106]).generate_state(1, np.uint64)[0])
         self._given: dict[int, int] = {}
 
     def probability(self, left: int, right: int) -> float:
         """The probability that left wins."""
-        return _sigmoid(self._scores[left] - self._scores[right])
+        return _sigmoid(self._noise * (self._scores[left] - self._scores[right]))
 
     def answer(self, left: int, right: int) -> Outcome:
         low, high = (left, right) if left < right else (right, left)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -45,8 +46,8 @@ class SimulatedTask:
     def __post_init__(self) -> None:
         if self.dataset.truth is None:
             raise InvalidInput("annotators can only be simulated where the true scores are known")
-        if not self.noise >= 0.0:
-            raise InvalidInput(f"the noise level must be 0 (coin flips) or more; got {self.noise}")
+        if not 0.0 <= self.noise < math.inf:
+            raise InvalidInput(f"the noise level must be a number from 0 (coin flips) on; got {self.noise}")
 
     def build(self, seed: int) -> Trial:
         truth = self.dataset.truth
@@ -77,6 +78,10 @@ class RecordedTask:
         left = np.array([row[comparison.left] for comparison in held], dtype=np.int64)
         right = np.array([row[comparison.right] for comparison in held], dtype=np.int64)
         outcome = np.array([_OUTCOME[comparison.outcome] for comparison in held])
+        if (outcome == 0.5).all():
+            raise InvalidInput(
+                f"all {len(held)} held-out answers are ties, which have no right prediction; hold out more"
+            )
         return Trial(
             items=items,
             annotators=RecordedAnnotators(learn, items, seed),

@@ -33,7 +33,15 @@ class MemoryStorage:
 
     @contextmanager
     def writing(self) -> Iterator[Log]:
-        yield self
+        """All that is appended inside, or nothing where the block fails."""
+        before = len(self._entries)
+        try:
+            yield self
+        except BaseException:
+            for entry in self._entries[before:]:
+                self._items.pop(entry.position, None)
+            del self._entries[before:]
+            raise
 
     def close(self) -> None:
         pass

@@ -40,7 +40,7 @@ def create(path: Path, settings: Settings, token: str, first: Entry, items: Item
         raise StudyExists(f"{path} exists already; it was left as it is. Choose another name, or delete it first")
     if not path.parent.is_dir():
         raise InvalidInput(f"there is no folder {path.parent}; make it first")
-    partial = path.with_name(f".{path.name}.{token}.partial")
+    partial = path.with_name(f".{path.name[:100]}.{token}.partial")
     try:
         with _translated(path):
             engine = _engine(partial, "rwc")

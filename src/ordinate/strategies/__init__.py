@@ -1,19 +1,32 @@
-"""Strategies: a belief and a pool -> the next pair. Each is a frozen dataclass with one method, `choose`."""
+"""Strategies: what is believed and a pool -> the next pair. Each is a frozen dataclass with one method, `choose`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
 from ordinate.belief import Belief
 from ordinate.search import Choice, Pool
+from ordinate.types import Floats, Integers
+
+
+class Situation(Protocol):
+    """What a strategy may look at. All of it is made when it is asked for, since a belief takes a fit."""
+
+    def belief(self) -> Belief:
+        """After all answers, and with the open queries taken off its variance."""
+
+    def coefficients(self) -> Floats:
+        """(k,) the model's theta; k = 0 for a model that ignores features."""
+
+    def features(self) -> Floats:
+        """(n, k) scaled features."""
+
+    def asked(self) -> tuple[Integers, Integers]:
+        """Item rows of the pairs asked so far: those answered in order, then those open."""
 
 
 class Strategy(Protocol):
-    def choose(self, belief: Callable[[], Belief], pool: Pool, rng: np.random.Generator) -> Choice:
-        """The next pair to ask. `belief` is called only if it is needed, since making one takes a fit.
-
-        Raises PoolExhausted on an empty pool.
-        """
+    def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
+        """The next pair to ask. Raises PoolExhausted on an empty pool."""

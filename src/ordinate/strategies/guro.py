@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.belief import Belief
 from ordinate.search import Choice, CurvaturePower, Pool, best_pair
+from ordinate.strategies import Situation
 
 
 @dataclass(frozen=True)
@@ -18,5 +17,5 @@ class Guro:
     sigma'(m)^2 v has the same maximum as the paper's sigma'(m) sqrt(v).
     """
 
-    def choose(self, belief: Callable[[], Belief], pool: Pool, rng: np.random.Generator) -> Choice:
-        return best_pair(belief(), pool, CurvaturePower(2), rng)
+    def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
+        return best_pair(situation.belief(), pool, CurvaturePower(2), rng)

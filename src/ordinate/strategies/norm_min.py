@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.belief import Belief
 from ordinate.search import Choice, CurvaturePower, Pool, best_pair
+from ordinate.strategies import Situation
 
 
 @dataclass(frozen=True)
 class NormMin:
     """Asks where v is largest: GURO without its account of how noisy the answer will be."""
 
-    def choose(self, belief: Callable[[], Belief], pool: Pool, rng: np.random.Generator) -> Choice:
-        return best_pair(belief(), pool, CurvaturePower(0), rng)
+    def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
+        return best_pair(situation.belief(), pool, CurvaturePower(0), rng)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.belief import Belief
 from ordinate.search import Choice, Pool
-from ordinate.strategies import Strategy
+from ordinate.strategies import Situation, Strategy
 
 
 @dataclass(frozen=True)
@@ -19,5 +17,5 @@ class Subsampled:
     strategy: Strategy
     candidates: int
 
-    def choose(self, belief: Callable[[], Belief], pool: Pool, rng: np.random.Generator) -> Choice:
-        return self.strategy.choose(belief, pool.sample(self.candidates, rng), rng)
+    def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
+        return self.strategy.choose(situation, pool.sample(self.candidates, rng), rng)

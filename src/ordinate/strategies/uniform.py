@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.belief import Belief
 from ordinate.errors import PoolExhausted
 from ordinate.search import Choice, Pool
+from ordinate.strategies import Situation
 
 
 @dataclass(frozen=True)
 class Uniform:
     """Every pair with the same probability; needs no belief, so it never waits for a fit."""
 
-    def choose(self, belief: Callable[[], Belief], pool: Pool, rng: np.random.Generator) -> Choice:
+    def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
         if pool.size == 0:
             raise PoolExhausted("no pair is left to ask")
         pair = pool.sample(1, rng)

@@ -1,0 +1,42 @@
+"""Sequential posterior updates: each answer's estimate is the prior of the next (the paper, appendix on BayesGURO).
+
+    X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     O(k^2) per answer
+
+Nothing is fitted again: an answer moves mean and covariance once, with the curvature at its own estimate. The cross
+terms of theta and zeta are dropped, as in `factored`. Unlike in the other models, the order of the answers matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinate.belief import FactoredBelief
+from ordinate.kernels import linear_scores
+from ordinate.models import Answers
+from ordinate.models.cholesky import root_of
+from ordinate.models.one_by_one import replay_sequential
+from ordinate.posterior import Posterior
+from ordinate.types import Floats
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """The contextual model, or with an item variance above 0 the hybrid one, by one Laplace step per answer."""
+
+    coefficient_variance: float = 2.0
+    item_variance: float = 0.0
+
+    def fit(self, features: Floats, answers: Answers) -> Posterior:
+        items, columns = features.shape
+        theta, covariance = np.zeros(columns), self.coefficient_variance * np.eye(columns)
+        zeta, residual = np.zeros(items), np.full(items, self.item_variance)
+        replay_sequential(np.ascontiguousarray(features), *answers, theta, covariance, zeta, residual)
+        return Posterior(
+            belief=FactoredBelief(linear_scores(features, theta) + zeta, features @ root_of(covariance), residual),
+            coefficients=theta,
+            coefficient_covariance=covariance,
+            score_map=features,
+            new_item_variance=self.item_variance,
+        )

@@ -1,0 +1,22 @@
+"""Tasks refuse what would only show as nan at the end."""
+
+import numpy as np
+import pytest
+
+from ordinate.datasets import Dataset
+from ordinate.errors import InvalidInput
+from ordinate.simulation.tasks import RecordedTask, SimulatedTask
+from ordinate.types import Comparison, Items
+
+
+@pytest.mark.parametrize("noise", [-1.0, float("inf"), float("nan")])
+def test_noise_levels_that_mean_nothing_are_refused(noise):
+    dataset = Dataset(Items(["a", "b"]), truth=np.array([0.0, 1.0]))
+    with pytest.raises(InvalidInput, match="noise level"):
+        SimulatedTask(dataset, noise)
+
+
+def test_held_out_answers_that_are_all_ties_are_refused():
+    ties = [Comparison("a", "b", "tie")] * 20
+    with pytest.raises(InvalidInput, match="all 2 held-out answers are ties"):
+        RecordedTask(Dataset(Items(["a", "b"]), comparisons=ties)).build(0)

@@ -1,0 +1,86 @@
+"""The mutual information against adaptive quadrature, and what the paper's approximation does to far pairs."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from ordinate.search import AllPairs
+from ordinate.strategies.bald import information
+from ordinate.strategies.bald_paper import paper_information
+
+
+def coin(chance: float) -> float:
+    return (
+        0.0 if chance in (0.0, 1.0) else -(chance * math.log(chance) + (1 - chance) * math.log1p(-chance)) / math.log(2)
+    )
+
+
+def exact(margin: float, variance: float) -> float:
+    """h(E sigma(f)) - E h(sigma(f)), in bits, by adaptive quadrature over f."""
+    margin, deviation = abs(margin), math.sqrt(variance)
+
+    def mean_of(function: object) -> float:
+        def weighted(place: float) -> float:
+            surprise = 1.0 / (1.0 + math.exp(min(margin + deviation * place, 700.0)))
+            density = math.exp(-0.5 * place * place) / math.sqrt(2 * math.pi)
+            return density * (coin(surprise) if function is coin else surprise)
+
+        breaks = sorted({max(-margin / deviation, -14.0), max(-deviation, -14.0), 0.0})
+        return float(quad(weighted, -15.0, 10.0, points=breaks, epsabs=1e-13, epsrel=1e-11, limit=500)[0])
+
+    return coin(mean_of(None)) - mean_of(coin)
+
+
+MARGINS = [0.0, 0.3, 1.0, 2.7, 6.0, 15.0]
+VARIANCES = [1e-3, 0.03, 0.4, 1.0, 5.0, 40.0, 900.0]
+
+
+@pytest.mark.parametrize("variance", VARIANCES)
+@pytest.mark.parametrize("margin", MARGINS)
+def test_information_is_that_of_quadrature(margin: float, variance: float) -> None:
+    found = information(np.array([margin, -margin]), np.array([variance, variance]))
+    assert found[0] == found[1]
+    assert found[0] == pytest.approx(exact(margin, variance), rel=1e-5, abs=1e-10)
+
+
+def test_random_points_are_within_a_millionth_of_a_bit() -> None:
+    rng = np.random.default_rng(0)
+    margins, variances = rng.uniform(-12, 12, 200), 10 ** rng.uniform(-3, 3, 200)
+    wanted = [exact(m, v) for m, v in zip(margins, variances, strict=True)]
+    np.testing.assert_allclose(information(margins, variances), wanted, rtol=0, atol=1e-6)
+
+
+def test_its_limits() -> None:
+    """v -> 0: sigma'(m) v / (2 ln 2); v -> infinity: the whole bit; far pairs: nothing, in the right order."""
+    margins = np.array([0.0, 1.0, 4.0])
+    slopes = 1.0 / (2.0 + np.exp(margins) + np.exp(-margins))
+    small = information(margins, np.full(3, 1e-8))
+    np.testing.assert_allclose(small, slopes * 1e-8 / (2 * math.log(2)), rtol=1e-6)
+    assert information(np.array([0.0]), np.array([1e12]))[0] == pytest.approx(1.0, abs=1e-5)
+    assert information(np.array([3.0]), np.array([0.0]))[0] == 0.0
+    far = information(np.array([20.0, 30.0, 40.0, 100.0, 1e4]), np.ones(5))
+    assert (np.diff(far) < 0).all()
+    assert far[-1] == 0.0
+
+
+def test_the_papers_form_is_its_formula_and_overrates_far_pairs() -> None:
+    """At m = 4, v = 0.1 it sees 0.077 bits where there are 0.0013."""
+    point = np.array([4.0]), np.array([0.1])
+    assert paper_information(*point)[0] == pytest.approx(0.077, abs=5e-4)
+    assert information(*point)[0] == pytest.approx(0.0013, abs=5e-5)
+    c2 = 4 * math.log(2)
+    expected = coin(1 / (1 + math.exp(-1 / math.sqrt(1 + math.pi / 4)))) - math.sqrt(c2 / (2 + c2)) * math.exp(
+        -1 / (2 * (2 + c2))
+    )
+    assert paper_information(np.array([-1.0]), np.array([2.0]))[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_far_pairs_do_not_attract_exact_bald() -> None:
+    """Among well-known scores, the exact form asks close items, the paper's form far ones."""
+    pool = AllPairs.of(np.zeros(9, dtype=np.int64)).sample(99, np.random.default_rng(0))
+    scores = np.arange(9.0)
+    margins, variances = scores[pool.left] - scores[pool.right], np.full(36, 0.01)
+    assert abs(margins[np.argmax(information(margins, variances))]) == 1.0
+    assert abs(margins[np.argmax(paper_information(margins, variances))]) >= 3.0
