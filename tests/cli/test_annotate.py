@@ -206,7 +206,7 @@ class TestPictures:
 
     def test_both_images_open_as_one_picture(self, photos, viewer):
         self.annotate("q")
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while not viewer.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         assert viewer.read_text().strip().endswith("left-and-right.png")

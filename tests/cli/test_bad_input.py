@@ -335,7 +335,7 @@ class TestRealProcess:
         started = subprocess.Popen(
             [*COMMAND, *line, "--out", "rows.csv"], stderr=subprocess.PIPE, text=True, start_new_session=True
         )
-        time.sleep(4.0)  # until it runs, and its workers with it
+        time.sleep(7.0)  # until it runs, and its workers with it
         assert started.poll() is None
         # As Ctrl-C in a terminal does: to the command and its workers alike.
         os.killpg(started.pid, signal.SIGINT)
