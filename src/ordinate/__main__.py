@@ -59,7 +59,9 @@ def _run(arguments: Sequence[str] | None) -> int:
             raise
         context = getattr(error, "ctx", None)
         command = getattr(context, "command_path", "ordinate")
-        return _fail(f"{format_message().rstrip('.')}. See: {command} --help", getattr(error, "exit_code", 2))
+        # Without a command Typer has shown the help already, and has nothing to say.
+        message = format_message().rstrip(".") or "name a command"
+        return _fail(f"{message}. See: {command} --help", getattr(error, "exit_code", 2))
     return result if isinstance(result, int) else 0
 
 

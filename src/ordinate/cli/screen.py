@@ -99,8 +99,8 @@ def error_in_words(error: float) -> str:
     if error > 0.45:
         return f"{percent(error)}: hardly better than a random order yet"
     if error < 0.0005:
-        return f"{percent(error)}: hardly a pair should stand in the wrong order"
-    return f"{percent(error)}: about 1 in {round(1 / error)} pairs should stand in the wrong order"
+        return f"{percent(error)}: hardly a pair is likely to be in the wrong order"
+    return f"{percent(error)}: about 1 in {round(1 / error)} pairs is likely to be in the wrong order"
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
