@@ -94,11 +94,17 @@ class Inference:
         self._answered = (posterior, total, belief)
         return belief
 
+    def expected_error(self, state: State) -> float:
+        """Of the ordering by all answers."""
+        with one_thread():
+            return beliefs.expected_error(self.posterior(state).belief, state.active)
+
     def ordering(self, state: State, items: Items | None) -> Ordering:
         """The study's own items, or the given ones."""
-        if items is not None:
-            return _ordered(items, np.arange(len(items)), *self._place(state, items))
-        scores, errors = self.posterior(state).centred(state.active)
+        with one_thread():
+            if items is not None:
+                return _ordered(items, np.arange(len(items)), *self._place(state, items))
+            scores, errors = self.posterior(state).centred(state.active)
         rows = np.flatnonzero(state.active >= 0)
         return _ordered(state.items, rows, scores[rows], errors[rows])
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ordinate import kernels
 from ordinate.belief import Belief, members
 from ordinate.types import Floats, Integers
 
@@ -50,7 +51,7 @@ class Posterior:
         none, the score is relative to the prior mean.
         """
         features = features[:, : len(self.coefficients)]
-        scores = features @ self.coefficients
+        scores = kernels.linear_scores(features, self.coefficients)
         spread = features @ self.coefficient_covariance
         variance = np.einsum("mk,mk->m", spread, features) + self.new_item_variance
         for rows in members(study_group):

@@ -18,7 +18,6 @@ import numpy as np
 
 from ordinate import algorithms, asking
 from ordinate import storage as storages
-from ordinate.belief import expected_error
 from ordinate.cells import plain_text
 from ordinate.errors import AlreadyAnswered, InvalidInput, NotAStudy, PoolExhausted, UnknownQuery
 from ordinate.fold import State, joined
@@ -225,8 +224,7 @@ class Study:
 
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order."""
-        state = self._catch_up()
-        return expected_error(self._inference.posterior(state).belief, state.active)
+        return self._inference.expected_error(self._catch_up())
 
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count, in the order in which they came in."""

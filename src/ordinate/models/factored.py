@@ -1,9 +1,10 @@
 """The hybrid model in the paper's form: the same MAP, and a covariance that treats each item's term as independent.
 
-    X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     O(k^2 + n) memory, O(k^2) per answer
+    X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     posterior O(k^2 + n), O(k^2) per answer
 
 The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
-with the weights sigma' of the current MAP instead of those of each answer's day.
+with the weights sigma' of the current MAP instead of those of each answer's day. The MAP is found as
+in `hybrid`, dense in the items compared so far.
 """
 
 from __future__ import annotations

@@ -86,6 +86,6 @@ def newton(
         while (moved := objective(point + length * direction)) < value + 1e-4 * length * decrement - rounding:
             length /= 2.0
             if length < 1e-12:
-                return point
+                raise ArithmeticError("Newton's method found no step that improves the fit; please report the study")
         point, value = point + length * direction, moved
     raise ArithmeticError(f"Newton's method did not converge in {_MOST_STEPS} steps; please report the study")
