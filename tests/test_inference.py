@@ -1,4 +1,4 @@
-"""What a choice is based on, rebuilt from plain parts: a cold fit, an update per answer since, a piece per open query."""
+"""What a choice is based on, rebuilt from plain parts: a cold fit, an update per answer, a piece per open query."""
 
 import numpy as np
 import pytest
