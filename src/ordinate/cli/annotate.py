@@ -29,7 +29,8 @@ ANSWER_KEYS: dict[str, Answer] = {
     "t": "tie",
     "s": "skip",
 }
-LEGEND = "← or 1 left    → or 2 right    t tie    s skip    u undo    o open images    q quit"
+LEGEND = "← or 1 left   → or 2 right   t tie   s skip   u undo   {open}q quit"
+OPEN = "o open images   "
 # Two texts side by side need about this many columns to read well.
 SIDE_BY_SIDE = 80
 PIPED_WIDTH = 80
@@ -57,7 +58,7 @@ class _Session:
         self._annotator = annotator
         self._keys = keys
         self._scratch = scratch
-        self._contents = item_contents(study)
+        self._contents = item_contents(study.items)
         self._folder = media.study_folder(address)
         self._viewer = media.has_viewer()
         self._screen = console()
@@ -103,7 +104,7 @@ class _Session:
             elif key == "o":
                 self._open(query)
             else:
-                self._screen.print(f"Keys: {LEGEND}")
+                self._screen.print(f"Keys: {self._legend(query)}")
 
     def _answer(self, query: Query, answer: Answer) -> None:
         try:
@@ -158,7 +159,7 @@ class _Session:
         else:
             self._screen.print(left, width=width)
             self._screen.print(right, width=width)
-        self._screen.print(LEGEND, style="dim")
+        self._screen.print(self._legend(query), style="dim")
         self._notice = ""
 
     def _panel(self, name: str, title: str) -> Panel:
@@ -173,16 +174,23 @@ class _Session:
         # An id may give the answer away ("good-17"), so it is shown only where nothing else is.
         return Panel(Text("\n".join(lines) if lines else visible(name), overflow="fold"), title=title, expand=True)
 
-    def _pictures(self, query: Query) -> bool:
-        return any("image" in self._contents[name] for name in (query.left, query.right))
+    def _legend(self, query: Query) -> str:
+        return LEGEND.format(open=OPEN if self._places(query) else "")
 
-    def _open(self, query: Query) -> None:
-        places = [
+    def _places(self, query: Query) -> list[str]:
+        """What a program outside the terminal can show of the two items."""
+        return [
             media.resolved(shown[kind], self._folder)
             for shown in (self._contents[query.left], self._contents[query.right])
             for kind in ("image", "audio", "link")
             if kind in shown
         ]
+
+    def _pictures(self, query: Query) -> bool:
+        return any("image" in self._contents[name] for name in (query.left, query.right))
+
+    def _open(self, query: Query) -> None:
+        places = self._places(query)
         if not places:
             problem: str | None = "These items have no image, sound or link to open."
         elif not self._viewer:

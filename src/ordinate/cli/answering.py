@@ -12,7 +12,7 @@ from ordinate.cli.screen import console, one_line, print_json, say
 
 if TYPE_CHECKING:
     from ordinate.study import Study
-    from ordinate.types import Query
+    from ordinate.types import Items, Query
 
 QueryId = Annotated[
     str, typer.Argument(metavar="QUERY", help="The id of the query, as `ask` printed it.", show_default=False)
@@ -32,7 +32,7 @@ def ask(
     """
     with open_study(study) as opened:
         queries = opened.ask(annotator=annotator, count=count)
-        contents = item_contents(opened)
+        contents = item_contents(opened.items)
         if as_json:
             print_json(
                 {
@@ -78,7 +78,7 @@ def undo(study: StudyFile, annotator: Annotator = None, as_json: AsJson = False)
             opened,
             study,
             as_json,
-            {"reopened": query_json(query, item_contents(opened))},
+            {"reopened": query_json(query, item_contents(opened.items))},
             f"Taken back. Open again: {query.id} ({query.left} or {query.right}).",
         )
 
@@ -91,9 +91,8 @@ def _report(study: Study, address: str, as_json: bool, values: dict[str, Any], s
         say(f"{sentence} Comparisons so far: {answers}.")
 
 
-def item_contents(study: Study) -> dict[str, dict[str, str]]:
+def item_contents(items: Items) -> dict[str, dict[str, str]]:
     """Id to what there is to show of the item, by kind."""
-    items = study.items
     return {
         name: {kind: shown for kind, values in items.content.items() if (shown := values[row]) is not None}
         for row, name in enumerate(items.ids)

@@ -49,14 +49,10 @@ def order(
     1 in a comparison. The standard error says how sure the score is.
     """
     with open_study(study) as opened:
-        if items is None:
-            given, contents = None, item_contents(opened)
-        else:
-            given = read_items_like(opened, items, id_column, features, feature_columns)
-            contents = {
-                name: {kind: shown for kind, values in given.content.items() if (shown := values[row]) is not None}
-                for row, name in enumerate(given.ids)
-            }
+        given = None if items is None else read_items_like(opened, items, id_column, features, feature_columns)
+        contents = item_contents(given or opened.items)
+        known = set(opened.items.ids)
+        blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
         ordering = opened.ordering(given)
         # Asked for new items, the error between the study's own would be beside the point.
         error = opened.expected_error() if given is None else None
@@ -71,6 +67,8 @@ def order(
         say(f"Wrote {count(len(ordering), 'item')} in order to {out}.")
     else:
         _show(ordering, contents)
+    if blind:
+        say("The study has no features, so items that nobody compared cannot be told apart: their places mean nothing.")
     if error is None:
         say(f"From {count(answers, 'comparison')}.")
     else:

@@ -17,7 +17,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
         waiting = opened.open_queries()
         error = opened.expected_error()
         if as_json:
-            contents = item_contents(opened)
+            contents = item_contents(items)
             print_json(
                 {
                     "study": study,
