@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -64,7 +65,7 @@ class FactoredBelief:
     sign = 1.0
     base = np.empty((0, 0))
 
-    @property
+    @cached_property
     def variance(self) -> Floats:
         squared: Floats = np.einsum("nk,nk->n", self.factor, self.factor)
         return squared + self.residual
@@ -104,11 +105,11 @@ class DenseBelief:
     factor: Floats
     sign = -1.0
 
-    @property
+    @cached_property
     def residual(self) -> Floats:
         return np.zeros(len(self.mean))
 
-    @property
+    @cached_property
     def variance(self) -> Floats:
         taken: Floats = np.einsum("nk,nk->n", self.factor, self.factor)
         return np.maximum(np.diagonal(self.base) - taken, 0.0)

@@ -13,9 +13,7 @@ import numpy as np
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.search import AllPairs
 from ordinate.storage import Entry
-from ordinate.types import CONTENT_KINDS, Comparison, Floats, Integers, Items
-
-OUTCOME_VALUES: dict[str | None, float] = {"left": 1.0, "right": 0.0, "tie": 0.5, "skip": np.nan}
+from ordinate.types import ANSWERS, CONTENT_KINDS, OUTCOME_VALUES, Comparison, Floats, Integers, Items
 
 
 class State:
@@ -122,7 +120,7 @@ class State:
 
     def _add(self, entry: Entry) -> None:
         self._require_items(entry)
-        if entry.answer not in OUTCOME_VALUES:
+        if entry.answer not in ANSWERS:
             raise ValueError(f"unknown answer {entry.answer!r}")
         self._live[entry.position] = entry
         if self._effective is not None and self._counts(entry):
@@ -271,7 +269,7 @@ class Comparisons:
             self._outcomes = np.concatenate([self._outcomes, np.empty_like(self._outcomes)])
         self._pairs[0, place] = rows[_text(entry.left)]
         self._pairs[1, place] = rows[_text(entry.right)]
-        self._outcomes[place] = OUTCOME_VALUES[entry.answer]
+        self._outcomes[place] = OUTCOME_VALUES.get(_text(entry.answer), np.nan)
         self.entries.append(entry)
 
     def first(self, count: int) -> tuple[Integers, Integers, Floats]:

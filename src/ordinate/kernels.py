@@ -23,6 +23,8 @@ from ordinate.types import Floats, Integers
 NO_PAIR = -1e300
 """The maximum of a row that has no pair."""
 
+WIDEST = 340.0
+"""Scores no further than this from their centre keep exp(m) and its products inside float64."""
 ROUNDING = 1e-12
 """Differences below this share of their terms are rounding."""
 
@@ -266,33 +268,6 @@ def wrong_order_sum(covariance: Floats, first_row: int, variance: Floats, mean: 
                 # Items that the model cannot tell apart: what is left of their difference is rounding.
                 total += 0.5
     return total
-
-
-@compiled
-def replay_factored(
-    features: Floats, left: Integers, right: Integers, slope: Floats, theta_covariance: Floats, residual: Floats
-) -> None:
-    """Rank-one updates, in place, of the factored hybrid for every answer in turn, cross terms dropped.
-
-    features (n, k), slope (T,) = sigma' at the MAP, theta_covariance (k, k), residual (n,).
-    """
-    columns = features.shape[1]
-    contrast = np.empty(columns)
-    for answer in range(left.shape[0]):
-        i, j, weight = left[answer], right[answer], slope[answer]
-        for column in range(columns):
-            contrast[column] = features[i, column] - features[j, column]
-        direction = theta_covariance @ contrast
-        variance = residual[i] + residual[j]
-        for column in range(columns):
-            variance += direction[column] * contrast[column]
-        shrink = weight / (1.0 + weight * variance)
-        for row in range(columns):
-            scaled = shrink * direction[row]
-            for column in range(columns):
-                theta_covariance[row, column] -= scaled * direction[column]
-        residual[i] -= shrink * residual[i] * residual[i]
-        residual[j] -= shrink * residual[j] * residual[j]
 
 
 @compiled

@@ -27,6 +27,7 @@ Integers = NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+OUTCOME_VALUES: Mapping[str, float] = {"left": 1.0, "right": 0.0, "tie": 0.5}
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 CONTENT_KINDS = ("text", "image", "audio", "link")
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ordinate.simulation.summary import comparisons_needed, curves, error_table, summarise
+from ordinate.simulation.summary import comparisons_needed, curves, error_table
 
 
 def rows_of(errors):
@@ -31,13 +31,6 @@ def test_curves_hold_the_mean_and_its_standard_error_over_seeds():
     np.testing.assert_allclose(quick.standard_error, [0.0, np.std([0.2, 0.4], ddof=1) / np.sqrt(2), 0.0])
     assert slow.seeds.tolist() == [2, 2, 1]
     assert np.isnan(slow.standard_error[2])
-
-
-def test_summarise_is_flat_and_holds_no_nan():
-    summary = summarise(ROWS)
-    assert summary["algorithm"] == ["quick"] * 3 + ["slow"] * 3
-    assert summary["step"] == [0, 100, 200] * 2
-    assert summary["standard_error"][-1] is None
 
 
 def test_the_table_shows_the_steps_asked_for_and_leaves_gaps_empty():

@@ -19,6 +19,7 @@ from ordinate.belief import FactoredBelief
 from ordinate.models import Answers
 from ordinate.models.cholesky import root_of
 from ordinate.models.hybrid import Hybrid, hybrid_maximum
+from ordinate.models.one_by_one import replay_factored
 from ordinate.posterior import Posterior
 from ordinate.types import Floats
 
@@ -37,9 +38,7 @@ class FactoredHybrid:
         margin = mean[answers.left] - mean[answers.right]
         covariance = self.coefficient_variance * np.eye(features.shape[1])
         residual = np.full(len(features), self.item_variance)
-        kernels.replay_factored(
-            features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual
-        )
+        replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
         return Posterior(
             belief=FactoredBelief(mean, features @ root_of(covariance), residual),
             coefficients=theta,

@@ -1,4 +1,4 @@
-"""The compiled loops of models that take in one answer after another, each once: TrueSkill and sequential updates.
+"""The compiled loops that take in one answer after another: factored covariance, sequential updates, TrueSkill.
 
 n  items     k  columns of the features     outcome 1: left won, 0: right won, 0.5: a tie
 """
@@ -11,6 +11,33 @@ import numpy as np
 
 from ordinate.kernels import compiled, logistic_slope, sigmoid
 from ordinate.types import Floats, Integers
+
+
+@compiled
+def replay_factored(
+    features: Floats, left: Integers, right: Integers, slope: Floats, theta_covariance: Floats, residual: Floats
+) -> None:
+    """Rank-one updates, in place, of the factored hybrid for every answer in turn, cross terms dropped.
+
+    features (n, k), slope (T,) = sigma' at the MAP, theta_covariance (k, k), residual (n,).
+    """
+    columns = features.shape[1]
+    contrast = np.empty(columns)
+    for answer in range(left.shape[0]):
+        i, j, weight = left[answer], right[answer], slope[answer]
+        for column in range(columns):
+            contrast[column] = features[i, column] - features[j, column]
+        direction = theta_covariance @ contrast
+        variance = residual[i] + residual[j]
+        for column in range(columns):
+            variance += direction[column] * contrast[column]
+        shrink = weight / (1.0 + weight * variance)
+        for row in range(columns):
+            scaled = shrink * direction[row]
+            for column in range(columns):
+                theta_covariance[row, column] -= scaled * direction[column]
+        residual[i] -= shrink * residual[i] * residual[i]
+        residual[j] -= shrink * residual[j] * residual[j]
 
 
 @compiled

@@ -26,8 +26,6 @@ TIE = 1e-9
 """Utilities this close, relatively, are equal."""
 _ROUNDING = 1e-10
 """More than what the product form of sigma' can be off by, relatively."""
-_WIDEST = 340.0
-"""Scores no further than this from their centre keep exp(m) and its products inside float64."""
 
 
 class Choice(NamedTuple):
@@ -93,7 +91,9 @@ def best_scored(pool: Pool, score: Score, rng: np.random.Generator) -> Choice:
 
 
 def _best_of_all(belief: Belief, pool: AllPairs, utility: CurvaturePower, seed: np.uint64) -> Choice:
-    sieves = [_Sieve(belief, pool, number, utility.exponent) for number in range(len(pool.rows))]
+    # A variance is a difference of terms of this size, so this is what its rounding is relative to.
+    largest = max(float(belief.variance.max()), float(np.diagonal(belief.base).max(initial=0.0)))
+    sieves = [_Sieve(belief, pool, number, utility.exponent, largest) for number in range(len(pool.rows))]
     reached = _floor(max(sieve.lower for sieve in sieves), TIE)
     finalists = [sieve for sieve in sieves if sieve.upper >= reached]
     best = max(sieve.settle(reached, math.inf, seed)[0] for sieve in finalists)
@@ -109,7 +109,7 @@ def _floor(value: float, tolerance: float) -> float:
 class _Sieve:
     """Approximate row maxima of one group, and between which values the exact ones must lie."""
 
-    def __init__(self, belief: Belief, pool: AllPairs, number: int, exponent: int) -> None:
+    def __init__(self, belief: Belief, pool: AllPairs, number: int, exponent: int, largest: float) -> None:
         self.belief, self.exponent, self.rows = belief, exponent, pool.rows[number]
         first, second = pool.masked_in(number)
         self.mask = np.searchsorted(first, np.arange(len(self.rows) + 1)), second
@@ -119,7 +119,6 @@ class _Sieve:
         )
         # A sum of k products is off by at most about k roundings of its largest term, here a variance.
         terms = belief.factor.shape[1] + 16
-        largest = max(float(variance.max()), float(np.diagonal(belief.base).max(initial=0.0)))
         self.slack = 4.0 * terms * np.finfo(np.float64).eps * largest * (1.0 if exponent == 0 else 1.0 / 16.0)
 
     @property
@@ -159,7 +158,7 @@ def _row_maxima(
     belief: Belief, rows: Integers, mean: Floats, variance: Floats, exponent: int, mask: tuple[Integers, Integers]
 ) -> Floats:
     maxima = np.full(len(rows), kernels.NO_PAIR)
-    if mean.max() <= _WIDEST:
+    if mean.max() <= kernels.WIDEST:
         growth, decay = np.exp(mean), np.exp(-mean)
         for first, tile in tiles(belief, rows):
             kernels.row_maxima(tile, first, variance, growth, decay, exponent, *mask, maxima)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,18 +44,6 @@ def _curve(algorithm: str, by_step: dict[int, list[float]]) -> Curve:
         ),
         seeds=np.array([len(value) for value in values], dtype=np.int64),
     )
-
-
-def summarise(rows: Columns) -> dict[str, list[Any]]:
-    """The columns algorithm, step, mean, standard_error (None from a single seed), seeds."""
-    columns: dict[str, list[Any]] = {"algorithm": [], "step": [], "mean": [], "standard_error": [], "seeds": []}
-    for curve in curves(rows):
-        columns["algorithm"] += [curve.algorithm] * len(curve.step)
-        columns["step"] += curve.step.tolist()
-        columns["mean"] += curve.mean.tolist()
-        columns["standard_error"] += [None if np.isnan(value) else value for value in curve.standard_error.tolist()]
-        columns["seeds"] += curve.seeds.tolist()
-    return columns
 
 
 def error_table(rows: Columns, steps: Sequence[int] | None = None) -> dict[str, list[str]]:

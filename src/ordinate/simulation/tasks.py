@@ -13,9 +13,7 @@ from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.simulation.annotators import Annotators, LogisticAnnotators, RecordedAnnotators
 from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, ordering_error
-from ordinate.types import Floats, Integers, Items
-
-_OUTCOME = {"left": 1.0, "right": 0.0, "tie": 0.5}
+from ordinate.types import OUTCOME_VALUES, Floats, Integers, Items
 
 
 class Trial(NamedTuple):
@@ -77,7 +75,7 @@ class RecordedTask:
         row = {item: k for k, item in enumerate(items.ids)}
         left = np.array([row[comparison.left] for comparison in held], dtype=np.int64)
         right = np.array([row[comparison.right] for comparison in held], dtype=np.int64)
-        outcome = np.array([_OUTCOME[comparison.outcome] for comparison in held])
+        outcome = np.array([OUTCOME_VALUES[comparison.outcome] for comparison in held])
         if (outcome == 0.5).all():
             raise InvalidInput(
                 f"all {len(held)} held-out answers are ties, which have no right prediction; hold out more"

@@ -12,9 +12,6 @@ from ordinate.search import Choice, Pool, best_scored
 from ordinate.strategies import Situation
 from ordinate.types import Floats, Integers
 
-_WIDEST = 340.0
-"""Scores no further than this from their centre keep exp(m) and its products inside float64."""
-
 
 @dataclass(frozen=True)
 class BayesGuro:
@@ -33,7 +30,7 @@ def disagreement(draws: Floats) -> Callable[[Integers, Integers], Floats]:
     """Pairs of rows -> the variance of sigma(f_i - f_j) over draws (S, n) of the scores."""
     scores = np.ascontiguousarray(draws.T)
     scores -= 0.5 * (scores.max(axis=0) + scores.min(axis=0))
-    if scores.max(initial=0.0) > _WIDEST:
+    if scores.max(initial=0.0) > kernels.WIDEST:
         return lambda left, right: kernels.draw_variances_wide(scores, left, right)
     growth, decay = np.exp(scores), np.exp(-scores)
     return lambda left, right: kernels.draw_variances(growth, decay, left, right)
