@@ -3,8 +3,7 @@
     X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     posterior O(k^2 + n), O(k^2) per answer
 
 The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
-with the weights sigma' of the current MAP instead of those of each answer's day. The MAP is found as
-in `hybrid`, dense in the items compared so far.
+with the weights sigma' of the current MAP instead of those of each answer's day.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ordinate import kernels
 from ordinate.belief import FactoredBelief
 from ordinate.models import Answers
 from ordinate.models.cholesky import root_of
-from ordinate.models.hybrid import Hybrid, hybrid_maximum
+from ordinate.models.maximum import Compared, Prior, maximum
 from ordinate.models.one_by_one import replay_factored
 from ordinate.posterior import Posterior
 from ordinate.types import Floats
@@ -32,9 +31,10 @@ class FactoredHybrid:
     item_variance: float = 1.0
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        prior = Hybrid(self.coefficient_variance, self.item_variance)
-        theta, zeta = hybrid_maximum(prior, features, answers)
-        mean = kernels.linear_scores(features, theta) + zeta
+        compared = Compared.of(features, answers)
+        theta, zeta = maximum(Prior(self.coefficient_variance, self.item_variance), compared)
+        mean = kernels.linear_scores(features, theta)
+        mean[compared.rows] += zeta
         margin = mean[answers.left] - mean[answers.right]
         covariance = self.coefficient_variance * np.eye(features.shape[1])
         residual = np.full(len(features), self.item_variance)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from ordinate.models.pair_loops import count_pairs
 from ordinate.types import Floats, Integers
 
 if TYPE_CHECKING:
@@ -31,13 +32,7 @@ class PairCounts(NamedTuple):
 
     @classmethod
     def of(cls, answers: Answers, items: int) -> PairCounts:
-        swapped = answers.left > answers.right
-        low = np.where(swapped, answers.right, answers.left)
-        high = np.where(swapped, answers.left, answers.right)
-        codes, position = np.unique(low * items + high, return_inverse=True)
-        asked = np.bincount(position, minlength=len(codes)).astype(np.float64)
-        wins = _sums(position, np.where(swapped, 1.0 - answers.outcome, answers.outcome), len(codes))
-        return cls(codes // items, codes % items, asked, wins)
+        return cls(*count_pairs(*answers, items))
 
     def log_likelihood(self, margin: Floats) -> float:
         losses = self.asked - self.wins
@@ -83,9 +78,9 @@ def newton(
             return point + direction
         length = 1.0
         # Differences of the objective below its rounding say nothing, so they do not shorten a step.
-        while (moved := objective(point + length * direction)) < value + 1e-4 * length * decrement - rounding:
+        while (moved := objective(nearer := point + length * direction)) < value + 1e-4 * length * decrement - rounding:
             length /= 2.0
             if length < 1e-12:
                 raise ArithmeticError("Newton's method found no step that improves the fit; please report the study")
-        point, value = point + length * direction, moved
+        point, value = nearer, moved
     raise ArithmeticError(f"Newton's method did not converge in {_MOST_STEPS} steps; please report the study")
