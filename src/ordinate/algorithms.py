@@ -89,7 +89,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "colstim-contextual": Algorithm(
         Contextual(),
         Colstim(horizon=2_000),
-        "A bandit that looks for the best item, with the paper's horizon of 2,000 comparisons; a baseline.",
+        "A bandit that looks for the best item, for 2,000 comparisons; colstim-contextual:500 is for 500. A baseline.",
     ),
     "trueskill": Algorithm(
         TrueSkill(), Overlap(), "TrueSkill, a rating per item and no features; asks where two ratings overlap most.", 1
@@ -122,12 +122,29 @@ _MANY_ITEMS = 5000
 
 
 def algorithm(name: str) -> Algorithm:
-    """The row of the table. Raises InvalidInput with the reason, or with the names there are."""
-    if name in NO_MEANING:
-        raise InvalidInput(f"there is no algorithm {name!r}: {NO_MEANING[name]}")
-    if name not in ALGORITHMS:
-        raise InvalidInput(f"unknown algorithm {name!r}; there are {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[name]
+    """The row of the table; "colstim-contextual:500" is the row with a horizon of 500 comparisons.
+
+    Raises InvalidInput with the reason, or with the names there are.
+    """
+    plain, given, horizon = name.partition(":")
+    if plain in NO_MEANING:
+        raise InvalidInput(f"there is no algorithm {plain!r}: {NO_MEANING[plain]}")
+    if plain not in ALGORITHMS:
+        raise InvalidInput(f"unknown algorithm {plain!r}; there are {', '.join(ALGORITHMS)}")
+    row = ALGORITHMS[plain]
+    if not given:
+        return row
+    if not isinstance(row.strategy, Colstim):
+        raise InvalidInput(f"{plain} has no horizon, so nothing can follow its name; got {name!r}")
+    if not (horizon.isascii() and horizon.isdigit() and 0 < int(horizon) < 2**63):
+        raise InvalidInput(f"the horizon is a number of comparisons, as in {plain}:2000; got {name!r}")
+    return row._replace(strategy=Colstim(int(horizon)))
+
+
+def for_budget(name: str, budget: int) -> str:
+    """The algorithm with this budget as its horizon, where it has one and the name does not say another."""
+    fits = ":" not in name and isinstance(algorithm(name).strategy, Colstim)
+    return f"{name}:{budget}" if fits else name
 
 
 def default_algorithm(items: Items) -> str:

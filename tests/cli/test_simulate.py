@@ -10,7 +10,7 @@ import pytest
 from ordinate.formats import read_columns
 
 SYNTHETIC = ("simulate", "synthetic", "--n", "8", "--d", "2", "--budget", "6", "--every", "3", "--seeds", "2")
-COLUMNS = {"algorithm", "seed", "step", "error", "seconds"}
+COLUMNS = {"algorithm", "seed", "step", "part", "error", "seconds"}
 
 
 @pytest.fixture

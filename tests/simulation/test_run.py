@@ -49,7 +49,8 @@ def without_seconds(rows):
 
 def test_rows_are_flat_and_ordered(synthetic):
     rows = simulate(synthetic, ["uniform-contextual", "guro-contextual"], [3, 1], budget=25, every=10)
-    assert list(rows) == ["algorithm", "seed", "step", "error", "seconds"]
+    assert list(rows) == ["algorithm", "seed", "step", "part", "error", "seconds"]
+    assert set(rows["part"]) == {"ordering error"}
     assert rows["algorithm"] == ["uniform-contextual"] * 8 + ["guro-contextual"] * 8
     assert rows["seed"] == ([3] * 4 + [1] * 4) * 2
     assert rows["step"] == [0, 10, 20, 25] * 4
@@ -128,11 +129,21 @@ def test_recorded_answers_are_each_used_once_and_then_the_run_ends():
     assert sum(map(len, said[0].values())) == 60
 
 
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A study that knows nothing but scores."""
+
+    known: np.ndarray
+
+    def scores(self):
+        return self.known
+
+
 def test_the_split_depends_on_the_seed_alone():
     task = RecordedTask(recorded_dataset())
     scores = np.random.default_rng(0).standard_normal((5, 12))
     first, again, other = (
-        [trial.evaluate(row) for row in scores] for trial in (task.build(0), task.build(0), task.build(1))
+        [trial.evaluate(Scored(row)) for row in scores] for trial in (task.build(0), task.build(0), task.build(1))
     )
     assert first == again
     assert first != other

@@ -20,6 +20,7 @@ from ordinate.cli import (
     exchange,
     exclusion,
     order,
+    reproduce,
     simulate,
     status,
 )
@@ -155,5 +156,13 @@ _add(
     "ordinate demo --folder my-demo",
 )
 app.add_typer(simulate.app, name="simulate", rich_help_panel=TRY)
+_add(
+    TRY,
+    "reproduce",
+    reproduce.reproduce,
+    "ordinate reproduce synthetic --jobs 2",
+    "ordinate reproduce wisc-ads --folder data --seeds 20 --jobs 2 --out reproduction",
+    "ordinate reproduce all --folder data --jobs 2",
+)
 app.add_typer(datasets.app, name="datasets", rich_help_panel=TRY)
 _add(TRY, "algorithms", algorithms.algorithms, "ordinate algorithms", "ordinate algorithms --json")

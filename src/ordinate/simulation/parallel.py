@@ -25,24 +25,37 @@ POLL_SECONDS = 0.1
 
 
 def run_all(runs: Sequence[Run[Result]], steps: int, jobs: int, progress: Progress | None = None) -> list[Result]:
-    """The results of all runs, in their order; each run takes `steps` steps at most.
+    """The results of all runs, in their order; each run takes `steps` steps at most. See `finished`."""
+    return [result for _, result in sorted(finished(runs, steps, jobs, progress), key=lambda done: done[0])]
+
+
+def finished(
+    runs: Sequence[Run[Result]], steps: int, jobs: int, progress: Progress | None = None
+) -> Iterator[tuple[int, Result]]:
+    """The place and the result of each run, as soon as it ends: in no particular order.
 
     With more than one job the runs must be picklable. An exception in one run, or an interrupt, ends all.
     """
     if jobs < 1:
         raise InvalidInput(f"the number of jobs must be at least 1; got {jobs}")
+    if not runs:
+        return
     jobs = min(jobs, len(runs))
     with _counts(len(runs), shared=jobs > 1) as counts, _watched(counts, steps, progress):
         if jobs == 1:
-            return [_run(run, counts, place, steps) for place, run in enumerate(runs)]
+            for place, run in enumerate(runs):
+                yield _run(run, counts, place, steps)
+            return
         from joblib import Parallel, delayed
 
         tasks = (delayed(_run)(run, counts, place, steps) for place, run in enumerate(runs))
-        results: list[Result] = Parallel(n_jobs=jobs, backend="loky", pre_dispatch="all", batch_size=1)(tasks)
-        return results
+        pool = Parallel(
+            n_jobs=jobs, backend="loky", return_as="generator_unordered", pre_dispatch=2 * jobs, batch_size=1
+        )
+        yield from pool(tasks)
 
 
-def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> Result:
+def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[int, Result]:
     if multiprocessing.parent_process() is not None:
         # Ctrl-C reaches the whole process group; the parent alone decides, and its children die without a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -52,7 +65,7 @@ def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> Result:
 
     result = run(report)
     counts[place] = steps
-    return result
+    return place, result
 
 
 @contextmanager

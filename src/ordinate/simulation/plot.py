@@ -1,21 +1,66 @@
-"""The figure of error against the number of comparisons."""
+"""Figures of something against the number of comparisons: one panel or several, with one legend beside them."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from ordinate.errors import InvalidInput
 from ordinate.formats.files import write_bytes
-from ordinate.simulation.summary import comparisons_needed, curves
-from ordinate.types import Columns
+from ordinate.simulation.names import Look, look
+from ordinate.simulation.summary import Curve, comparisons_needed, curves
+from ordinate.types import Columns, Floats, Integers
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; line styles say the same again.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+Band = Literal["one standard error", "one standard deviation", "95 % confidence interval"]
 SUFFIXES = (".png", ".svg", ".pdf")
+
+_ACROSS = 3  # panels side by side
+_MARKS = 8  # markers on each line
+_GREY = "#555555"
+
+
+class Line(NamedTuple):
+    """A curve with a band; step, mean, low, high are all of one length, and a band of nan is not drawn."""
+
+    look: Look
+    step: Integers
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+class Panel(NamedTuple):
+    """One pair of axes. `target` marks a value, with the number of comparisons at which each line gets there."""
+
+    lines: Sequence[Line]
+    ylabel: str
+    title: str = ""
+    target: float | None = None
+    from_zero: bool = True
+
+
+def line(curve: Curve, band: Band, number: int = 0) -> Line:
+    """An algorithm's curve as it is drawn."""
+    reach = spread(curve, band)
+    return Line(look(curve.algorithm, number), curve.step, curve.mean, curve.mean - reach, curve.mean + reach)
+
+
+def spread(curve: Curve, band: Band) -> Floats:
+    """Half the width of the band at each step."""
+    from scipy.stats import t
+
+    if band not in get_args(Band):
+        raise InvalidInput(f"unknown band {band!r}; there are {', '.join(get_args(Band))}")
+    if band == "one standard deviation":
+        return curve.standard_error * np.sqrt(curve.seeds)
+    if band == "one standard error":
+        return curve.standard_error
+    quantile: Floats = t.ppf(0.975, np.maximum(curve.seeds - 1, 1))
+    return quantile * curve.standard_error
 
 
 def plot_error(
@@ -31,44 +76,99 @@ def plot_error(
     path    .png, .svg or .pdf
     target  an error to mark, with the number of comparisons that each algorithm needs for it
     """
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
+    found = curves(rows)
+    seeds = max(int(curve.seeds.max()) for curve in found)
+    lines = [line(curve, "one standard error", number) for number, curve in enumerate(found)]
+    panel = Panel(lines, ylabel, target=target)
+    needed = {} if target is None else comparisons_needed(rows, target)
+    marks = [(found_line.look.colour, at) for found_line, at in zip(lines, needed.values(), strict=False)]
+    draw([panel], path, title=title, explanation=explain(seeds, "one standard error"), marks=marks)
 
+
+def explain(seeds: int, band: Band) -> str:
+    either = "" if band == "95 % confidence interval" else " either way"
+    return f"Mean over {seeds} runs; the band is {_article(band)}{band}{either}" if seeds > 1 else "One run"
+
+
+def _article(band: Band) -> str:
+    return "the " if band == "95 % confidence interval" else ""
+
+
+def draw(
+    panels: Sequence[Panel],
+    path: str | Path,
+    *,
+    title: str,
+    explanation: str,
+    marks: Sequence[tuple[str, float | None]] = (),
+) -> None:
+    """Write the figure as .png, .svg or .pdf. `marks` are the (colour, comparisons) of dots on the first target."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidInput(f"a plot is written to {', '.join(SUFFIXES)}; got {path.name!r}")
-    found = curves(rows)
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    across = min(len(panels), _ACROSS)
+    down = -(-len(panels) // across)
+    size = (3.0 + (5.6 if len(panels) == 1 else 4.2) * across, 0.6 + (4.0 if down == 1 else 3.4) * down)
     # A Figure of its own, without pyplot: no global state, and no window system is asked for.
-    figure = Figure(figsize=(8.6, 4.6), dpi=160, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
-    axes = figure.add_subplot()
-    for number, curve in enumerate(found):
-        colour = COLOURS[number % len(COLOURS)]
-        style = STYLES[(number + number // len(COLOURS)) % len(STYLES)]
-        axes.plot(curve.step, curve.mean, color=colour, linestyle=style, linewidth=1.9, label=curve.algorithm, zorder=3)
-        if not np.isnan(curve.standard_error).all():
-            low, high = curve.mean - curve.standard_error, curve.mean + curve.standard_error
-            axes.fill_between(curve.step, low, high, color=colour, alpha=0.18, linewidth=0, zorder=2)
-    if target is not None:
-        axes.axhline(target, color="#555555", linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
-        for number, needed in enumerate(comparisons_needed(rows, target).values()):
-            if needed is not None:
-                axes.plot([needed], [target], "o", color=COLOURS[number % len(COLOURS)], markersize=5, zorder=4)
-    last = max(int(curve.step[-1]) for curve in found)
-    seeds = max(int(curve.seeds.max()) for curve in found)
-    axes.set_xlim(0, last)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("Number of comparisons")
-    axes.set_ylabel(ylabel)
-    axes.set_title(title, loc="left", fontsize=12, fontweight="bold", pad=22)
-    axes.text(0, 1.025, _explanation(seeds), transform=axes.transAxes, fontsize=9, color="#555555")
-    axes.grid(axis="y", color="#e3e3e3", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", frameon=False, handlelength=3.2)
+    figure = Figure(figsize=size, dpi=160, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    handles: dict[str, Any] = {}
+    places = figure.subplots(down, across, squeeze=False).flat
+    for axes in list(places)[len(panels) :]:
+        axes.set_axis_off()
+    for axes, panel in zip(figure.axes, panels, strict=False):
+        _draw_panel(axes, panel, handles)
+        if panel.target is not None:
+            for colour, at in marks:
+                if at is not None:
+                    axes.plot([at], [panel.target], "o", color=colour, markersize=5, zorder=4)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
+    # Beside the curves, never over them.
+    figure.legend(handles.values(), handles.keys(), loc="outside right upper", frameon=False, handlelength=3.6)
     picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:].lower())
+    figure.savefig(picture, format=path.suffix[1:].lower(), metadata=_undated(path))
     write_bytes(path, picture.getvalue())
 
 
-def _explanation(seeds: int) -> str:
-    return f"Mean over {seeds} runs; the band is one standard error either way" if seeds > 1 else "One run"
+def _undated(path: Path) -> dict[str, None]:
+    """The same rows give the same bytes, so no date."""
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
+
+
+def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
+    last = max((int(one.step[-1]) for one in panel.lines), default=1)
+    for number, one in enumerate(panel.lines):
+        # Markers of different lines stand at different places, so that none hides another.
+        count = len(one.step)
+        every = max(1, count // _MARKS)
+        (handle,) = axes.plot(
+            one.step,
+            one.mean,
+            color=one.look.colour,
+            linestyle=one.look.style,
+            marker=one.look.marker,
+            markevery=(number * every // max(1, len(panel.lines)), every),
+            markersize=5.5,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            linewidth=1.8,
+            zorder=3,
+        )
+        handles.setdefault(one.look.name, handle)
+        if not np.isnan(one.low).all():
+            axes.fill_between(one.step, one.low, one.high, color=one.look.colour, alpha=0.15, linewidth=0, zorder=2)
+    if panel.target is not None:
+        axes.axhline(panel.target, color=_GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+    axes.set_xlim(0, last)
+    if panel.from_zero:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel("Number of comparisons")
+    axes.set_ylabel(panel.ylabel)
+    if panel.title:
+        axes.set_title(panel.title, loc="left", fontsize=10)
+    axes.grid(axis="y", color="#e3e3e3", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

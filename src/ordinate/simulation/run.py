@@ -13,16 +13,22 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ordinate.errors import InvalidInput, PoolExhausted
+from ordinate.search import PairList
 from ordinate.simulation.parallel import Progress, Report, run_all
 from ordinate.simulation.tasks import Task
 
 
 class Row(NamedTuple):
-    """The error of one run after `step` comparisons; `seconds` is the time its study took so far to ask and learn."""
+    """One measure of one run after `step` comparisons.
+
+    part     what is measured, where a task measures several things: "held-out error", say
+    seconds  the time that the study took so far to ask and learn
+    """
 
     algorithm: str
     seed: int
     step: int
+    part: str
     error: float
     seconds: float
 
@@ -61,13 +67,13 @@ def simulate(
     scaling: Literal["auto", "none"] = "auto",
     candidates: int | None = None,
 ) -> dict[str, list[Any]]:
-    """The columns algorithm, seed, step, error, seconds: in the order of `algorithms`, then `seeds`, then step.
+    """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
     A run that uses up every recorded answer ends early, with a last row there. All columns but `seconds` are the same
     whatever the number of `jobs` (processes). Interrupting stops all processes.
     """
     plan = Plan(budget, every, refit_every, scaling, candidates)
-    _check_names(algorithms, seeds)
+    check_names(algorithms, seeds)
     runs = [partial(run_once, task, plan, algorithm, seed) for algorithm in algorithms for seed in seeds]
     rows = [row for run in run_all(runs, budget, jobs, progress) for row in run]
     return {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
@@ -82,13 +88,17 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
 
 
 def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
+    from ordinate.algorithms import for_budget
     from ordinate.study import Study
 
     trial = task.build(seed)
-    row_of = {item: k for k, item in enumerate(trial.items.ids)}
+    everyone = [item for items in (trial.items, *(arrival.items for arrival in trial.arrivals)) for item in items.ids]
+    row_of = {item: k for k, item in enumerate(everyone)}
+    waiting = sorted(trial.arrivals, key=lambda arrival: arrival.after)
+    present = len(trial.items)
     study = Study.create(
         trial.items,
-        algorithm=algorithm,
+        algorithm=for_budget(algorithm, plan.budget),
         seed=seed,
         scaling=plan.scaling,
         refit_every=plan.refit_every,
@@ -96,20 +106,31 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
     )
     seconds = 0.0
     measured = -1
+
+    def measure(step: int) -> Iterator[Row]:
+        for part, error in trial.evaluate(study).items():
+            yield Row(algorithm, seed, step, part, error, seconds)
+
     for step in range(plan.budget + 1):
+        while waiting and waiting[0].after <= step:
+            arrived = waiting.pop(0).items
+            study.add_items(arrived)
+            present += len(arrived)
         if step % plan.every == 0 or step == plan.budget:
-            yield Row(algorithm, seed, step, trial.evaluate(study.scores()), seconds)
+            yield from measure(step)
             measured = step
         if step == plan.budget:
             break
         pool = trial.annotators.pool()
+        if pool is not None and present < len(everyone):
+            pool = _among_first(pool, present)
         begun = time.perf_counter()
         try:
             # A new name for each answer: a crowd, so that a pair may be asked again.
             query = study.ask(f"simulated-{step + 1}", among=pool)
         except PoolExhausted:
             if measured != step:
-                yield Row(algorithm, seed, step, trial.evaluate(study.scores()), seconds)
+                yield from measure(step)
             break
         asked = time.perf_counter()
         answer = trial.annotators.answer(row_of[query.left], row_of[query.right])
@@ -120,7 +141,14 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
     study.close()
 
 
-def _check_names(algorithms: Sequence[str], seeds: Sequence[int]) -> None:
+def _among_first(pool: PairList, count: int) -> PairList:
+    """The pairs of the first `count` rows: those of items that have not arrived cannot be asked."""
+    here = (pool.left < count) & (pool.right < count)
+    return PairList(pool.left[here], pool.right[here])
+
+
+def check_names(algorithms: Sequence[str], seeds: Sequence[int]) -> None:
+    """Raise InvalidInput where a run could not start."""
     # An unknown algorithm is refused here rather than by a process, after minutes of other work.
     from ordinate.algorithms import algorithm
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -13,15 +13,36 @@ from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.simulation.annotators import Annotators, LogisticAnnotators, RecordedAnnotators
 from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, ordering_error
-from ordinate.types import OUTCOME_VALUES, Floats, Integers, Items
+from ordinate.types import OUTCOME_VALUES, Comparison, Floats, Integers, Items, Ordering
+
+
+class Learned(Protocol):
+    """What a judge may ask of a study."""
+
+    def scores(self) -> Floats: ...
+    def ordering(self, items: Items | None = None) -> Ordering: ...
+    def comparisons(self) -> list[Comparison]: ...
+    def expected_error(self) -> float: ...
+
+
+class Arrival(NamedTuple):
+    """Items that are added to the study once it has so many comparisons."""
+
+    after: int
+    items: Items
 
 
 class Trial(NamedTuple):
-    """One run's world. `evaluate` maps scores (n,) to an error."""
+    """One run's world.
+
+    annotators  answer about rows of the items: those at the start, then those that arrive
+    evaluate    the study -> what is measured: a name for each measure, and its value
+    """
 
     items: Items
     annotators: Annotators
-    evaluate: Callable[[Floats], float]
+    evaluate: Callable[[Learned], Mapping[str, float]]
+    arrivals: tuple[Arrival, ...] = ()
 
 
 class Task(Protocol):
@@ -54,7 +75,7 @@ class SimulatedTask:
         return Trial(
             items=self.dataset.items,
             annotators=LogisticAnnotators(truth, self.noise, seed),
-            evaluate=lambda scores: ordering_error(scores, truth, group),
+            evaluate=lambda study: {"ordering error": ordering_error(study.scores(), truth, group)},
         )
 
 
@@ -83,7 +104,7 @@ class RecordedTask:
         return Trial(
             items=items,
             annotators=RecordedAnnotators(learn, items, seed),
-            evaluate=lambda scores: held_out_error(scores, left, right, outcome),
+            evaluate=lambda study: {"held-out error": held_out_error(study.scores(), left, right, outcome)},
         )
 
 

@@ -1,0 +1,89 @@
+"""From rows to the figures of an experiment: vector (PDF, SVG) for a paper, PNG for a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordinate.errors import InvalidInput
+from ordinate.experiments.experiment import Figure, Panel
+from ordinate.experiments.rows import part_of
+from ordinate.formats.files import read_bytes
+from ordinate.simulation import plot
+from ordinate.simulation.names import look
+from ordinate.simulation.summary import curves
+from ordinate.types import Columns
+
+
+def draw_figure(
+    figure: Figure, rows: Mapping[str, Columns], folder: Path, extra: Sequence[plot.Panel] = ()
+) -> list[Path]:
+    """Write FOLDER/NAME.png, .svg and .pdf from the rows of each setting; returns the paths.
+
+    extra  further panels, to the right of the experiment's own
+    """
+    panels = [_panel(panel, rows[panel.setting], figure.band) for panel in figure.panels]
+    seeds = max((len(set(part["seed"])) for part in rows.values()), default=0)
+    paths = [folder / f"{figure.name}{suffix}" for suffix in plot.SUFFIXES]
+    for path in paths:
+        plot.draw([*panels, *extra], path, title=figure.title, explanation=plot.explain(seeds, figure.band))
+    return paths
+
+
+def _panel(panel: Panel, rows: Columns, band: plot.Band) -> plot.Panel:
+    lines = []
+    for place, (part, words) in enumerate(panel.parts.items()):
+        for number, curve in enumerate(curves(part_of(rows, part, panel.algorithms))):
+            drawn = plot.line(curve, band, number)
+            changed = {"name": f"{drawn.look.name}, {words}" if words else drawn.look.name}
+            if place:
+                changed["style"] = "--"
+            lines.append(drawn._replace(look=drawn.look._replace(**changed)))
+    from_zero = all(np.nanmin(one.mean, initial=0.0) >= 0.0 for one in lines)
+    return plot.Panel(lines, panel.ylabel, panel.title, from_zero=from_zero)
+
+
+# The names in a file of reference curves, and ours for the same algorithm.
+_REFERENCE = {
+    "GURO": "guro-contextual",
+    "BayesGURO": "bayes-guro-contextual",
+    "BALD": "bald-paper-contextual",
+    "NormMin": "norm-min-contextual",
+    "CoLSTIM": "colstim-contextual",
+    "TrueSkill": "trueskill",
+    "Uniform": "uniform-contextual",
+}
+
+
+def read_reference(path: str | Path) -> dict[str, dict[str, Any]]:
+    """Mean curves that somebody else measured: our algorithm's name -> step, mean and se.
+
+    The file is JSON: {"algorithms": {NAME: {"step": [...], "mean": [...], "se": [...]}}}.
+    """
+    try:
+        told = json.loads(read_bytes(path))["algorithms"]
+        return {
+            _REFERENCE[name]: {key: np.asarray(curve[key], dtype=np.float64) for key in ("step", "mean", "se")}
+            for name, curve in told.items()
+            if name in _REFERENCE
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{path} holds no curves: {error!r}; it has algorithms -> NAME -> step, mean, se") from None
+
+
+def reference_panel(path: str | Path, ylabel: str) -> plot.Panel:
+    lines = [
+        plot.Line(
+            look(name),
+            curve["step"].astype(np.int64),
+            curve["mean"],
+            curve["mean"] - curve["se"],
+            curve["mean"] + curve["se"],
+        )
+        for name, curve in read_reference(path).items()
+    ]
+    return plot.Panel(lines, ylabel, "Reference: the authors' scripts")

@@ -1,0 +1,130 @@
+"""Run an experiment: choose the data, make the missing rows, draw the figures.
+
+OUT/EXPERIMENT/DATA/SETTING/    rows, see rows.py
+OUT/figures/                    NAME.png, .svg, .pdf
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ordinate.datasets import DATASETS, Dataset, read_dataset, read_synthetic
+from ordinate.datasets.recorded import read_recorded_folder
+from ordinate.errors import InvalidInput
+from ordinate.experiments import EXPERIMENTS, Data, Experiment, Figure, Setting, Wishes, experiment
+from ordinate.experiments.figures import draw_figure, reference_panel
+from ordinate.experiments.rows import make_rows, read_rows
+from ordinate.simulation.parallel import Progress
+from ordinate.types import Columns
+
+
+class Sources(NamedTuple):
+    """Where data come from: `data` is a name or a folder; `folder` holds data sets, each in a folder of its name."""
+
+    data: str | None = None
+    folder: str | None = None
+    task: str | None = None
+    reference: str | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """An experiment on one data set."""
+
+    experiment: str
+    name: str
+    data: Data
+    settings: tuple[Setting, ...]
+
+
+class Done(NamedTuple):
+    """What is there after an experiment on one data set."""
+
+    case: Case
+    rows: Mapping[str, Columns]
+    made: int
+    figures: Mapping[str, list[Path]]
+
+
+Watch = Callable[[str], Progress]  # what is run now -> where to report
+
+
+def names_of(name: str) -> list[str]:
+    """The experiments that a name stands for. Raises InvalidInput where it is no name."""
+    if name == "all":
+        return list(EXPERIMENTS)
+    experiment(name)
+    return [name]
+
+
+def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
+    """The data sets that the experiment can run on here: the paper's own where there is one, or else its stand-ins."""
+    row = experiment(name)
+    found = list(_found(name, row, sources))
+    if not found:
+        known = ", ".join(
+            f"{one} (in place of {data.stand_in})" if data.stand_in else one for one, data in row.data.items()
+        )
+        where = (
+            f"{sources.folder} has none of these folders" if sources.folder else "give the folder of one with --folder"
+        )
+        raise InvalidInput(f"{name} runs on {known}; {where}")
+    for data_name, data, dataset in found:
+        settings = tuple(wishes.applied(setting) for setting in data.build(dataset, wishes))
+        yield Case(name, data_name, data, settings)
+
+
+def _found(name: str, row: Experiment, sources: Sources) -> Iterator[tuple[str, Data, Dataset]]:
+    own = next(iter(row.data.values()))
+    if sources.task is not None and name == "synthetic":
+        yield "synthetic", own, read_synthetic(sources.task)
+        return
+    if sources.data is not None and sources.data not in row.data:
+        if sources.data in DATASETS and sources.folder is not None:
+            yield sources.data, own, read_dataset(sources.data, sources.folder)
+        elif Path(sources.data).is_dir():
+            yield Path(sources.data).resolve().name, own, read_recorded_folder(sources.data)
+        else:
+            raise InvalidInput(f"--data is a folder, or one of {', '.join(row.data)}; got {sources.data!r}")
+        return
+    for data_name, data in row.data.items():
+        if sources.data not in (None, data_name):
+            continue
+        place = Path(sources.folder or ".") / data_name
+        if not data.needs_folder or (sources.folder is not None and place.is_dir()):
+            yield data_name, data, data.load(place)
+        elif sources.folder is not None and sources.data == data_name:
+            yield data_name, data, data.load(Path(sources.folder))
+        else:
+            continue
+        if not data.stand_in:
+            return
+
+
+def run_case(case: Case, sources: Sources, out: Path, jobs: int, watch: Watch) -> Done:
+    """Make what is missing, then draw; rows that are there already are kept."""
+    rows: dict[str, Columns] = {}
+    made = 0
+    for setting in case.settings:
+        folder = out / case.experiment / case.name / setting.name
+        made += make_rows(setting, folder, jobs, watch(f"{case.experiment} on {case.name}: {setting.name}"))
+        rows[setting.name] = read_rows(setting, folder)
+    pictures = out / "figures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    drawn = {figure.name: _draw(figure, rows, pictures, sources) for figure in case.data.figures if _has(figure, rows)}
+    return Done(case, rows, made, drawn)
+
+
+def _draw(figure: Figure, rows: Mapping[str, Columns], folder: Path, sources: Sources) -> list[Path]:
+    extra = []
+    if figure.name == "synthetic-loss" and sources.reference is not None:
+        extra.append(reference_panel(sources.reference, figure.panels[0].ylabel))
+    return draw_figure(figure, rows, folder, extra)
+
+
+def _has(figure: Figure, rows: Mapping[str, Columns]) -> bool:
+    """Whether all that the figure shows was measured: without a true order, say, there is no error against it."""
+    return all(set(panel.parts) <= set(rows[panel.setting]["part"]) for panel in figure.panels)

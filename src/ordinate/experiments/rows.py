@@ -1,0 +1,134 @@
+"""The rows of a setting on the disk: a Parquet file for each run that has ended, beside the plan that all follow.
+
+    FOLDER/plan.json                        what is run, and a digest of the data: rows of another plan never mix in
+    FOLDER/guro-contextual.seed-0.parquet   the rows of one run, whole or not there
+
+So whatever ends a process, at most the runs in progress are lost, and the next process makes those that are missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordinate import __version__
+from ordinate.errors import InvalidInput
+from ordinate.experiments.experiment import Setting
+from ordinate.formats import read_columns, write_columns
+from ordinate.formats.files import failures, read_bytes, write_bytes
+from ordinate.simulation.parallel import Progress, Report, finished
+from ordinate.simulation.run import Plan, Row, check_names, run_once
+from ordinate.simulation.tasks import Task
+
+PLAN = "plan.json"
+COLUMNS = (*Row._fields, "run_seconds")
+
+
+def make_rows(setting: Setting, folder: Path, jobs: int = 1, progress: Progress | None = None) -> int:
+    """Make the runs that the folder does not hold yet; returns how many that were.
+
+    Raises InvalidInput where the folder holds rows of another plan.
+    """
+    check_names(setting.algorithms, range(setting.seeds))
+    _keep_plan(setting, folder)
+    missing = [
+        (algorithm, seed)
+        for algorithm in setting.algorithms
+        for seed in range(setting.seeds)
+        if not _file(folder, algorithm, seed).exists()
+    ]
+    # Seed by seed, so that an interrupted experiment has a few seeds of every algorithm.
+    missing.sort(key=lambda run: run[1])
+    runs = [partial(_timed, setting.task, setting.plan, algorithm, seed) for algorithm, seed in missing]
+    for place, columns in finished(runs, setting.plan.budget, jobs, progress):
+        write_columns(_file(folder, *missing[place]), columns)
+    return len(missing)
+
+
+def read_rows(setting: Setting, folder: Path) -> dict[str, list[Any]]:
+    """The rows of the setting's runs that have ended, in the order of its algorithms and seeds."""
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for algorithm in setting.algorithms:
+        for seed in range(setting.seeds):
+            if (path := _file(folder, algorithm, seed)).exists():
+                for name, values in read_columns(path).items():
+                    columns[name].extend(values)
+    return columns
+
+
+def part_of(rows: Mapping[str, Sequence[Any]], part: str, algorithms: Sequence[str] = ()) -> dict[str, list[Any]]:
+    """The rows of one measure, and of some algorithms where they are named."""
+    chosen = [
+        place
+        for place, (name, algorithm) in enumerate(zip(rows["part"], rows["algorithm"], strict=True))
+        if name == part and (not algorithms or algorithm in algorithms)
+    ]
+    return {name: [values[place] for place in chosen] for name, values in rows.items()}
+
+
+def _timed(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> dict[str, list[Any]]:
+    begun = time.perf_counter()
+    rows = run_once(task, plan, algorithm, seed, report)
+    columns: dict[str, list[Any]] = {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
+    return columns | {"run_seconds": [time.perf_counter() - begun] * len(rows)}
+
+
+def _file(folder: Path, algorithm: str, seed: int) -> Path:
+    return folder / f"{algorithm.replace(':', '=')}.seed-{seed}.parquet"
+
+
+def _keep_plan(setting: Setting, folder: Path) -> None:
+    """Record the plan, or compare it with the one recorded."""
+    plan = asdict(setting.plan) | {"task": digest(setting.task), "ordinate": __version__}
+    path = folder / PLAN
+    with failures("written", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        write_bytes(path, json.dumps(plan, indent=2).encode())
+        return
+    try:
+        kept = json.loads(read_bytes(path))
+    except ValueError:
+        raise InvalidInput(f"{path} is no plan; remove the folder {folder}, or give --out another one") from None
+    differing = [name for name in plan if not isinstance(kept, dict) or kept.get(name) != plan[name]]
+    if differing:
+        said = ", ".join(f"{name} is {kept.get(name)} there and {plan[name]} now" for name in differing)
+        raise InvalidInput(f"{folder} holds rows of another plan: {said}. Remove it, or give --out another folder")
+
+
+def digest(value: Any) -> str:
+    """A hash of a task and all that it holds: the same data and numbers give the same hash, in any process."""
+    hashed = hashlib.sha256()
+    _feed(hashed.update, value)
+    return hashed.hexdigest()[:16]
+
+
+def _feed(update: Callable[[bytes], None], value: Any) -> None:
+    if is_dataclass(value) and not isinstance(value, type):
+        update(type(value).__name__.encode())
+        for field in fields(value):
+            update(field.name.encode())
+            _feed(update, getattr(value, field.name))
+    elif isinstance(value, np.ndarray):
+        update(f"{value.dtype.str}{value.shape}".encode())
+        update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, Mapping):
+        _feed(update, list(value.items()))
+    elif isinstance(value, tuple | list):
+        update(f"({len(value)}".encode())
+        for one in value:
+            _feed(update, one)
+    elif isinstance(value, bytes):
+        update(value)
+    elif value is None or isinstance(value, str | int | float):
+        update(f"{type(value).__name__}{value!r};".encode())
+    else:
+        raise TypeError(f"a task holds {type(value).__name__}, which has no digest")

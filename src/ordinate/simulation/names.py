@@ -1,0 +1,62 @@
+"""What an algorithm is called in figures, and how it is drawn: colour and marker for how it asks, line for its model.
+
+The colours are Okabe and Ito's, which colour-blind people can tell apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Look(NamedTuple):
+    name: str
+    colour: str
+    marker: str
+    style: Any  # a line style of matplotlib
+
+
+# Longer names first, since "bald" also begins "bald-paper".
+_STRATEGIES = {
+    "bayes-guro": ("BayesGURO", "#56B4E9", "s"),
+    "guro": ("GURO", "#0072B2", "o"),
+    "bald-paper": ("BALD (paper's)", "#E69F00", "v"),
+    "bald": ("BALD (exact)", "#D55E00", "^"),
+    "norm-min": ("NormMin", "#CC79A7", "D"),
+    "colstim": ("CoLSTIM", "#009E73", "X"),
+    "trueskill": ("TrueSkill", "#000000", "P"),
+    "uniform": ("Uniform", "#7A7A7A", "h"),
+}
+_MODELS: dict[str, tuple[str, Any]] = {
+    "": ("", ":"),
+    "hybrid": ("hybrid", "-"),
+    "hybrid-factored": ("factored hybrid", "-"),
+    "contextual": ("contextual", "--"),
+    "independent": ("per item", "-."),
+    "contextual-sequential": ("contextual, sequential", (0, (5, 1, 1, 1, 1, 1))),
+    "hybrid-sequential": ("hybrid, sequential", (0, (5, 1, 1, 1))),
+}
+# For what the tables above do not know.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = "osD^vXP"
+_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+
+
+def look(algorithm: str, number: int = 0) -> Look:
+    """How to call and draw an algorithm; `number` sets those apart that are not in the table of algorithms.
+
+    >>> look("guro-hybrid").name
+    'GURO hybrid'
+    """
+    plain, _, horizon = algorithm.partition(":")
+    for prefix, (name, colour, marker) in _STRATEGIES.items():
+        model = plain.removeprefix(prefix).removeprefix("-")
+        if plain.startswith(prefix) and model in _MODELS:
+            words, style = _MODELS[model]
+            said = f"{name} {words}".strip() + (f", horizon {horizon}" if horizon else "")
+            return Look(said, colour, marker, style)
+    return Look(
+        algorithm,
+        _COLOURS[number % len(_COLOURS)],
+        _MARKERS[number % len(_MARKERS)],
+        _STYLES[(number + number // len(_COLOURS)) % len(_STYLES)],
+    )

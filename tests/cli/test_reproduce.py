@@ -1,0 +1,44 @@
+"""`ordinate reproduce`: each experiment at a tiny size, from the command to the figures."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ordinate.experiments import EXPERIMENTS
+
+
+def test_synthetic(run, folder):
+    rng = np.random.default_rng(0)
+    np.savez(folder / "task.npz", features=rng.standard_normal((12, 2)), theta=np.array([1.0, -2.0]))
+    curve = {"step": [0, 10, 20], "mean": [0.5, 0.2, 0.1], "se": [0.0, 0.01, 0.01]}
+    (folder / "reference.json").write_text(json.dumps({"algorithms": {"GURO": curve}}))
+    arguments = ["reproduce", "synthetic", "--task", "task.npz", "--reference", "reference.json"]
+    done = run(*arguments, "--seeds", "2", "--budget", "20", "--out", "here")
+    assert done.code == 0, done.err
+    assert "GURO contextual" in done.out
+    rows = pl.read_parquet("here/synthetic/synthetic/loss-and-bounds/guro-contextual.seed-1.parquet")
+    assert {"algorithm", "seed", "step", "error", "part"} <= set(rows.columns)
+    assert rows["step"].max() == 20
+    for name in ("synthetic-loss", "synthetic-bounds"):
+        for suffix in (".png", ".svg", ".pdf"):
+            assert (folder / "here" / "figures" / f"{name}{suffix}").stat().st_size > 1000
+    again = run(*arguments, "--seeds", "2", "--budget", "20", "--out", "here")
+    assert "0 runs made" in again.out
+
+
+def test_an_unknown_experiment_lists_those_there_are(run):
+    done = run("reproduce", "nonsense")
+    assert done.code == 2
+    assert all(name in done.err for name in EXPERIMENTS)
+
+
+@pytest.mark.parametrize("wrong", ["{", "{}", '{"algorithms": {"GURO": {"step": [0]}}}'])
+def test_a_reference_of_another_layout_is_refused(run, folder, wrong):
+    (folder / "reference.json").write_text(wrong)
+    done = run(
+        "reproduce", "synthetic", "--reference", "reference.json", "--seeds", "1", "--budget", "2", "--out", "here"
+    )
+    assert done.code == 2
+    assert "reference.json holds no curves" in done.err

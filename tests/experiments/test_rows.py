@@ -1,0 +1,123 @@
+"""Rows survive a kill, are the same whatever the jobs, and do not mix with those of another plan."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ordinate.datasets import draw_synthetic
+from ordinate.errors import InvalidInput
+from ordinate.experiments import Setting
+from ordinate.experiments.rows import PLAN, digest, make_rows, part_of, read_rows
+from ordinate.simulation.run import Plan
+from ordinate.simulation.tasks import SimulatedTask
+
+TIMES = ("seconds", "run_seconds")
+
+
+@pytest.fixture
+def setting():
+    task = SimulatedTask(draw_synthetic(12, 2, np.random.default_rng(0)))
+    return Setting("tiny", task, Plan(20, 10), ("guro-contextual", "colstim-contextual:7"), seeds=2)
+
+
+def timeless(rows):
+    return {name: values for name, values in rows.items() if name not in TIMES}
+
+
+def test_rows_are_made_once(setting, tmp_path):
+    assert make_rows(setting, tmp_path) == 4
+    rows = read_rows(setting, tmp_path)
+    assert rows["algorithm"] == ["guro-contextual"] * 6 + ["colstim-contextual:7"] * 6
+    assert rows["seed"] == [0, 0, 0, 1, 1, 1] * 2
+    assert rows["step"] == [0, 10, 20] * 4
+    assert make_rows(setting, tmp_path) == 0
+    assert read_rows(setting, tmp_path) == rows
+    assert make_rows(replace(setting, seeds=3), tmp_path) == 2
+
+
+def test_the_same_rows_whatever_the_number_of_jobs(setting, tmp_path):
+    for jobs in (1, 2):
+        make_rows(setting, tmp_path / str(jobs), jobs)
+    one, two = (timeless(read_rows(setting, tmp_path / str(jobs))) for jobs in (1, 2))
+    assert one == two
+
+
+def test_another_plan_is_refused_and_says_what_differs(setting, tmp_path):
+    make_rows(setting, tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(InvalidInput, match="budget is 20 there and 30 now"):
+        make_rows(replace(setting, plan=Plan(30, 10)), tmp_path)
+    other = SimulatedTask(draw_synthetic(12, 2, np.random.default_rng(1)))
+    with pytest.raises(InvalidInput, match="task is"):
+        make_rows(replace(setting, task=other), tmp_path)
+    (tmp_path / PLAN).write_text("{")
+    with pytest.raises(InvalidInput, match="is no plan"):
+        make_rows(setting, tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_digest_depends_on_every_number_and_on_nothing_else(setting):
+    dataset = setting.task.dataset
+    again = SimulatedTask(draw_synthetic(12, 2, np.random.default_rng(0)))
+    assert digest(setting.task) == digest(again)
+    moved = dataset.truth.copy()
+    moved[3] = np.nextafter(moved[3], 9.0)
+    assert digest(SimulatedTask(replace(dataset, truth=moved))) != digest(again)
+    assert digest(SimulatedTask(dataset, noise=2.0)) != digest(again)
+    with pytest.raises(TypeError, match="no digest"):
+        digest(replace(dataset, truth=None, notes=(object(),)))
+
+
+def test_a_part_is_chosen():
+    rows = {"algorithm": ["a", "a", "b"], "part": ["x", "y", "x"], "error": [1.0, 2.0, 3.0]}
+    assert part_of(rows, "x") == {"algorithm": ["a", "b"], "part": ["x", "x"], "error": [1.0, 3.0]}
+    assert part_of(rows, "x", ["b"])["error"] == [3.0]
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import numpy as np
+from ordinate.datasets import draw_synthetic
+from ordinate.experiments import Setting
+from ordinate.experiments.rows import make_rows
+from ordinate.simulation.run import Plan
+from ordinate.simulation.tasks import SimulatedTask
+
+if __name__ == "__main__":
+    task = SimulatedTask(draw_synthetic(12, 2, np.random.default_rng(0)))
+    setting = Setting("tiny", task, Plan(20, 10), ("guro-contextual", "colstim-contextual:7"), seeds=40)
+    make_rows(setting, Path(sys.argv[1]), int(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process group")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_killed_in_the_middle_it_goes_on_where_it_was(setting, tmp_path, jobs):
+    script, folder = tmp_path / "script.py", tmp_path / "rows"
+    script.write_text(SCRIPT)
+    process = subprocess.Popen([sys.executable, str(script), str(folder), str(jobs)], start_new_session=True)
+    try:
+        deadline = time.monotonic() + 120
+        while len(list(folder.glob("[!.]*.parquet"))) < 6:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    many = replace(setting, seeds=40)
+    kept = {path.name: path.read_bytes() for path in folder.glob("[!.]*.parquet")}
+    assert 6 <= len(kept) < 80
+    assert json.loads((folder / PLAN).read_text())["budget"] == 20
+    assert make_rows(many, folder) == 80 - len(kept)
+    assert all((folder / name).read_bytes() == data for name, data in kept.items())
+    make_rows(many, tmp_path / "whole")
+    assert timeless(read_rows(many, folder)) == timeless(read_rows(many, tmp_path / "whole"))
