@@ -35,7 +35,7 @@ def choose(
     strategy = strategy_of(settings.algorithm, settings.candidates)
     pool = allowed_pairs(state, annotator, among)
     with one_thread():
-        left, right, utility = strategy.choose(inference.situation(state), pool, rng)
+        left, right, utility, _ = strategy.choose(inference.situation(state), pool, rng)
     return Chosen(left, right, utility) if rng.integers(2) else Chosen(right, left, utility)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -24,11 +24,34 @@ _TILE_CELLS = 1 << 17
 """A tile of covariances of this many float64 (1 MB) stays in a core's cache between its product and its scan."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class History:
+    """What a belief has been through since its fit: one link per rank-one piece, known by identity.
+
+    A belief that continues another has the same mean, and no variance of a difference above the other's.
+    """
+
+    previous: History | None = None
+    length: int = 0
+
+    def extended(self) -> History:
+        return History(self, self.length + 1)
+
+    def continues(self, other: History) -> bool:
+        """Whether this is the other one with any number of pieces (also none) taken off since."""
+        link: History | None = self
+        for _ in range(self.length - other.length):
+            link = link.previous if link is not None else None
+        return link is other
+
+
 class Belief(Protocol):
     """mean (n,), and the pieces of v_ij that kernels.py describes."""
 
     @property
     def mean(self) -> Floats: ...
+    @property
+    def history(self) -> History: ...
     @property
     def base(self) -> Floats: ...
     @property
@@ -62,6 +85,7 @@ class FactoredBelief:
     mean: Floats
     factor: Floats
     residual: Floats
+    history: History = field(default_factory=History)
     sign = 1.0
     base = np.empty((0, 0))
 
@@ -87,7 +111,7 @@ class FactoredBelief:
             residual = residual.copy()
             for item in (left, right):
                 residual[item] -= rate * residual[item] ** 2
-        return replace(self, factor=factor, residual=residual)
+        return replace(self, factor=factor, residual=residual, history=self.history.extended())
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
         shared = rng.standard_normal((size, self.factor.shape[1])) @ self.factor.T
@@ -103,6 +127,7 @@ class DenseBelief:
     mean: Floats
     base: Floats
     factor: Floats
+    history: History = field(default_factory=History)
     sign = -1.0
 
     @cached_property
@@ -130,7 +155,7 @@ class DenseBelief:
             direction = direction - self.factor @ (self.factor[left] - self.factor[right])
         variance = max(float(direction[left] - direction[right]), 0.0)
         column = math.sqrt(curvature / (1.0 + curvature * variance)) * direction
-        return replace(self, factor=np.column_stack([self.factor, column]))
+        return replace(self, factor=np.column_stack([self.factor, column]), history=self.history.extended())
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
         draws: Floats = rng.multivariate_normal(

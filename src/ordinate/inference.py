@@ -19,6 +19,7 @@ from ordinate.fold import State, require_same_features
 from ordinate.models import Answers
 from ordinate.posterior import Posterior
 from ordinate.scaling import FeatureMap
+from ordinate.search import Bounds
 from ordinate.storage import Settings
 from ordinate.strategies import Situation
 from ordinate.threads import one_thread
@@ -47,6 +48,8 @@ class Inference:
         self._answered: tuple[Posterior, int, Belief] | None = None
         # That belief, the open queries that were taken in, and the belief then.
         self._pending: tuple[Belief, tuple[int | None, ...], Belief] | None = None
+        # Upper bounds for the next search; they know by themselves which beliefs and pools they are right for.
+        self.bounds = Bounds()
 
     def posterior(self, state: State) -> Posterior:
         """The fit of all effective comparisons."""
@@ -54,7 +57,7 @@ class Inference:
 
     def belief(self, state: State) -> Belief:
         """What the next choice is based on."""
-        answered = self._after_answers(state)
+        answered = self.answered(state)
         queries = state.open()
         numbers = tuple(entry.query for entry in queries)
         base, done, belief = self._pending or (answered, (), answered)
@@ -82,7 +85,8 @@ class Inference:
         every = self._algorithm.refit_every or self._settings.refit_every
         return last_refit(len(state.effective), len(state.items), every)
 
-    def _after_answers(self, state: State) -> Belief:
+    def answered(self, state: State) -> Belief:
+        """The belief after all answers, without the open queries."""
         total, refit = len(state.effective), self._refit(state)
         posterior = self._fit(state, refit)
         fit, done, belief = self._answered or (posterior, refit, posterior.belief)
@@ -158,6 +162,12 @@ class _Situation:
 
     def belief(self) -> Belief:
         return self.inference.belief(self.state)
+
+    def answered(self) -> Belief:
+        return self.inference.answered(self.state)
+
+    def bounds(self) -> Bounds:
+        return self.inference.bounds
 
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)

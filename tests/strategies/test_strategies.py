@@ -8,7 +8,7 @@ import pytest
 from ordinate.algorithms import ALGORITHMS, last_refit, strategy_of
 from ordinate.belief import Belief, FactoredBelief
 from ordinate.errors import InvalidInput, PoolExhausted
-from ordinate.search import AllPairs
+from ordinate.search import AllPairs, Bounds
 from ordinate.strategies import Strategy
 from ordinate.strategies.guro import Guro
 from ordinate.strategies.norm_min import NormMin
@@ -28,6 +28,12 @@ class Known:
 
     def belief(self) -> Belief:
         return self.given
+
+    def answered(self) -> Belief:
+        return self.given
+
+    def bounds(self) -> Bounds:
+        return Bounds()
 
     def coefficients(self) -> Floats:
         return np.array([1.0, -0.5, 0.2])

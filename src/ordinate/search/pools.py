@@ -124,7 +124,7 @@ class AllPairs:
         unmasked = np.arange(self.size) if count >= self.size else rng.choice(self.size, count, replace=False)
         # The r-th unmasked rank is r plus the masked ranks below it.
         below = np.searchsorted(self.masked - np.arange(len(self.masked)), unmasked, side="right")
-        return self._pairs(unmasked + below)
+        return self.pairs_of(unmasked + below)
 
     def blocks(self) -> Iterator[PairList]:
         for number, rows in enumerate(self.rows):
@@ -149,7 +149,11 @@ class AllPairs:
     def masked_in(self, number: int) -> tuple[Integers, Integers]:
         """The masked pairs of one group as positions (first < second) in its rows, in order of rank."""
         first, last = np.searchsorted(self.masked, self.starts[number : number + 2])
-        return _unrank(self.masked[first:last] - self.starts[number], len(self.rows[number]))
+        return self.positions(number, self.masked[first:last])
+
+    def positions(self, number: int, ranks: Integers) -> tuple[Integers, Integers]:
+        """The positions (first < second) in a group's rows of its pairs of these ranks."""
+        return _unrank(ranks - self.starts[number], len(self.rows[number]))
 
     @cached_property
     def _place(self) -> tuple[Integers, Integers]:
@@ -168,13 +172,14 @@ class AllPairs:
         ranks: Integers = self.starts[group] + first * (2 * sizes - first - 1) // 2 + second - first - 1
         return ranks
 
-    def _pairs(self, ranks: Integers) -> PairList:
+    def pairs_of(self, ranks: Integers) -> PairList:
+        """The pairs of these ranks."""
         left, right = np.empty((2, len(ranks)), dtype=np.int64)
         numbers = np.searchsorted(self.starts, ranks, side="right") - 1
         for number in np.unique(numbers):
             here = numbers == number
             rows = self.rows[number]
-            first, second = _unrank(ranks[here] - self.starts[number], len(rows))
+            first, second = self.positions(int(number), ranks[here])
             left[here], right[here] = rows[first], rows[second]
         return PairList(left, right)
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ordinate.belief import Belief
-from ordinate.search import Choice, Pool
+from ordinate.search import Bounds, Choice, Pool
 from ordinate.types import Floats, Integers
 
 
@@ -16,6 +16,12 @@ class Situation(Protocol):
 
     def belief(self) -> Belief:
         """After all answers, and with the open queries taken off its variance."""
+
+    def answered(self) -> Belief:
+        """After all answers alone."""
+
+    def bounds(self) -> Bounds:
+        """What earlier searches left, so that this one looks at fewer pairs."""
 
     def coefficients(self) -> Floats:
         """(k,) the model's theta; k = 0 for a model that ignores features."""

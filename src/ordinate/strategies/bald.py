@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from ordinate import kernels
-from ordinate.search import Choice, Pool, best_pair
+from ordinate.search import Choice, Pool
 from ordinate.strategies import Situation
 from ordinate.types import Floats
 
@@ -25,7 +25,7 @@ class Bald:
     """Asks where the mutual information of the answer and the scores is largest, exactly."""
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return best_pair(situation.belief(), pool, information, rng)
+        return situation.bounds().best(situation.answered(), situation.belief(), pool, information, rng)
 
 
 def entropy(log_odds: Floats) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.search import Choice, Pool, best_pair
+from ordinate.search import Choice, Pool
 from ordinate.strategies import Situation
 from ordinate.strategies.bald import entropy
 from ordinate.types import Floats
@@ -24,7 +24,7 @@ class BaldPaper:
     """Asks where the approximate mutual information is largest."""
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return best_pair(situation.belief(), pool, paper_information, rng)
+        return situation.bounds().best(situation.answered(), situation.belief(), pool, paper_information, rng)
 
 
 def paper_information(margin: Floats, variance: Floats) -> Floats:

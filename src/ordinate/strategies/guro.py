@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.search import Choice, CurvaturePower, Pool, best_pair
+from ordinate.search import Choice, CurvaturePower, Pool
 from ordinate.strategies import Situation
 
 
@@ -18,4 +18,4 @@ class Guro:
     """
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return best_pair(situation.belief(), pool, CurvaturePower(2), rng)
+        return situation.bounds().best(situation.answered(), situation.belief(), pool, CurvaturePower(2), rng)

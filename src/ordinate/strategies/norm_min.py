@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.search import Choice, CurvaturePower, Pool, best_pair
+from ordinate.search import Choice, CurvaturePower, Pool
 from ordinate.strategies import Situation
 
 
@@ -15,4 +15,4 @@ class NormMin:
     """Asks where v is largest: GURO without its account of how noisy the answer will be."""
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return best_pair(situation.belief(), pool, CurvaturePower(0), rng)
+        return situation.bounds().best(situation.answered(), situation.belief(), pool, CurvaturePower(0), rng)

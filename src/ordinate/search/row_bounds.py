@@ -1,0 +1,248 @@
+"""All pairs, lazily: a row's old maximum bounds its new one, so only rows that could still win are looked at again.
+
+    n  items of all groups, group after group     u_ij = sigma'(m_ij)^exponent v_ij, of the pair i < j, in row i
+
+Between refits m stays and every answer takes a rank-one piece off the covariance, so no u_ij rises (Minoux 1978: lazy
+greedy). Open queries only take more off, so a bound under the answers alone also holds with any of them: bounds of
+that kind survive whatever becomes of a query. Those with the open queries taken off hold while more are added.
+
+A pool may lack pairs, and another annotator's pool lacks others. Pairs that some pool lacked are kept apart from the
+rows' maxima and, where a pool has them, looked at one by one; so a row's bound holds for every pool.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ordinate import kernels
+from ordinate.belief import Belief, History, difference, tiles
+from ordinate.search.choice import ROUNDING, Choice, CurvaturePower, floor_of
+from ordinate.search.pools import AllPairs, PairList
+from ordinate.types import Floats, Integers
+
+_BLOCK = 16
+"""Rows looked at together: one matrix product; more would look at rows that the first of them rule out."""
+
+
+class _Level:
+    """Row maxima, right up to rounding where they are `fresh`, upper bounds elsewhere, for beliefs after `history`."""
+
+    def __init__(self, history: History, upper: Floats) -> None:
+        self.history, self.upper, self.fresh = history, upper, np.zeros(len(upper), dtype=np.bool_)
+
+    def move_on(self, history: History) -> bool:
+        """To a belief that continues the one before; False where this one does not."""
+        if history is not self.history:
+            if not history.continues(self.history):
+                return False
+            self.history = history
+            self.fresh[:] = False
+        return True
+
+
+class _Group(NamedTuple):
+    """One group: where its rows lie among all rows, the items they are of, and exp(+-mean) if that is in range."""
+
+    number: int
+    begin: int
+    end: int
+    rows: Integers
+    growth: Floats | None
+    decay: Floats | None
+
+
+class RowBounds:
+    """For one division into groups, one fit and one utility; it holds on to bounds, never to a belief."""
+
+    def __init__(self, pool: AllPairs, utility: CurvaturePower, answered: Belief) -> None:
+        self._division, self._utility = pool.rows, utility
+        self._groups = _groups(pool.rows, answered.mean)
+        self._order = np.concatenate(pool.rows)
+        self._number = np.repeat(np.arange(len(pool.rows)), [len(rows) for rows in pool.rows])
+        self._apart = _Apart(pool)
+        self._answered = _Level(answered.history, np.full(len(self._order), np.inf))
+        self._with_open: _Level | None = None
+        # A variance is a difference of terms of this size, so this is what its rounding is relative to; a sum of k
+        # products is off by at most about k roundings of it, and so is every piece taken off since the fit.
+        largest = max(float(answered.variance.max()), float(np.diagonal(answered.base).max(initial=0.0)))
+        terms = answered.factor.shape[1] + 16
+        steepest = 1.0 if utility.exponent == 0 else 1.0 / 16.0
+        self._rounding = 16.0 * terms * np.finfo(np.float64).eps * largest * steepest
+
+    def serves(self, pool: AllPairs, utility: CurvaturePower, answered: Belief) -> bool:
+        """Whether the bounds hold for these, moving them on to this belief if they do."""
+        return pool.rows is self._division and utility == self._utility and self._answered.move_on(answered.history)
+
+    def best(self, answered: Belief, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice:
+        """The best pair under `belief`, which is `answered` with any open queries taken off."""
+        rows = self._apart.add(pool)
+        # A row that loses a pair keeps its bound, but that need no longer be the worth of a pair it has.
+        for level in (self._answered, self._with_open):
+            if level is not None:
+                level.fresh[rows] = False
+        free = self._apart.allowed(pool)
+        values = self._utility(*difference(belief, free.left, free.right))
+        lower = float(values.max(initial=-math.inf))
+        slack = self._rounding * (1 + belief.history.length)
+        level, looked = self._level(belief.history), free.size
+
+        while True:
+            stale = np.flatnonzero(~level.fresh & (_ceiling(level.upper, slack) >= floor_of(lower)))
+            if not len(stale):
+                break
+            if level is not self._answered and len(old := stale[~self._answered.fresh[stale]]):
+                looked += self._look(self._answered, answered, old)
+                level.upper[old] = np.minimum(level.upper[old], self._answered.upper[old])
+                continue
+            looked += self._look(level, belief, stale)
+            best = float(level.upper[level.fresh].max(initial=-math.inf))
+            lower = max(lower, floor_of(best, ROUNDING) - slack)
+
+        reached = floor_of(lower)
+        finalists = np.flatnonzero(level.fresh & (_ceiling(level.upper, slack) >= reached))
+        return self._settle(belief, finalists, free, values, reached - slack, seed, looked)
+
+    def _level(self, history: History) -> _Level:
+        if history is self._answered.history:
+            return self._answered
+        if self._with_open is None or not self._with_open.move_on(history):
+            self._with_open = _Level(history, self._answered.upper.copy())
+        return self._with_open
+
+    def _look(self, level: _Level, belief: Belief, stale: Integers) -> int:
+        """Make some of the stale rows fresh; how many pairs that took."""
+        best = level.upper[stale].max()
+        if best == math.inf or (len(stale) > len(self._order) // 2 and level.fresh.any()):
+            for group in self._groups:
+                for first, tile in tiles(belief, group.rows):
+                    self._scan(level, belief, group, np.arange(first, first + len(tile)), first, tile)
+            level.fresh[:] = True
+            return sum(len(group.rows) * (len(group.rows) - 1) // 2 for group in self._groups)
+        looked = 0
+        if len(stale) > _BLOCK:
+            stale = np.sort(stale[np.argpartition(level.upper[stale], -_BLOCK)[-_BLOCK:]])
+        for number in np.unique(self._number[stale]) if len(self._groups) > 1 else (0,):
+            group = self._groups[number]
+            positions = stale[(stale >= group.begin) & (stale < group.end)] - group.begin
+            first = int(positions[0])
+            tile = belief.covariance(group.rows[positions], _span(group.rows[first:]))
+            self._scan(level, belief, group, positions, first, tile)
+            looked += tile.size
+        level.fresh[stale] = True
+        return looked
+
+    def _scan(
+        self, level: _Level, belief: Belief, group: _Group, positions: Integers, first: int, tile: Floats
+    ) -> None:
+        variance, maxima = belief.variance[group.rows], level.upper[group.begin : group.end]
+        where, exponent = (tile, positions, first, variance), self._utility.exponent
+        mask = self._apart.within(group)
+        if group.growth is not None and group.decay is not None:
+            kernels.row_maxima(*where, group.growth, group.decay, exponent, *mask, maxima)
+        else:
+            kernels.row_maxima_wide(*where, belief.mean[group.rows], exponent, *mask, maxima)
+
+    def _settle(
+        self,
+        belief: Belief,
+        finalists: Integers,
+        free: PairList,
+        values: Floats,
+        reached: float,
+        seed: np.uint64,
+        looked: int,
+    ) -> Choice:
+        """The exact best of the finalists' rows and the free pairs; of those that tie, the one of highest priority."""
+
+        def settled(floor: float) -> list[tuple[float, int, int, float, int]]:
+            found = []
+            for number in np.unique(self._number[finalists]):
+                group = self._groups[number]
+                positions = finalists[(finalists >= group.begin) & (finalists < group.end)] - group.begin
+                best, i, j, value, priority = kernels.settle_near_ties(
+                    positions,
+                    group.rows,
+                    belief.mean,
+                    belief.variance,
+                    belief.base,
+                    belief.residual,
+                    belief.factor,
+                    belief.sign,
+                    self._utility.exponent,
+                    *self._apart.within(group),
+                    reached,
+                    floor,
+                    seed,
+                )
+                found.append((best, i, j, value, int(priority)))
+            return found
+
+        best = max([best for best, *_ in settled(math.inf)], default=-math.inf)
+        floor = floor_of(max(best, float(values.max(initial=-math.inf))))
+        tied = [(priority, i, j, value) for _, i, j, value, priority in settled(floor) if i >= 0]
+        near = np.flatnonzero(values >= floor)
+        priorities = kernels.pair_priorities(seed, free.left[near], free.right[near])
+        tied += zip(priorities.tolist(), free.left[near], free.right[near], values[near], strict=True)
+        _, i, j, value = max(tied)
+        return Choice(int(i), int(j), float(value), looked)
+
+
+class _Apart:
+    """The pairs that some pool so far lacked: left out of every row's maximum, and looked at one by one."""
+
+    def __init__(self, pool: AllPairs) -> None:
+        self._ranks = np.empty(0, dtype=np.int64)
+        self._masks = [(np.zeros(len(rows) + 1, dtype=np.int64), self._ranks) for rows in pool.rows]
+        self._begins = np.cumsum([0, *map(len, pool.rows)])
+
+    def within(self, group: _Group) -> tuple[Integers, Integers]:
+        """Columns of each row of a group, as the kernels take them."""
+        return self._masks[group.number]
+
+    def add(self, pool: AllPairs) -> Integers:
+        """Put apart what this pool lacks; the places, among all rows, of the rows that lose a pair."""
+        new = kernels.sorted_difference(pool.masked, self._ranks)
+        touched = [np.empty(0, dtype=np.int64)]
+        numbers = np.searchsorted(pool.starts, new, side="right") - 1
+        for number in np.unique(numbers):
+            old = self._ranks[slice(*np.searchsorted(self._ranks, pool.starts[number : number + 2]))]
+            here = new[numbers == number]
+            start, column = self._masks[number]
+            first, second = pool.positions(int(number), here)
+            start[1:] += np.cumsum(np.bincount(first, minlength=len(start) - 1))
+            self._masks[number] = start, np.insert(column, np.searchsorted(old, here), second)
+            touched.append(self._begins[number] + first)
+        self._ranks = np.insert(self._ranks, np.searchsorted(self._ranks, new), new)
+        return np.concatenate(touched)
+
+    def allowed(self, pool: AllPairs) -> PairList:
+        """The pairs put apart that this pool does not lack."""
+        return pool.pairs_of(kernels.sorted_difference(self._ranks, pool.masked))
+
+
+def _groups(division: list[Integers], mean: Floats) -> list[_Group]:
+    groups, begin = [], 0
+    for number, rows in enumerate(division):
+        scores = mean[rows]
+        scores = scores - 0.5 * (scores.max() + scores.min())
+        narrow = scores.max() <= kernels.WIDEST
+        growth, decay = (np.exp(scores), np.exp(-scores)) if narrow else (None, None)
+        groups.append(_Group(number, begin, begin + len(rows), rows, growth, decay))
+        begin += len(rows)
+    return groups
+
+
+def _ceiling(maxima: Floats, slack: float) -> Floats:
+    """What row maxima may be with rounding; rows without a pair stay below every pair's worth."""
+    raised: Floats = maxima + ROUNDING * np.abs(maxima) + slack
+    return np.where(maxima == kernels.NO_PAIR, kernels.NO_PAIR, raised)
+
+
+def _span(rows: Integers) -> Integers | slice:
+    """The rows as a slice where they follow one another, which spares a copy."""
+    if rows[-1] - rows[0] == len(rows) - 1:
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
