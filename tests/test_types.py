@@ -93,7 +93,10 @@ class TestItems:
             ({"group": ["g", None]}, "row 2 has an empty group"),
             ({"group": "gg"}, "group must be a list"),
             ({"group": ["g", "\0"]}, "the group in row 2 holds"),
-            ({"content": {"video": ["x", "y"]}}, "unknown content 'video'; content is one of text, image, audio, link"),
+            (
+                {"content": {"smell": ["x", "y"]}},
+                "unknown content 'smell'; content is one of text, image, audio, video, link",
+            ),
             ({"content": {"text": ["x"]}}, "text has 1 rows for 2 items"),
             ({"content": {"text": "xy"}}, "text must be a list"),
             ({"content": {"text": ["x", "y\ud800"]}}, "row 2 of text holds"),

@@ -28,33 +28,74 @@ class Chosen(NamedTuple):
 
 
 def choose(
-    settings: Settings, state: State, inference: Inference, annotator: str | None, among: PairList | None
+    settings: Settings,
+    state: State,
+    inference: Inference,
+    annotator: str | None,
+    among: PairList | None,
+    number: int,
 ) -> Chosen:
-    """The pair of the next query. Raises PoolExhausted."""
-    rng = np.random.default_rng([settings.seed, len(state.queries) + 1])
+    """The pair of the query with this number. Raises PoolExhausted."""
+    rng = np.random.default_rng([settings.seed, number])
     strategy = strategy_of(settings.algorithm, settings.candidates)
     pool = allowed_pairs(state, annotator, among)
+    situation = inference.situation(state)
     with one_thread():
-        left, right, utility, _ = strategy.choose(inference.situation(state), pool, rng)
+        left, right, utility, _ = strategy.choose(situation, pool, rng)
+        newest = _newest_rows(state, annotator)
+        if state.rules.variety is not None and {left, right} & newest:
+            other = _without_items(pool, newest)
+            if other.size:
+                fresh = strategy.choose(situation, other, np.random.default_rng([settings.seed, number, 2]))
+                if not fresh.utility < state.rules.variety * utility:  # nan: a strategy that ranks no pairs
+                    left, right, utility, _ = fresh
     return Chosen(left, right, utility) if rng.integers(2) else Chosen(right, left, utility)
 
 
+def _newest_rows(state: State, annotator: str | None) -> set[int]:
+    """The items that the annotator was given last."""
+    number = state.newest_asked.get(annotator)
+    return set() if number is None else {int(row) for rows in state.pairs([state.queries[number - 1]]) for row in rows}
+
+
+def _without_items(pool: Pool, items: set[int]) -> Pool:
+    """The pool less every pair that one of the items is in."""
+    for item in items:
+        partners = pool.partners(item)
+        pool = pool.without(np.full(len(partners), item), partners)
+    return pool
+
+
 def allowed_pairs(state: State, annotator: str | None, among: PairList | None) -> Pool:
-    """New pairs for this annotator; without any, pairs they had before; without any, pairs that others have open."""
+    """New pairs for this annotator; without any, pairs they had before; without any, pairs that others have open.
+
+    Where queries are leased, nobody gets what another holds, and a skipped pair never comes back to who skipped it.
+    """
     pairs: Pool = state.all_pairs if among is None else among.within(state.active)
     new: Pool = state.unseen(annotator) if among is None else pairs.without(*state.seen(annotator).pairs)
     waiting = state.open()
     own = [entry for entry in waiting if entry.annotator == annotator]
-    for pool, open_ones in ((new, waiting), (pairs, waiting), (pairs, own)):
+    choices = [(new, waiting)]
+    if state.rules.again and state.rules.lease is None:
+        choices += [(pairs, waiting), (pairs, own)]
+    elif state.rules.again:
+        skipped = [entry for entry in state.seen(annotator).entries if entry.answer == "skip"]
+        choices += [(pairs.without(*state.pairs(skipped)), waiting)]
+    for pool, open_ones in choices:
         left = pool.without(*state.pairs(open_ones)) if open_ones else pool
         if left.size:
             return left
     raise PoolExhausted("no pair is left to ask; answer or withdraw the open queries, or add or include items")
 
 
-def open_queries(state: State, annotator: str | None, among: PairList | None) -> list[Entry]:
-    """The annotator's open queries, oldest first; of the listed pairs alone where there is a list."""
-    mine = [entry for entry in state.open() if entry.annotator == annotator]
+def open_queries(
+    state: State, annotator: str | None, among: PairList | None = None, tab: str | None = None
+) -> list[Entry]:
+    """The annotator's open queries, oldest first; of the listed pairs alone where there is a list; without those of
+    other tabs where a tab is named."""
+    mine = [
+        entry for entry in state.open() if entry.annotator == annotator and (tab is None or entry.tab in (None, tab))
+    ]
     if among is None or not mine:
         return mine
     listed = np.isin(PairList(*state.pairs(mine)).codes, among.codes)

@@ -1,6 +1,7 @@
-"""What a cell of a table means, whichever file or frame it came from: nothing, an id, a text, a number."""
+"""What a single value means, whichever file, frame or caller it came from: nothing, an id, a text, a number."""
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,3 +54,21 @@ def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
             f"row {bad[0] + 1} of column {column!r} is {parsed[bad[0]]}; fill it in or leave the item out"
         )
     return parsed
+
+
+def text(name: str, value: Any) -> str:
+    """A text that a caller gave. Raises InvalidInput."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text, not {value!r}")
+    return plain_text(value, name)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number that a caller gave. Raises InvalidInput."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
+    if not least <= number < 2**63:
+        raise InvalidInput(f"{name} must be a whole number from {least} on, not {value!r}")
+    return number

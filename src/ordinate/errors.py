@@ -26,12 +26,28 @@ class AlreadyAnswered(OrdinateError):
     """The query has an answer, a skip or a withdrawal, so it takes no other."""
 
 
+class KeyReused(InvalidInput):
+    """The key of an earlier answer came with another answer."""
+
+
 class NothingToUndo(OrdinateError):
     """The annotator has no answer that could be taken back."""
 
 
 class PoolExhausted(OrdinateError):
     """No pair is left to ask."""
+
+
+class StudyPaused(OrdinateError):
+    """The owner has paused the study: no pairs are given out at the moment."""
+
+
+class BudgetSpent(OrdinateError):
+    """This annotator, or with `total` the whole study, has given all the answers that the owner asks for."""
+
+    def __init__(self, message: str, total: bool) -> None:
+        super().__init__(message)
+        self.total = total
 
 
 class StudyNotFound(OrdinateError, FileNotFoundError):

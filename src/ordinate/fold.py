@@ -11,9 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
+from ordinate.joining import joined, require_same_grouping
+from ordinate.rules import Rules, changed
 from ordinate.search import AllPairs
 from ordinate.storage import Entry
-from ordinate.types import ANSWERS, CONTENT_KINDS, OUTCOME_VALUES, Comparison, Floats, Integers, Items
+from ordinate.types import ANSWERS, OUTCOME_VALUES, Comparison, Floats, Integers, Items
+
+_SUPPOSED = 1 << 40
 
 
 class State:
@@ -24,6 +28,14 @@ class State:
     queries              the `ask` entries: query number k is queries[k - 1]
     answered             query number -> its `answer` entry, unless taken back
     withdrawn            numbers of withdrawn queries
+    expired              numbers of queries whose lease ended before there was an answer
+    leases               query number -> when its lease ends, of open queries that have one
+    of_pair              two ids in order -> numbers of the queries that asked the pair
+    newest_asked         annotator -> the number of their newest query
+    repeats              numbers of the queries that ask an earlier one's pair again on purpose
+    keys                 what tells a repeated request from a new answer -> the `answer` entry, taken back or not
+    rules                what the owner has set
+    links, revoked       id -> `link` entry, and the ids of those that are not valid any more
     epoch                rises whenever the effective comparisons change in another way than by growing at the end
     items_epoch          rises whenever the items, or which of them are excluded, change
     """
@@ -36,13 +48,24 @@ class State:
         self.queries: list[Entry] = []
         self.answered: dict[int, Entry] = {}
         self.withdrawn: set[int] = set()
+        self.expired: set[int] = set()
+        self.leases: dict[int, str] = {}
+        self.of_pair: dict[tuple[str, str], list[int]] = {}
+        self.newest_asked: dict[str | None, int] = {}
+        self.repeats: list[int] = []
+        self.keys: dict[str, Entry] = {}
+        self.rules = Rules()
+        self.links: dict[str, Entry] = {}
+        self.revoked: set[str] = set()
         self.excluded_items: dict[str, None] = {}
         self.excluded_annotators: dict[str, None] = {}
         self.epoch = 0
         self.items_epoch = 0
         self._group_codes: dict[str, int] = {}
         self._open: dict[int, Entry] = {}
+        self._supposed = 0
         self._told: dict[str | None, list[int]] = {}
+        self._answers_of: dict[str | None, int] = {}
         # Answers, skips and records that were not taken back, by position.
         self._live: dict[int, Entry] = {}
         self.forget()
@@ -82,19 +105,32 @@ class State:
                 if entry.query != number:
                     raise ValueError(f"query {entry.query} comes where {number} should")
                 self._require_items(entry)
-                self._open[number] = entry
+                self._ask(number, entry)
             case "answer":
                 number = _number(entry)
-                del self._open[number]
+                if number in self.expired:
+                    self.expired.remove(number)
+                else:
+                    self._close(number)
                 self.answered[number] = entry
                 self._told.setdefault(entry.annotator, []).append(number)
+                if entry.key is not None:
+                    self.keys[entry.key] = entry
                 self._add(entry)
             case "withdraw":
-                number = _number(entry)
-                del self._open[number]
+                self._close(number := _number(entry))
                 self.withdrawn.add(number)
+            case "expire":
+                self._close(number := _number(entry))
+                self.expired.add(number)
+            case "show":
+                number = _number(entry)
+                if number not in self._open:
+                    raise LookupError(f"query {number} is not open")
+                self._lease(number, entry.expires_at)
             case "retract":
                 self._retract(_number(entry))
+                self._lease(_number(entry), entry.expires_at)
             case "record":
                 self._add(entry)
             case "add-items":
@@ -111,8 +147,30 @@ class State:
             case "include-annotator":
                 del self.excluded_annotators[_text(entry.annotator)]
                 self._forget_effective()
+            case "set":
+                self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
+            case "link":
+                self.links[_text(entry.name)] = entry
+            case "revoke":
+                self.revoked.add(_text(self.links[_text(entry.name)].name))
             case _:
                 raise ValueError(f"unknown kind {entry.kind!r}")
+
+    def _ask(self, number: int, entry: Entry) -> None:
+        self._open[number] = entry
+        self._lease(number, entry.expires_at)
+        self.of_pair.setdefault(pair_of(entry), []).append(number)
+        self.newest_asked[entry.annotator] = number
+        if entry.repeat_of is not None:
+            self.repeats.append(number)
+
+    def _close(self, number: int) -> None:
+        del self._open[number]
+        self.leases.pop(number, None)
+
+    def _lease(self, number: int, until: str | None) -> None:
+        if until is not None:
+            self.leases[number] = until
 
     def _require_items(self, entry: Entry) -> None:
         if entry.left not in self.rows or entry.right not in self.rows:
@@ -123,6 +181,7 @@ class State:
         if entry.answer not in ANSWERS:
             raise ValueError(f"unknown answer {entry.answer!r}")
         self._live[entry.position] = entry
+        self._count(entry, 1)
         if self._effective is not None and self._counts(entry):
             self._effective.add(entry, self.rows)
         if (seen := self._seen.get(entry.annotator)) is not None:
@@ -132,11 +191,16 @@ class State:
         answer = self.answered.pop(number)
         self._told[answer.annotator].remove(number)
         del self._live[answer.position]
+        self._count(answer, -1)
         self._open[number] = self.queries[number - 1]
         self._seen.pop(answer.annotator, None)
         self._unseen.pop(answer.annotator, None)
         if self._counts(answer):
             self._forget_effective()
+
+    def _count(self, entry: Entry, by: int) -> None:
+        if entry.answer != "skip":
+            self._answers_of[entry.annotator] = self._answers_of.get(entry.annotator, 0) + by
 
     def _add_items(self, added: Items) -> None:
         self.items = joined(self.items, added) if self.rows else added
@@ -188,7 +252,18 @@ class State:
 
     def open(self) -> list[Entry]:
         """The queries that wait for an answer, oldest first, without those of excluded items and annotators."""
-        return [self._open[number] for number in sorted(self._open) if self._included(self._open[number])]
+        return [self._open[number] for number in sorted(self._open) if self.includes(self._open[number])]
+
+    def suppose(self, left: str, right: str, annotator: str | None) -> None:
+        """Go on as if this pair had been asked, until `suppose_nothing`."""
+        # Numbers that no query has and none had before: what was kept for other suppositions must not be found again.
+        self._supposed += 1
+        number = _SUPPOSED + self._supposed
+        self._open[number] = Entry(0, "ask", "", number, left, right, annotator=annotator)
+
+    def suppose_nothing(self) -> None:
+        for number in [number for number in self._open if number > _SUPPOSED]:
+            del self._open[number]
 
     def newest_told(self, annotator: str | None) -> Entry:
         """The query that this annotator answered or skipped last. Raises NothingToUndo."""
@@ -200,13 +275,16 @@ class State:
             raise NothingToUndo(f"there is no answer {whose} that could be taken back{hint}")
         return self.queries[told[-1] - 1]
 
+    def told(self, annotator: str | None) -> list[Entry]:
+        """The queries that this annotator answered or skipped, in that order."""
+        return [self.queries[number - 1] for number in self._told.get(annotator, ())]
+
+    def is_open(self, number: int) -> bool:
+        return number in self._open
+
     def annotators(self) -> dict[str | None, int]:
         """How many answers each annotator gave, skips and what was taken back aside."""
-        counts: dict[str | None, int] = {}
-        for entry in self._live.values():
-            if entry.answer != "skip":
-                counts[entry.annotator] = counts.get(entry.annotator, 0) + 1
-        return counts
+        return {name: count for name, count in self._answers_of.items() if count}
 
     def knows_annotator(self, name: str | None) -> bool:
         return any(entry.annotator == name for entries in (self.queries, self._live.values()) for entry in entries)
@@ -233,15 +311,15 @@ class State:
 
     def group_codes(self, items: Items) -> Integers:
         """(m,) the codes of the groups of other items; groups that the study does not have get further codes."""
-        _require_same_grouping(self.items, items)
+        require_same_grouping(self.items, items)
         codes = dict(self._group_codes)
         names = ("",) * len(items) if items.group is None else items.group
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
     def _counts(self, entry: Entry) -> bool:
-        return entry.answer != "skip" and self._included(entry)
+        return entry.answer != "skip" and self.includes(entry)
 
-    def _included(self, entry: Entry) -> bool:
+    def includes(self, entry: Entry) -> bool:
         return not (
             entry.annotator in self.excluded_annotators
             or entry.left in self.excluded_items
@@ -281,47 +359,10 @@ class Comparisons:
         return self._pairs[0, : len(self)], self._pairs[1, : len(self)]
 
 
-def joined(old: Items, new: Items) -> Items:
-    """Both in one. Raises InvalidInput where the new ones do not fit the old ones."""
-    known = set(old.ids)
-    for item in new.ids:
-        if item in known:
-            raise InvalidInput(f"the study has an item {item!r} already; leave it out, or give the new one another id")
-    require_same_features(old, new)
-    _require_same_grouping(old, new)
-    return Items(
-        ids=(*old.ids, *new.ids),
-        features=np.concatenate([old.features, new.features]),
-        feature_names=old.feature_names,
-        group=None if old.group is None or new.group is None else (*old.group, *new.group),
-        content={
-            kind: (*old.content.get(kind, (None,) * len(old)), *new.content.get(kind, (None,) * len(new)))
-            for kind in CONTENT_KINDS
-            if kind in old.content or kind in new.content
-        },
-    )
-
-
-def require_same_features(old: Items, new: Items) -> None:
-    if new.features.shape[1] != old.features.shape[1]:
-        raise InvalidInput(
-            f"these items have {new.features.shape[1]} feature columns; those of the study have {old.features.shape[1]}"
-        )
-    if new.feature_names != old.feature_names:
-        raise InvalidInput(
-            f"these items have {_named(new)}; those of the study have {_named(old)}: give the same ones, in that order"
-        )
-
-
-def _require_same_grouping(old: Items, new: Items) -> None:
-    if old.group is None and new.group is not None:
-        raise InvalidInput("the study has no groups; leave the groups of these items out")
-    if old.group is not None and new.group is None:
-        raise InvalidInput("the study has groups; give each of these items its group")
-
-
-def _named(items: Items) -> str:
-    return "unnamed features" if items.feature_names is None else f"the features {', '.join(items.feature_names)}"
+def pair_of(entry: Entry) -> tuple[str, str]:
+    """The two ids, in order, whichever side is which."""
+    left, right = _text(entry.left), _text(entry.right)
+    return (left, right) if left < right else (right, left)
 
 
 def _number(entry: Entry) -> int:

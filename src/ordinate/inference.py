@@ -15,7 +15,8 @@ from ordinate import belief as beliefs
 from ordinate.algorithms import algorithm, last_refit
 from ordinate.belief import Belief
 from ordinate.errors import InvalidInput
-from ordinate.fold import State, require_same_features
+from ordinate.fold import State
+from ordinate.joining import require_same_features
 from ordinate.models import Answers
 from ordinate.posterior import Posterior
 from ordinate.scaling import FeatureMap
@@ -46,6 +47,8 @@ class Inference:
         self._fits: dict[tuple[int, int, int], Posterior] = {}
         # A fit, how many answers were taken in since, and the belief then.
         self._answered: tuple[Posterior, int, Belief] | None = None
+        # Expected errors of fits of so many answers.
+        self._errors: dict[tuple[int, int, int], float] = {}
         # That belief, the open queries that were taken in, and the belief then.
         self._pending: tuple[Belief, tuple[int | None, ...], Belief] | None = None
         # Upper bounds for the next search; they know by themselves which beliefs and pools they are right for.
@@ -98,10 +101,32 @@ class Inference:
         self._answered = (posterior, total, belief)
         return belief
 
-    def expected_error(self, state: State) -> float:
-        """Of the ordering by all answers."""
-        with one_thread():
-            return beliefs.expected_error(self.posterior(state).belief, state.active)
+    def expected_error(self, state: State, count: int | None = None) -> float:
+        """Of the ordering by all answers, or by the first `count`."""
+        return self._expected_error(state, len(state.effective) if count is None else count)
+
+    def error_history(self, state: State, most: int) -> list[tuple[int, float]]:
+        """(answers, expected error) at up to 21 even steps, of which at most `most` are computed now, newest first."""
+        total, step = len(state.effective), 5
+        while total > 20 * step:
+            step *= 2
+        points: list[tuple[int, float]] = []
+        for count in range(total - total % step, -1, -step):
+            if (state.items_epoch, state.epoch, count) not in self._errors:
+                if most == 0:
+                    continue
+                most -= 1
+            points.append((count, self._expected_error(state, count)))
+        return points[::-1]
+
+    def _expected_error(self, state: State, count: int) -> float:
+        key = (state.items_epoch, state.epoch, count)
+        if key not in self._errors:
+            with one_thread():
+                error = beliefs.expected_error(self._fit(state, count).belief, state.active)
+            kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
+            self._errors = {**kept, key: error}
+        return self._errors[key]
 
     def ordering(self, state: State, items: Items | None) -> Ordering:
         """The study's own items, or the given ones."""

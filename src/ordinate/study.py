@@ -9,42 +9,31 @@ Every call first takes in what other processes have added; every write is one tr
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+import secrets
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from ordinate import algorithms, asking
+from ordinate import algorithms, leases
 from ordinate import storage as storages
-from ordinate.cells import plain_text
-from ordinate.errors import AlreadyAnswered, InvalidInput, NotAStudy, PoolExhausted, UnknownQuery
-from ordinate.fold import State, joined
-from ordinate.inference import Inference
+from ordinate.cells import text, whole
+from ordinate.errors import InvalidInput, NotAStudy
+from ordinate.joining import joined
+from ordinate.ledger import locked
+from ordinate.questions import Questions, named
+from ordinate.rules import Link, Person, Role, Rules, differences
 from ordinate.search import PairList
-from ordinate.storage import Entry, Kind, Settings, Storage, now
-from ordinate.types import (
-    ANSWERS,
-    Answer,
-    Comparison,
-    Floats,
-    Items,
-    Ordering,
-    Query,
-    check_comparison,
-    comparisons_from_columns,
-    frame_columns,
-)
+from ordinate.storage import Entry, Kind, Settings, moment, now
+from ordinate.types import Comparison, Floats, Items, Ordering, Query, check_comparison, comparisons_of
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-ATTEMPTS = 3
-"""How often a choice is made again because others wrote meanwhile, before they have to wait for it."""
 
-
-class Study:
+class Study(Questions):
     """Items, the questions asked about them, the answers, and the ordering that follows.
 
     >>> study = Study.create(Items(["a", "b", "c"]))
@@ -53,13 +42,6 @@ class Study:
     >>> study.ordering().ids[0] == query.left
     True
     """
-
-    def __init__(self, storage: Storage) -> None:
-        """Of a storage that is open already; use Study.create or Study.open."""
-        self._storage = storage
-        self._state = State()
-        self._inference = Inference(storage.settings)
-        self._catch_up()
 
     @classmethod
     def create(
@@ -88,11 +70,11 @@ class Study:
             raise InvalidInput(f"unknown scaling {scaling!r}; it is auto or none")
         settings = Settings(
             algorithm=name,
-            question=_text("the question", question),
-            seed=_whole("seed", seed, 0),
+            question=text("the question", question),
+            seed=whole("seed", seed, 0),
             scaling=scaling,
-            refit_every=None if refit_every is None else _whole("refit_every", refit_every, 1),
-            candidates=None if candidates is None else _whole("candidates", candidates, 1),
+            refit_every=None if refit_every is None else whole("refit_every", refit_every, 1),
+            candidates=None if candidates is None else whole("candidates", candidates, 1),
         )
         _require_pair(items)
         return cls(storages.create(storage, settings, items))
@@ -107,66 +89,102 @@ class Study:
             raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
 
     @property
-    def settings(self) -> Settings:
-        return self._storage.settings
-
-    @property
+    @locked
     def items(self) -> Items:
         """All items, also excluded ones, in the order in which they were added."""
         return self._catch_up().items
 
     @property
+    @locked
     def excluded_items(self) -> tuple[str, ...]:
         return tuple(self._catch_up().excluded_items)
 
     @property
+    @locked
     def excluded_annotators(self) -> tuple[str, ...]:
         return tuple(self._catch_up().excluded_annotators)
 
-    @overload
-    def ask(self, annotator: str | None = None, count: None = None, *, among: PairList | None = None) -> Query: ...
-    @overload
-    def ask(self, annotator: str | None = None, *, count: int, among: PairList | None = None) -> list[Query]: ...
-    @overload
-    def ask(self, annotator: str | None, count: int, *, among: PairList | None = None) -> list[Query]: ...
-    def ask(
-        self, annotator: str | None = None, count: int | None = None, *, among: PairList | None = None
-    ) -> Query | list[Query]:
-        """The annotator's open queries, oldest first, topped up with new ones to `count`; without a count, one query.
+    @property
+    @locked
+    def rules(self) -> Rules:
+        """What the owner may change while people answer."""
+        return self._catch_up().rules
 
-        An annotator gets no pair twice, and no pair that is open, until nothing else is left. Fewer than `count` come
-        back when the pairs run out; none left at all raises PoolExhausted. `among` allows only the pairs of a list.
+    def set_rules(self, **changes: Any) -> None:
+        """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
+
+        def entries() -> list[Entry]:
+            at, first = now(), self._state.position + 1
+            changed = differences(self._state.rules, changes)
+            return [
+                Entry(place, "set", at, name=name, value=value) for place, (name, value) in enumerate(changed, first)
+            ]
+
+        self._write(entries)
+
+    def make_link(
+        self, role: Role, annotator: str | None = None, expires_at: datetime | None = None, *, name: str | None = None
+    ) -> Link:
+        """A new way in for an owner or for annotators, or for one annotator; a server signs its id.
+
+        `name`: its id, None for a random one; a link of that name that is there already is returned as it is.
         """
-        name = _name(annotator)
-        wanted = 1 if count is None else _whole("count", count, 1)
-        if name in self._catch_up().excluded_annotators:
-            raise InvalidInput(f"annotator {name!r} is excluded; include them before asking them again")
-        overtaken = 0
-        while len(mine := asking.open_queries(self._state, name, among)) < wanted:
-            try:
-                overtaken += not self._ask_another(name, among, locked=overtaken >= ATTEMPTS)
-            except PoolExhausted:
-                if not mine:
-                    raise
-                break
-        queries = [self._query(entry) for entry in mine[:wanted]]
-        return queries[0] if count is None else queries
+        if role not in get_args(Role):
+            raise InvalidInput(f"unknown role {role!r}; it is {' or '.join(get_args(Role))}")
+        whose = named(annotator)
+        until = None if expires_at is None else moment(expires_at)
+        chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
 
-    def tell(self, query_id: str, answer: Answer) -> None:
-        """Answer a query: "left", "right", "tie" or "skip". Raises UnknownQuery, AlreadyAnswered."""
-        if answer not in ANSWERS:
-            raise InvalidInput(f"unknown answer {answer!r}; it is {', '.join(ANSWERS)}")
-        self._write(lambda: [self._about(self._waiting(query_id), "answer", answer)])
+        def entries() -> list[Entry]:
+            if chosen in self._state.links:
+                return []
+            return [self._entry("link", name=chosen, value=role, annotator=whose, expires_at=until)]
 
-    def withdraw(self, query_id: str) -> None:
-        """Close a query without an answer; its pair may be asked again."""
-        self._write(lambda: [self._about(self._waiting(query_id), "withdraw")])
+        self._write(entries)
+        return self.link(chosen)
 
-    def undo(self, annotator: str | None = None) -> Query:
-        """Take back the newest answer (or skip) that this annotator told; its query, returned, is open again."""
-        name = _name(annotator)
-        (retraction,) = self._write(lambda: [self._about(self._state.newest_told(name), "retract")])
-        return self._query(retraction)
+    def revoke_link(self, name: str) -> None:
+        """From now on nobody comes in by this link, nor stays in by it."""
+
+        def entries() -> list[Entry]:
+            self.link(name)
+            return [] if name in self._state.revoked else [self._entry("revoke", name=name)]
+
+        self._write(entries)
+
+    @locked
+    def link(self, name: str) -> Link:
+        """Raises InvalidInput where there is none of this name."""
+        state = self._catch_up()
+        if name not in state.links:
+            raise InvalidInput(f"the study has no link {name!r}")
+        entry = state.links[name]
+        role: Any = entry.value
+        return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in state.revoked)
+
+    @locked
+    def links(self) -> list[Link]:
+        """All links, oldest first."""
+        return [self.link(name) for name in self._catch_up().links]
+
+    @locked
+    def agreement(self) -> tuple[int, int]:
+        """Of the pairs that annotators were asked twice: how many they answered alike, and how many there are."""
+        return leases.agreement(self._catch_up())
+
+    @property
+    def token(self) -> str:
+        """What the ids of this study's queries begin with."""
+        return self._storage.token
+
+    def serving(self) -> AbstractContextManager[None]:
+        """A block in which many people use the study at once; see Storage."""
+        return self._storage.serving()
+
+    @locked
+    def row(self, item: str) -> int:
+        """The place of an item among `items`. Raises UnknownItem."""
+        return self._catch_up().row(item)
 
     def record(self, comparisons: Comparison | Iterable[Comparison] | IntoDataFrame) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
@@ -175,7 +193,7 @@ class Study:
         annotator.
         """
         several = not isinstance(comparisons, Comparison)
-        given = _several(comparisons) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
+        given = comparisons_of(comparisons) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
 
         def entries() -> list[Entry]:
             for row, comparison in enumerate(given, start=1):
@@ -211,6 +229,7 @@ class Study:
     def include_annotator(self, annotator: str) -> None:
         self._switch_annotator("include-annotator", annotator)
 
+    @locked
     def ordering(self, items: Items | None = None) -> Ordering:
         """The study's items from the highest score to the lowest, group after group; or the given ones.
 
@@ -218,27 +237,65 @@ class Study:
         """
         return self._inference.ordering(self._catch_up(), items)
 
+    @locked
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
         return self._inference.posterior(self._catch_up()).belief.mean
 
+    @locked
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order."""
         return self._inference.expected_error(self._catch_up())
 
+    @locked
+    def error_history(self, most: int = 21) -> list[tuple[int, float]]:
+        """(answers, expected error by them) from none to all in up to 21 even steps.
+
+        A point that was not asked for before takes a fit; `most` limits how many of these are made now.
+        """
+        return self._inference.error_history(self._catch_up(), most)
+
+    @locked
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count, in the order in which they came in."""
         entries = self._catch_up().effective.entries
         return [Comparison(entry.left, entry.right, entry.answer, entry.annotator) for entry in entries]  # type: ignore[arg-type]
 
+    @locked
     def open_queries(self) -> list[Query]:
         """Everybody's queries that wait for an answer, oldest first."""
         return [self._query(entry) for entry in self._catch_up().open()]
 
+    @locked
     def annotators(self) -> dict[str | None, int]:
         """Answers by annotator (None: nobody named), also excluded ones; skips and undone answers do not count."""
         return self._catch_up().annotators()
 
+    @locked
+    def skips(self, annotator: str | None) -> int:
+        """How many pairs the annotator skipped."""
+        return sum(entry.answer == "skip" for entry in self._catch_up().seen(annotator).entries)
+
+    @locked
+    def people(self) -> list[Person]:
+        """Everybody who was asked, or whose answers were recorded, by name."""
+        state = self._catch_up()
+        answers = state.annotators()
+        waiting = [entry.annotator for entry in state.open()]
+        names = {*state.newest_asked, *answers}
+        return [
+            Person(
+                name,
+                answers.get(name, 0),
+                self.skips(name),
+                waiting.count(name),
+                *leases.agreement(state, name)[::-1],
+                name in state.excluded_annotators,
+            )
+            for name in sorted(names, key=lambda name: (name is not None, name))
+        ]
+
+    @locked
     def pairs(self, left: Sequence[str], right: Sequence[str]) -> PairList:
         """The pairs left[k], right[k], each once, for `ask(among=...)`."""
         if len(left) != len(right):
@@ -258,90 +315,6 @@ class Study:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _catch_up(self) -> State:
-        """Take in what others wrote."""
-        with self._storage.reading() as log:
-            self._apply(log.entries(self._state.position), log.items)
-        return self._state
-
-    def _write(self, decide: Callable[[], list[Entry]], items: Items | None = None) -> list[Entry]:
-        """One transaction: take in what others wrote, decide on the entries, append them, take them in."""
-        entries: list[Entry] = []
-        try:
-            with self._storage.writing() as log:
-                self._apply(log.entries(self._state.position), log.items)
-                entries = decide()
-                if entries:
-                    log.append(entries, items)
-                # Before the commit: an entry that cannot be taken in must never reach the log.
-                self._apply(entries, lambda _: items)
-        except BaseException:
-            if entries and self._state.position == entries[-1].position:
-                self._start_anew()
-            raise
-        return entries
-
-    def _apply(self, entries: Sequence[Entry], items: Callable[[int], Any]) -> None:
-        if not entries:
-            return
-        try:
-            self._state.apply(entries, items)
-        except BaseException:
-            self._start_anew()
-            raise
-
-    def _start_anew(self) -> None:
-        """The state may hold half an entry, or one that was not stored: the next call folds the whole log again."""
-        self._state = State()
-        self._inference.forget()
-
-    def _forget(self) -> None:
-        """Drop every cache: nothing that a caller can see may change."""
-        self._state.forget()
-        self._inference.forget()
-
-    def _ask_another(self, annotator: str | None, among: PairList | None, *, locked: bool) -> bool:
-        """Choose a pair and ask it; False where others wrote meanwhile, so that the choice rests on an old log.
-
-        A choice may take a while, so it is made before the lock is taken, unless `locked`.
-        """
-        chosen = None if locked else self._choose(annotator, among)
-
-        def entries() -> list[Entry]:
-            entry = chosen or self._choose(annotator, among)
-            return [entry] if entry.position == self._state.position + 1 else []
-
-        return bool(self._write(entries))
-
-    def _choose(self, annotator: str | None, among: PairList | None) -> Entry:
-        state, ids = self._state, self._state.items.ids
-        left, right, utility = asking.choose(self.settings, state, self._inference, annotator, among)
-        return self._entry(
-            "ask",
-            query=len(state.queries) + 1,
-            left=ids[left],
-            right=ids[right],
-            annotator=annotator,
-            based_on=state.position,
-            utility=None if math.isnan(utility) else float(utility),
-            algorithm=self.settings.algorithm,
-        )
-
-    def _waiting(self, query_id: str) -> Entry:
-        """The `ask` entry of a query that can still be answered."""
-        state = self._state
-        token, _, digits = str(query_id).rpartition("-")
-        number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
-        if query_id != self._id(number) or not 1 <= number <= len(state.queries):
-            elsewhere = token not in ("", self._storage.token)
-            reason = "it is of another study" if elsewhere else "this study never asked it"
-            raise UnknownQuery(f"unknown query {query_id!r}: {reason}")
-        if number in state.answered:
-            raise AlreadyAnswered(f"query {query_id!r} is answered already ({state.answered[number].answer})")
-        if number in state.withdrawn:
-            raise AlreadyAnswered(f"query {query_id!r} was withdrawn; ask for another one")
-        return state.queries[number - 1]
-
     def _switch_item(self, kind: Kind, item: str) -> None:
         def entries() -> list[Entry]:
             self._state.row(item)
@@ -351,7 +324,7 @@ class Study:
         self._write(entries)
 
     def _switch_annotator(self, kind: Kind, annotator: str) -> None:
-        if _name(annotator) is None:
+        if named(annotator) is None:
             raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
 
         def entries() -> list[Entry]:
@@ -362,57 +335,9 @@ class Study:
 
         self._write(entries)
 
-    def _about(self, asked: Entry, kind: Kind, answer: Answer | None = None) -> Entry:
-        """An entry about a query."""
-        return self._entry(
-            kind, query=asked.query, left=asked.left, right=asked.right, answer=answer, annotator=asked.annotator
-        )
-
-    def _entry(self, kind: Kind, **fields: Any) -> Entry:
-        return Entry(self._state.position + 1, kind, now(), **fields)
-
-    def _query(self, entry: Entry) -> Query:
-        return Query(self._id(entry.query), str(entry.left), str(entry.right), entry.annotator)
-
-    def _id(self, number: int | None) -> str:
-        return f"{self._storage.token}-{number}"
-
-
-def _several(given: Any) -> list[Comparison]:
-    if hasattr(given, "columns"):
-        return comparisons_from_columns(frame_columns(given))
-    comparisons = []
-    for row, one in enumerate(given if isinstance(given, Iterable) else [given], start=1):
-        if not isinstance(one, tuple | list) or len(one) not in (3, 4):
-            raise InvalidInput(f"row {row} is no comparison (left, right, outcome, annotator): {one!r}")
-        comparisons.append(check_comparison(Comparison(*one), f"row {row}: "))
-    return comparisons
-
 
 def _require_pair(items: Items) -> None:
     groups = items.group or ("",) * len(items)
     if len(set(groups)) == len(groups):
         within = "" if items.group is None else " of the same group"
         raise InvalidInput(f"a study needs at least two items{within} to compare; it was given {len(items)}")
-
-
-def _name(annotator: str | None) -> str | None:
-    if annotator is None or annotator == "":
-        return None
-    return _text("the annotator's name", annotator)
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be a text, not {value!r}")
-    return plain_text(value, name)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InvalidInput(f"{name} must be a whole number, not {value!r}") from None
-    if not least <= number < 2**63:
-        raise InvalidInput(f"{name} must be a whole number from {least} on, not {value!r}")
-    return number

@@ -29,7 +29,7 @@ Columns = Mapping[str, Sequence[Any]]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 OUTCOME_VALUES: Mapping[str, float] = {"left": 1.0, "right": 0.0, "tie": 0.5}
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-CONTENT_KINDS = ("text", "image", "audio", "link")
+CONTENT_KINDS = ("text", "image", "audio", "video", "link")
 
 
 class Comparison(NamedTuple):
@@ -59,7 +59,7 @@ class Items:
     feature_names  d names when the columns are separate measurements, each standardised on its own; None for a
                    matrix such as an embedding, whose columns share one unit
     group          n texts; items are compared, and ordered, only within their group. None: all in one
-    content        "text", "image", "audio" or "link" -> n texts (or None), shown to annotators
+    content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
 
     Raises InvalidInput, naming the row, the column or the id.
     """
@@ -121,7 +121,7 @@ class Items:
         feature_columns: Sequence[str] = (),
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `link`. Other columns are left aside."""
+        columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside."""
         _require_columns(columns, (id_column, *feature_columns))
         _refuse_near_misses(columns)
         if features is not None and feature_columns:
@@ -290,6 +290,18 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
         raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}")
     annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
     return Comparison(left, right, outcome, annotator)
+
+
+def comparisons_of(given: Any) -> list[Comparison]:
+    """Comparisons from a frame, or from rows of (left, right, outcome) and perhaps the annotator."""
+    if hasattr(given, "columns"):
+        return comparisons_from_columns(frame_columns(given))
+    comparisons = []
+    for row, one in enumerate(given if isinstance(given, Iterable) else [given], start=1):
+        if not isinstance(one, tuple | list) or len(one) not in (3, 4):
+            raise InvalidInput(f"row {row} is no comparison (left, right, outcome, annotator): {one!r}")
+        comparisons.append(check_comparison(Comparison(*one), f"row {row}: "))
+    return comparisons
 
 
 def _text_id(value: object, row: int) -> str:

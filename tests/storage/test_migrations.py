@@ -22,8 +22,8 @@ SECOND = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "NEXT"
+down_revision = "LAST"
 
 
 def upgrade() -> None:
@@ -65,14 +65,18 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "migrations 100%"
     shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(sql, "MIGRATIONS", folder)
-    monkeypatch.setattr(tables, "REVISIONS", ("0001", "0002"))
+    monkeypatch.setattr(tables, "REVISIONS", (*tables.REVISIONS, "9999"))
     return folder
 
 
+def next_step(ending: str = "") -> str:
+    return SECOND.replace("NEXT", "9999").replace("LAST", tables.REVISIONS[-2]).replace("FAIL", ending)
+
+
 def test_an_older_study_is_refused_until_it_is_upgraded(stored: Path, next_version: Path) -> None:
-    (next_version / "versions" / "0002_note.py").write_text(SECOND.replace("FAIL", ""))
+    (next_version / "versions" / "9999_note.py").write_text(next_step())
     url = f"sqlite:///{stored}"
-    with pytest.raises(NotAStudy, match=r"older version .* ordinate.storage.upgrade\('sqlite:///"):
+    with pytest.raises(NotAStudy, match=r"older version .* ordinate db upgrade "):
         Study.open(url)
     storages.upgrade(url)
     with Study.open(url) as study:
@@ -85,11 +89,11 @@ def test_an_older_study_is_refused_until_it_is_upgraded(stored: Path, next_versi
 def test_an_upgrade_that_fails_leaves_the_study_as_it_was(
     stored: Path, next_version: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (next_version / "versions" / "0002_note.py").write_text(SECOND.replace("FAIL", "raise KeyboardInterrupt"))
+    (next_version / "versions" / "9999_note.py").write_text(next_step("raise KeyboardInterrupt"))
     before = stored.read_bytes()
     with pytest.raises(KeyboardInterrupt):
         storages.upgrade(f"sqlite:///{stored}")
     assert stored.read_bytes() == before
-    monkeypatch.setattr(tables, "REVISIONS", ("0001",))
+    monkeypatch.setattr(tables, "REVISIONS", tables.REVISIONS[:-1])
     with Study.open(f"sqlite:///{stored}") as study:
         assert len(study.comparisons()) == 1

@@ -59,7 +59,7 @@ def foreign_database(path: Path) -> None:
 
 
 def another_alembic_database(path: Path) -> None:
-    execute(path, "CREATE TABLE alembic_version (version_num TEXT)", "INSERT INTO alembic_version VALUES ('0001')")
+    execute(path, "CREATE TABLE alembic_version (version_num TEXT)", "INSERT INTO alembic_version VALUES ('0002')")
 
 
 def same_names_other_columns(path: Path) -> None:

@@ -16,11 +16,13 @@ from ordinate.cli import (
     answering,
     create,
     datasets,
+    db,
     demo,
     exchange,
     exclusion,
     order,
     reproduce,
+    serve,
     simulate,
     status,
 )
@@ -101,6 +103,14 @@ _add(
 )
 _add(
     ANSWER,
+    "serve",
+    serve.serve,
+    "ordinate serve study.db",
+    "ordinate serve --demo",
+    "ordinate serve essays.db photos.db --host 0.0.0.0 --secret-file judges.secret --budget 2000",
+)
+_add(
+    ANSWER,
     "ask",
     answering.ask,
     "ordinate ask study.db",
@@ -155,6 +165,7 @@ _add(
     "ordinate demo",
     "ordinate demo --folder my-demo",
 )
+app.add_typer(db.app, name="db", rich_help_panel=CHANGE)
 app.add_typer(simulate.app, name="simulate", rich_help_panel=TRY)
 _add(
     TRY,

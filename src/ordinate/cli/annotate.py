@@ -182,7 +182,7 @@ class _Session:
         return [
             media.resolved(shown[kind], self._folder)
             for shown in (self._contents[query.left], self._contents[query.right])
-            for kind in ("image", "audio", "link")
+            for kind in ("image", "audio", "video", "link")
             if kind in shown
         ]
 

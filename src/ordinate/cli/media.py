@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ordinate.types import Items
 
-FILE_KINDS = ("image", "audio")
+FILE_KINDS = ("image", "audio", "video")
 LARGEST_SIDE = 900
 GAP = 24
 

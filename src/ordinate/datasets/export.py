@@ -14,7 +14,7 @@ from ordinate.errors import InvalidInput
 from ordinate.formats import write_columns
 from ordinate.formats.files import failures, write_bytes
 
-_FILE_KINDS = ("image", "audio")
+_FILE_KINDS = ("image", "audio", "video")
 
 
 def export_dataset(dataset: Dataset, source: str | Path, out: str | Path) -> list[Path]:

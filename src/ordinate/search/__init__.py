@@ -2,7 +2,7 @@
 
 from ordinate.search.best_pair import Bounds, best_pair, best_scored
 from ordinate.search.choice import Choice, CurvaturePower, Score, Utility
-from ordinate.search.pools import AllPairs, PairList, Pool
+from ordinate.search.pools import AllPairs, PairList, Pool, pair_codes
 
 __all__ = [
     "AllPairs",
@@ -15,4 +15,5 @@ __all__ = [
     "Utility",
     "best_pair",
     "best_scored",
+    "pair_codes",
 ]

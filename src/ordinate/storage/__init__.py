@@ -6,11 +6,24 @@ import secrets
 from pathlib import Path
 
 from ordinate.errors import InvalidInput
-from ordinate.storage.log import Entry, Kind, Log, Settings, Storage, now
+from ordinate.storage.log import Circumstances, Entry, Kind, Log, Settings, Storage, checked, moment, now
 from ordinate.storage.memory import MemoryStorage
 from ordinate.types import Items
 
-__all__ = ["Entry", "Kind", "Log", "Settings", "Storage", "create", "now", "open", "upgrade"]
+__all__ = [
+    "Circumstances",
+    "Entry",
+    "Kind",
+    "Log",
+    "Settings",
+    "Storage",
+    "checked",
+    "create",
+    "moment",
+    "now",
+    "open",
+    "upgrade",
+]
 
 
 def create(url: str | None, settings: Settings, items: Items) -> Storage:
@@ -35,12 +48,15 @@ def open(url: str) -> Storage:
     return sqlite.open(path)
 
 
-def upgrade(url: str) -> None:
-    """Bring a study that an older version wrote to the tables of this one, all at once or not at all."""
+def upgrade(url: str) -> tuple[str, str]:
+    """Bring a study that an older version wrote to the tables of this one, all at once or not at all.
+
+    Returns the revisions of its tables before and after.
+    """
     path = _sqlite_path(url)
     from ordinate.storage import sqlite
 
-    sqlite.upgrade(path)
+    return sqlite.upgrade(path)
 
 
 def _sqlite_path(url: str) -> Path:

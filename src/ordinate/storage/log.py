@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, Protocol
 
+from ordinate.cells import text, whole
+from ordinate.errors import InvalidInput
 from ordinate.types import Answer, Items
 
 Kind = Literal[
@@ -25,6 +27,11 @@ Kind = Literal[
     "include-item",
     "exclude-annotator",
     "include-annotator",
+    "expire",
+    "show",
+    "set",
+    "link",
+    "revoke",
 ]
 
 
@@ -47,15 +54,25 @@ class Settings:
 class Entry(NamedTuple):
     """One thing that happened. Which fields are filled depends on the kind:
 
-    ask                        query, left, right, annotator, based_on, utility, algorithm
-    answer                     query, left, right, answer, annotator
-    withdraw, retract          query, left, right, annotator (a retraction takes the query's answer back)
+    ask                        query, left, right, annotator, based_on, utility, algorithm, strategy, model, expires_at,
+                               tab, repeat_of
+    answer                     query, left, right, answer, annotator, shown_at, answered_at, duration_ms, client,
+                               reason, key
+    withdraw, expire           query, left, right, annotator
+    retract                    the same, expires_at (a retraction takes the query's answer back and opens it again)
+    show                       the same, shown_at, expires_at (the lease starts anew when a pair reaches the screen)
     record                     left, right, answer, annotator
     exclude-item, include-item            left (the item)
     exclude-annotator, include-annotator  annotator
     add-items                  none: the items stored under this position
+    set                        name, value: a rule that the owner changed, and its new value as JSON
+    link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at
+    revoke                     name (the id of a link)
 
-    `based_on` is the last position that the choice of a query took into account; `at` is UTC in ISO 8601.
+    `left` and `right` are the sides as shown. `based_on` is the last position that the choice of a query took into
+    account; `repeat_of` the earlier query whose pair is asked again; `key` what tells a repeated request from a new
+    answer. Times are UTC in ISO 8601: `at` is when the entry was written, `shown_at` and `answered_at` are what the
+    annotator's screen said.
     """
 
     position: int
@@ -69,6 +86,52 @@ class Entry(NamedTuple):
     based_on: int | None = None
     utility: float | None = None
     algorithm: str | None = None
+    strategy: str | None = None
+    model: str | None = None
+    expires_at: str | None = None
+    tab: str | None = None
+    repeat_of: int | None = None
+    shown_at: str | None = None
+    answered_at: str | None = None
+    duration_ms: int | None = None
+    client: str | None = None
+    reason: str | None = None
+    key: str | None = None
+    name: str | None = None
+    value: str | None = None
+
+
+class Circumstances(NamedTuple):
+    """What is known about an answer beside the answer: see Entry."""
+
+    reason: str | None = None
+    shown_at: str | None = None
+    answered_at: str | None = None
+    duration_ms: int | None = None
+    client: str | None = None
+    key: str | None = None
+
+
+def checked(given: Circumstances) -> Circumstances:
+    """The circumstances as the log keeps them. Raises InvalidInput."""
+    plain = {
+        name: None if value is None else text(name, value)
+        for name, value in given._asdict().items()
+        if name != "duration_ms"
+    }
+    for name in ("shown_at", "answered_at"):
+        if (value := plain[name]) is not None:
+            plain[name] = _time(name, value)
+    duration = None if given.duration_ms is None else whole("duration_ms", given.duration_ms, 0)
+    return Circumstances(duration_ms=duration, **plain)
+
+
+def _time(name: str, value: str) -> str:
+    try:
+        when = datetime.fromisoformat(value)
+        return moment(when if when.tzinfo is not None else when.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        raise InvalidInput(f"{name} must be a time such as 2025-01-31T12:00:00Z, not {value!r}") from None
 
 
 class Log(Protocol):
@@ -100,8 +163,16 @@ class Storage(Protocol):
         """Nobody else writes meanwhile. What was appended is on the disk when the block ends, or, where the block or
         the disk fails, it never happened."""
 
+    def serving(self) -> AbstractContextManager[None]:
+        """While the block runs, many short transactions are cheap and readers do not wait for writers."""
+
     def close(self) -> None: ...
 
 
 def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return moment(datetime.now(UTC))
+
+
+def moment(when: datetime) -> str:
+    """A time as the log writes it: all of one length, so that the order of texts is the order of times."""
+    return when.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ordinate.storage.log import Entry, Log, Settings
 from ordinate.types import Items
@@ -42,6 +42,9 @@ class MemoryStorage:
                 self._items.pop(entry.position, None)
             del self._entries[before:]
             raise
+
+    def serving(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None:
         pass

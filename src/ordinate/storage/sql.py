@@ -17,12 +17,15 @@ from ordinate.types import CONTENT_KINDS, Items
 
 # Turns the errors of one database into ours: a block that runs inside it.
 Translation = Callable[[], AbstractContextManager[None]]
+# What a database needs to be quick while it is served: a block around that time.
+Serving = Callable[[], AbstractContextManager[None]]
 MIGRATIONS = Path(__file__).parent / "migrations"
 SETTINGS = ("algorithm", "question", "seed", "scaling", "refit_every", "candidates")
 
 
 class SqlStorage:
-    def __init__(self, engine: Engine, translation: Translation) -> None:
+    def __init__(self, engine: Engine, translation: Translation, serving: Serving) -> None:
+        self.serving = serving
         self._engine = engine
         self._translation = translation
         with translation(), engine.connect() as connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -65,19 +66,21 @@ def open(path: Path) -> SqlStorage:
     with _translated(path), engine.connect() as connection:
         if check_revision(connection) != tables.REVISIONS[-1]:
             raise NotAStudy(
-                "an older version of ordinate wrote it; keep a copy, then run once in Python: "
-                f"ordinate.storage.upgrade('sqlite:///{path}')"
+                "an older version of ordinate wrote it; keep a copy, then run once: "
+                f"ordinate db upgrade {shlex.quote(str(path))}"
             )
-    return SqlStorage(engine, lambda: _translated(path))
+    return SqlStorage(engine, lambda: _translated(path), lambda: _write_ahead(engine, path))
 
 
-def upgrade(path: Path) -> None:
+def upgrade(path: Path) -> tuple[str, str]:
     if not path.is_file():
         raise StudyNotFound(f"there is no study {path}")
     with _translated(path), _engine(path, "rw").connect().execution_options(writing=True) as connection:
-        if check_revision(connection) != tables.REVISIONS[-1]:
+        before = check_revision(connection)
+        if before != tables.REVISIONS[-1]:
             migrate(connection)
             connection.commit()
+    return before, tables.REVISIONS[-1]
 
 
 def _engine(path: Path, mode: str) -> Engine:
@@ -88,7 +91,7 @@ def _engine(path: Path, mode: str) -> Engine:
     address = f"file:{quote(str(path))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
 
@@ -104,6 +107,24 @@ def _engine(path: Path, mode: str) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     return engine
+
+
+@contextmanager
+def _write_ahead(engine: Engine, path: Path) -> Iterator[None]:
+    """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
+
+    A commit then waits for one flush of the log, and readers never wait. (`synchronous`: FULL and EXTRA are one there.)
+    """
+    with _translated(path):
+        # Kept open: closing the last connection would copy the log into the file after every transaction.
+        kept = engine.raw_connection()
+        kept.driver_connection.execute("PRAGMA journal_mode = WAL")  # type: ignore[union-attr]
+    try:
+        yield
+    finally:
+        with suppress(sqlite3.OperationalError):
+            kept.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
+        kept.close()
 
 
 def _put_in_place(partial: Path, path: Path) -> None:

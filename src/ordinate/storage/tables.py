@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlalchemy import Column, Float, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 # Every revision of the tables, oldest first. A study is opened at the last one only.
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 
 metadata = MetaData()
 
@@ -38,6 +38,19 @@ log = Table(
     Column("based_on", Integer),
     Column("utility", Float),
     Column("algorithm", String),
+    Column("strategy", Text),
+    Column("model", Text),
+    Column("expires_at", String),
+    Column("tab", Text),
+    Column("repeat_of", Integer),
+    Column("shown_at", String),
+    Column("answered_at", String),
+    Column("duration_ms", Integer),
+    Column("client", Text),
+    Column("reason", Text),
+    Column("key", Text),
+    Column("name", Text),
+    Column("value", Text),
 )
 
 items = Table(
@@ -51,6 +64,7 @@ items = Table(
     Column("image", Text),
     Column("audio", Text),
     Column("link", Text),
+    Column("video", Text),
 )
 
 # One block of numbers for each time items were added: float64, little endian, row after row, in the order of `items`.

@@ -1,0 +1,211 @@
+"""`ordinate serve`: people judge together in the browser."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import webbrowser
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ordinate.cli.media import has_viewer, study_folder
+from ordinate.cli.screen import note, say
+from ordinate.errors import InvalidInput, MissingExtra, StorageFailed
+
+if TYPE_CHECKING:
+    from ordinate.server.access import Door
+
+SECRET_VARIABLE = "ORDINATE_SECRET"
+SECRET_FILE = ".ordinate-secret"
+INTERRUPTED = 130
+
+
+def serve(
+    studies: Annotated[
+        list[str] | None, typer.Argument(metavar="[STUDY.db]...", help="The files of the studies.", show_default=False)
+    ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Make a study of 100 versions of one photo, and serve it.")
+    ] = False,
+    folder: Annotated[
+        str | None,
+        typer.Option("--folder", metavar="FOLDER", help="Where --demo makes its study; default: a temporary folder."),
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0: all.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0: any that is free.")] = 8000,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="URL", help="The address that the printed links begin with, behind a proxy."),
+    ] = None,
+    secret_file: Annotated[
+        str | None,
+        typer.Option(
+            "--secret-file",
+            metavar="FILE",
+            help=f"The file of the secret that signs links; made if missing. Or set {SECRET_VARIABLE}.",
+            show_default=False,
+        ),
+    ] = None,
+    lease: Annotated[
+        float | None,
+        typer.Option("--lease", metavar="SECONDS", help="How long a pair stays with an annotator; at first 600."),
+    ] = None,
+    annotator_budget: Annotated[
+        int | None, typer.Option("--annotator-budget", metavar="N", help="Answers asked of each annotator.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="Answers asked of all together.")] = None,
+    repeat: Annotated[
+        float | None,
+        typer.Option("--repeat", metavar="SHARE", help="Share of pairs that an annotator is asked again, e.g. 0.05."),
+    ] = None,
+    ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Whether a tie is an answer.")] = None,
+    media: Annotated[
+        list[str] | None,
+        typer.Option("--media", metavar="FOLDER", help="A folder outside the study's own that items show files of."),
+    ] = None,
+    open_browser: Annotated[
+        bool | None, typer.Option("--open/--no-open", help="Open the owner's page in a browser; default: on a desktop.")
+    ] = None,
+) -> None:
+    """Let people judge pairs together in the browser, and programs through HTTP.
+
+    Prints two links for each study: one for its owner, one to hand to annotators. Rules given as options are stored in
+    the studies and hold until they are changed, here or on the owner's page.
+    """
+    if demo == bool(studies):
+        raise InvalidInput("name the file of a study, or give --demo")
+    rules = {
+        "lease": lease,
+        "annotator_budget": annotator_budget,
+        "budget": budget,
+        "repeat": repeat,
+        "ties": ties,
+    }
+    with TemporaryDirectory(prefix="ordinate-") as scratch:
+        paths = [_demo_study(Path(folder or scratch))] if demo else [_path(study) for study in studies or []]
+        secret = _secret(secret_file, host, paths[0].parent)
+        with _listening(host, port) as listener:
+            start = (url or _address(host, listener.getsockname()[1])).rstrip("/")
+            _run(
+                paths,
+                secret,
+                listener,
+                start,
+                [Path(one).absolute() for one in media or []],
+                {name: value for name, value in rules.items() if value is not None},
+                has_viewer() if open_browser is None else open_browser,
+            )
+
+
+def _run(
+    paths: list[Path],
+    secret: str,
+    listener: socket.socket,
+    start: str,
+    media_folders: list[Path],
+    rules: dict[str, Any],
+    open_browser: bool,
+) -> None:
+    try:
+        import uvicorn
+
+        from ordinate.server.app import create_app
+    except ModuleNotFoundError as error:
+        raise MissingExtra(str(error.name), "app", "ordinate serve") from error
+    app = create_app(paths, secret, media_folders=media_folders)
+    door: Door = app.state.door
+    owners: list[str] = []
+    for served in door.hall:
+        if rules:
+            served.study.set_rules(**rules)
+        say(f"{served.path}: {served.study.settings.question}")
+        for role, whom in (("owner", "for you, the owner"), ("annotator", "for annotators    ")):
+            # Links named after their role are there from the first time on, so they stay what they were.
+            link = served.study.make_link(role, "owner" if role == "owner" else None, name=role)  # type: ignore[arg-type]
+            if link.revoked:
+                say(f"  {whom}  revoked; make a new link on the owner's page")
+                continue
+            address = f"{start}/join/{served.name}/{door.keys.link(served.study.token, link.id)}"
+            say(f"  {whom}  {address}")
+            owners += [address] if role == "owner" else []
+    note("Stop with Ctrl-C. Answers are stored as they come in.")
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
+    server = uvicorn.Server(config)
+    if open_browser and owners:
+        webbrowser.open(owners[0])
+    server.run([listener])
+
+
+def _path(study: str) -> Path:
+    if "://" in study and not study.startswith("sqlite:///"):
+        raise InvalidInput(f"{study!r} is no file; a server serves studies in files")
+    return study_folder(study) / Path(study.removeprefix("sqlite:///")).name
+
+
+def _demo_study(folder: Path) -> Path:
+    import numpy as np
+
+    from ordinate.datasets import degrade_photo
+    from ordinate.simulation.demo import ALGORITHM, QUESTION
+    from ordinate.study import Study
+
+    path = folder.absolute() / "photos.db"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        photos = degrade_photo(np.random.default_rng(0))
+        photos.write(folder)
+        Study.create(photos.items, algorithm=ALGORITHM, question=QUESTION, storage=f"sqlite:///{path}").close()
+    return path
+
+
+def _secret(file: str | None, host: str, folder: Path) -> str:
+    from ordinate.server.keys import secret_in
+
+    if file is not None:
+        return secret_in(Path(file))
+    if secret := os.environ.get(SECRET_VARIABLE):
+        return secret
+    if not _is_loopback(host):
+        raise InvalidInput(
+            f"listening at {host} lets other machines in: choose the secret that signs links first, "
+            f"with --secret-file FILE (made if missing) or the environment variable {SECRET_VARIABLE}"
+        )
+    return secret_in(folder / SECRET_FILE)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that is bound already, so that nothing starts where the port is taken."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            listener.listen(1024)
+        except BaseException:
+            listener.close()
+            raise
+    except OSError as error:
+        raise StorageFailed(
+            f"cannot listen at {host}, port {port}: {error.strerror}; choose another one, with --port"
+        ) from error
+    return listener
+
+
+def _address(host: str, port: int) -> str:
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"

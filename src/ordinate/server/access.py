@@ -1,0 +1,157 @@
+"""Who is asking: a session's cookie from a page, or a link as a bearer token from a program. Owners and annotators."""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from fastapi import Depends, Path, Request
+from fastapi.security import HTTPBearer
+
+from ordinate.errors import InvalidInput
+from ordinate.rules import Link, Role
+from ordinate.server.headers import SAFE
+from ordinate.server.keys import Keys, Session
+from ordinate.server.problems import Problem
+from ordinate.server.rates import Rate
+from ordinate.server.served import Hall, Served
+from ordinate.storage import now
+
+CSRF_HEADER = "X-CSRF-Token"
+StudyName = Annotated[str, Path(alias="study", max_length=100)]
+
+
+class Caller(NamedTuple):
+    """`annotator` is the name a session or a link has; `session` the cookie's value, None for a program."""
+
+    served: Served
+    link: Link
+    annotator: str | None
+    session: str | None
+
+    @property
+    def is_owner(self) -> bool:
+        return self.link.role == "owner"
+
+    def name(self, given: str | None) -> str | None:
+        """Whose questions these are: the session's or the link's own; with a shared link's token, who is named."""
+        if self.session is None and self.link.annotator is None:
+            return given or None
+        if given not in (None, "", self.annotator):
+            raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
+        return self.annotator
+
+
+class Door:
+    """Lets callers in: the secret's keys, the studies, and how often one may knock."""
+
+    def __init__(self, keys: Keys, hall: Hall, *, per_second: float = 30.0, burst: float = 120.0) -> None:
+        self.keys, self.hall = keys, hall
+        self._callers = Rate(per_second, burst)
+        self._strangers = Rate(2.0, 60.0)
+
+    def served(self, name: str) -> Served:
+        served = self.hall.get(name)
+        if served is None:
+            raise Problem(404, f"no study {name!r} is served here")
+        return served
+
+    def link(self, served: Served, token: str | None, name: str | None) -> Link:
+        """A link that still counts. Raises a problem 401."""
+        if token != served.study.token or name is None:
+            raise Problem(401, "this link is of another study")
+        try:
+            link = served.study.link(name)
+        except InvalidInput:
+            raise Problem(401, "this link is not known to the study") from None
+        if link.revoked:
+            raise Problem(401, "this link was revoked; ask the owner of the study for a new one")
+        if link.expires_at is not None and link.expires_at <= now():
+            raise Problem(401, "this link has expired; ask the owner of the study for a new one")
+        return link
+
+    def signed_link(self, served: Served, signed: str) -> Link:
+        found = self.keys.read_link(signed)
+        if found is None:
+            raise Problem(401, "this is no link that this server made")
+        return self.link(served, *found)
+
+    def enter(self, request: Request, served: Served) -> Caller:
+        """The caller of a request. Raises problems 401, 403, 429."""
+        try:
+            caller = self._caller(request, served)
+        except Problem:
+            self.knock(request)
+            raise
+        self._callers.spend((served.name, caller.link.id, caller.annotator, caller.session is None))
+        return caller
+
+    def callers(self, request: Request) -> list[tuple[Served, Caller]]:
+        """Every study that the request's link or cookies open. Raises a problem 401 where there is none."""
+        found: list[tuple[Served, Caller]] = []
+        refusal: Problem | None = None
+        for served in self.hall:
+            try:
+                found.append((served, self._caller(request, served)))
+            except Problem as problem:
+                refusal = problem
+        if not found:
+            self.knock(request)
+            raise refusal or Problem(401, "no study is served here")
+        served, caller = found[0]
+        self._callers.spend((served.name, caller.link.id, caller.annotator, caller.session is None))
+        return found
+
+    def knock(self, request: Request) -> None:
+        """Count somebody who has shown no valid link."""
+        self._strangers.spend(request.client.host if request.client else "")
+
+    def _caller(self, request: Request, served: Served) -> Caller:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            link = self.signed_link(served, token.strip())
+            return Caller(served, link, link.annotator, None)
+        cookie = request.cookies.get(cookie_name(served))
+        session = None if cookie is None else self.keys.read_session(cookie)
+        if cookie is None or session is None:
+            raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
+        link = self.link(served, session.study, session.link)
+        if request.method not in SAFE and not self.keys.is_form_token(cookie, request.headers.get(CSRF_HEADER, "")):
+            raise Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
+        return Caller(served, link, session.annotator, cookie)
+
+    def new_session(self, served: Served, link: Link, annotator: str | None) -> str:
+        return self.keys.session(Session(served.study.token, link.id, annotator))
+
+
+def cookie_name(served: Served) -> str:
+    return f"ordinate-{served.study.token}"
+
+
+def require(caller: Caller, role: Role) -> None:
+    """Raise a problem 403 where a caller has another role."""
+    if role == "owner" and not caller.is_owner:
+        raise Problem(403, "only the owner of the study may do this")
+
+
+def _door(request: Request) -> Door:
+    door: Door = request.app.state.door
+    return door
+
+
+def _anybody(
+    request: Request,
+    name: StudyName,
+    _token: Annotated[object, Depends(HTTPBearer(auto_error=False, description="The signed part of a link."))],
+) -> Caller:
+    door = _door(request)
+    return door.enter(request, door.served(name))
+
+
+def _owner(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
+    require(caller, "owner")
+    return caller
+
+
+TheDoor = Annotated[Door, Depends(_door)]
+Anybody = Annotated[Caller, Depends(_anybody)]
+Owner = Annotated[Caller, Depends(_owner)]

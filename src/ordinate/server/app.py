@@ -1,0 +1,91 @@
+"""create_app(): the application over studies. It holds no state of its own but caches; everything is in the studies."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from ordinate import __version__
+from ordinate.server import judging, owning, pages, problems
+from ordinate.server.access import Door
+from ordinate.server.ahead import one_process
+from ordinate.server.headers import Guard
+from ordinate.server.keys import Keys
+from ordinate.server.schemas import ProblemShown
+from ordinate.server.served import Hall
+from ordinate.server.static import FOLDER, KeptFiles
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ProblemShown, "content": {"application/problem+json": {}}, "description": description}
+    for status, description in (
+        (400, "Not understood"),
+        (401, "No valid link"),
+        (403, "Not allowed"),
+        (404, "Not here"),
+        (409, "Not now"),
+        (413, "Too large"),
+        (422, "Not valid"),
+        (429, "Too often"),
+        (503, "Not just now"),
+    )
+}
+
+
+def create_app(
+    studies: Sequence[Path],
+    secret: str,
+    *,
+    media_folders: Sequence[Path] = (),
+    executor: Callable[[], Executor] = one_process,
+    per_second: float = 30.0,
+) -> FastAPI:
+    """The application that serves these study files; closing it closes them.
+
+    secret         signs links and sessions; whoever has it can make links
+    media_folders  more folders that items may show files of, beside each study's own
+    executor       where pairs are chosen and results computed, one for each study
+    per_second     requests that one annotator may make in the long run
+    """
+    hall = Hall(executor, media_folders)
+    door = Door(Keys(secret), hall, per_second=per_second, burst=4 * per_second)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        hall.close()
+
+    app = FastAPI(
+        title="ordinate",
+        version=__version__,
+        summary="Order items by asking people which of two they prefer",
+        openapi_url="/api/v1/openapi.json",
+        # Their pages load scripts from other sites.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        responses=PROBLEMS,
+    )
+    app.state.door = door
+    app.add_middleware(Guard)
+    problems.add_handlers(app)
+    app.include_router(judging.router)
+    app.include_router(owning.router)
+    app.include_router(pages.router)
+    app.mount("/static", KeptFiles(directory=FOLDER, check_dir=False), name="static")
+
+    @app.get("/healthz", include_in_schema=False)
+    def healthz() -> dict[str, str]:
+        return {"status": "ok", "version": __version__}
+
+    try:
+        for path in studies:
+            hall.open(path)
+    except BaseException:
+        hall.close()
+        raise
+    return app

@@ -1,0 +1,235 @@
+"""API for owners: the ordering and comparisons, items, links, rules, annotators, and new studies."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from ordinate.errors import InvalidInput
+from ordinate.rules import Link
+from ordinate.server import media
+from ordinate.server.access import Owner, TheDoor
+from ordinate.server.problems import Problem
+from ordinate.server.schemas import (
+    Added,
+    Annotator,
+    Annotators,
+    ComparisonShown,
+    ComparisonsPage,
+    Created,
+    Exclusion,
+    ItemsPage,
+    Links,
+    LinkShown,
+    NewItem,
+    NewItems,
+    NewLink,
+    NewStudy,
+    OrderedItem,
+    OrderingPage,
+    RuleChanges,
+    RulesShown,
+    Studies,
+    StudyShown,
+)
+from ordinate.server.served import Served
+from ordinate.study import Study
+from ordinate.types import CONTENT_KINDS, Items
+
+router = APIRouter(prefix="/api/v1/studies", tags=["owning"])
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Cursor = Annotated[str | None, Query(pattern=r"^[0-9]{1,12}$", description="The next_cursor of the page before.")]
+
+
+def page(rows: list[Any], limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
+    """A part of the rows, and the cursor of the part after it; None at the end."""
+    start = int(cursor or 0)
+    end = start + limit
+    return rows[start:end], str(end) if end < len(rows) else None
+
+
+@router.get("/{study}/ordering", summary="The ordering so far")
+def ordering(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
+    """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
+    result = caller.served.ahead.ordering()
+    ranks = result.ranks
+    places, following = page(list(range(len(result))), limit, cursor)
+    rows = [
+        OrderedItem(
+            rank=int(ranks[place]),
+            group=None if result.group is None else result.group[place],
+            score=float(result.scores[place]),
+            standard_error=float(result.standard_errors[place]),
+            item=caller.served.item(result.ids[place]),
+        )
+        for place in places
+    ]
+    return OrderingPage(ordering=rows, total=len(result), next_cursor=following)
+
+
+@router.get("/{study}/comparisons", summary="The comparisons that count")
+def comparisons(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> ComparisonsPage:
+    """In the order in which they came in."""
+    made = caller.served.study.comparisons()
+    rows, following = page(made, limit, cursor)
+    shown = [
+        ComparisonShown(left=one.left, right=one.right, winner=one.outcome, annotator=one.annotator) for one in rows
+    ]
+    return ComparisonsPage(comparisons=shown, total=len(made), next_cursor=following)
+
+
+@router.get("/{study}/export/{what}.csv", summary="Download a table", response_class=PlainTextResponse)
+def export(caller: Owner, what: Literal["ordering", "comparisons"]) -> Response:
+    if what == "ordering":
+        columns = caller.served.ahead.ordering().to_columns()
+    else:
+        made = caller.served.study.comparisons()
+        columns = {
+            "left": [one.left for one in made],
+            "right": [one.right for one in made],
+            "winner": [one.outcome for one in made],
+            "annotator": [one.annotator or "" for one in made],
+        }
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    name = f"{caller.served.name}-{what}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.get("/{study}/items", summary="The items")
+def items(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> ItemsPage:
+    ids = caller.served.study.items.ids
+    rows, following = page(list(ids), limit, cursor)
+    return ItemsPage(items=[caller.served.item(name) for name in rows], total=len(ids), next_cursor=following)
+
+
+@router.post("/{study}/items", summary="Add items")
+def add_items(caller: Owner, new: NewItems) -> Added:
+    """With as many feature numbers each as the others have. Paths of files start at the study's folder."""
+    study = caller.served.study
+    study.add_items(_items(new.items, study.items.feature_names))
+    return Added(items=len(study.items))
+
+
+@router.get("/{study}/links", summary="All links")
+def links(request: Request, caller: Owner, door: TheDoor) -> Links:
+    return Links(links=[show_link(request, door, caller.served, link) for link in caller.served.study.links()])
+
+
+@router.post("/{study}/links", summary="Make a link", status_code=201)
+def make_link(request: Request, caller: Owner, door: TheDoor, new: NewLink) -> LinkShown:
+    """For an owner, for annotators who give their own names, or for one annotator; perhaps until some time."""
+    link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
+    return show_link(request, door, caller.served, link)
+
+
+@router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
+def revoke_link(request: Request, caller: Owner, door: TheDoor, link: str) -> LinkShown:
+    """Sessions that began with it end, too."""
+    caller.served.study.revoke_link(link)
+    return show_link(request, door, caller.served, caller.served.study.link(link))
+
+
+@router.get("/{study}/rules", summary="The rules")
+def rules(caller: Owner) -> RulesShown:
+    return RulesShown(**asdict(caller.served.study.rules))
+
+
+@router.patch("/{study}/rules", summary="Change rules")
+def change_rules(caller: Owner, changes: RuleChanges) -> RulesShown:
+    """Only the rules that the request names."""
+    caller.served.study.set_rules(**changes.model_dump(exclude_unset=True))
+    return RulesShown(**asdict(caller.served.study.rules))
+
+
+@router.get("/{study}/annotators", summary="Who answers")
+def annotators(caller: Owner) -> Annotators:
+    """Everybody who was given a pair or whose answers were imported, with how often they agreed with themselves."""
+    rows = [
+        Annotator(
+            name=one.name,
+            answers=one.answers,
+            skips=one.skips,
+            open=one.open,
+            repeats=one.repeats,
+            repeats_agreed=one.repeats_agreed,
+            excluded=one.excluded,
+        )
+        for one in caller.served.study.people()
+    ]
+    return Annotators(annotators=rows)
+
+
+@router.post("/{study}/exclusions", summary="Leave an item or an annotator out, or take them in again")
+def exclusions(caller: Owner, what: Exclusion) -> Exclusion:
+    study = caller.served.study
+    if (what.item is None) == (what.annotator is None):
+        raise InvalidInput("name an item or an annotator")
+    if what.item is not None:
+        (study.exclude_item if what.excluded else study.include_item)(what.item)
+    elif what.annotator is not None:
+        (study.exclude_annotator if what.excluded else study.include_annotator)(what.annotator)
+    return what
+
+
+@router.get("", summary="The studies that a link opens")
+def studies(request: Request, door: TheDoor) -> Studies:
+    found = [
+        StudyShown(study=served.name, question=served.study.settings.question, role=caller.link.role)
+        for served, caller in door.callers(request)
+    ]
+    return Studies(studies=found)
+
+
+@router.post("", summary="Create a study", status_code=201)
+def create(request: Request, door: TheDoor, new: NewStudy) -> Created:
+    """Beside the study whose owner's link comes with the request, and served at once."""
+    owned = [served for served, caller in door.callers(request) if caller.is_owner]
+    if not owned:
+        raise Problem(403, "creating a study takes the link of an owner of a study that is served here")
+    path = owned[0].path.parent / f"{new.name}.db"
+    if door.hall.get(new.name) is not None:
+        raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
+    made = _items(new.items)
+    Study.create(
+        made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
+    ).close()
+    served = door.hall.open(path, new.name)
+    owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
+    return Created(
+        study=served.name,
+        owner=show_link(request, door, served, owner),
+        annotators=show_link(request, door, served, shared),
+    )
+
+
+def show_link(request: Request, door: Any, served: Served, link: Link) -> LinkShown:
+    """A link with the address to hand out, unless it is revoked."""
+    token = None if link.revoked else door.keys.link(served.study.token, link.id)
+    url = None if token is None else str(request.url_for("join", study=served.name, signed=token))
+    return LinkShown(**link._asdict(), url=url, token=token)
+
+
+def _items(given: list[NewItem], feature_names: Any = None) -> Items:
+    widths = {len(item.features) for item in given}
+    if len(widths) > 1:
+        raise InvalidInput(f"items have different numbers of features: {sorted(widths)}")
+    if len({item.group is None for item in given}) > 1:
+        raise InvalidInput("give every item its group, or none")
+    made = Items(
+        ids=[item.id for item in given],
+        features=[item.features for item in given] if widths != {0} else None,  # type: ignore[arg-type]
+        feature_names=feature_names,
+        group=None if given[0].group is None else [str(item.group) for item in given],
+        content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
+    )
+    media.require_harmless(made)
+    return made

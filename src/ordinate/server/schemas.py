@@ -1,0 +1,268 @@
+"""What the API takes and gives. FastAPI makes the OpenAPI document from these."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ordinate.rules import Role, Theme
+
+Name = Annotated[str, Field(max_length=200)]
+Short = Annotated[str, Field(max_length=200)]
+Text = Annotated[str, Field(max_length=4000)]
+Amount = Annotated[int, Field(ge=0, le=2**53)]
+
+
+class Given(BaseModel):
+    """What a request holds; a field that is not there is refused rather than passed over."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class AskFor(Given):
+    count: Annotated[int, Field(ge=1, le=20)] = 1
+    tab: Short | None = None
+    annotator: Name | None = None
+
+
+class Answered(Given):
+    query: Short
+    answer: Literal["left", "right", "tie", "skip"]
+    reason: Text | None = None
+    shown_at: Short | None = None
+    answered_at: Short | None = None
+    duration_ms: Amount | None = None
+    client: Short | None = None
+    tab: Short | None = None
+    annotator: Name | None = None
+    count: Annotated[int, Field(ge=0, le=20)] = 2
+
+
+class Shown(Given):
+    query: Short
+    shown_at: Short | None = None
+    annotator: Name | None = None
+
+
+class Who(Given):
+    annotator: Name | None = None
+
+
+class NewItem(Given):
+    id: Text
+    features: Annotated[list[float], Field(max_length=100_000)] = []
+    group: Text | None = None
+    text: Annotated[str, Field(max_length=1_000_000)] | None = None
+    image: Text | None = None
+    audio: Text | None = None
+    video: Text | None = None
+    link: Text | None = None
+
+
+class NewItems(Given):
+    items: Annotated[list[NewItem], Field(min_length=1, max_length=100_000)]
+
+
+class NewStudy(Given):
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    question: Text = "Which ranks higher?"
+    algorithm: Short | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000)]
+
+
+class NewLink(Given):
+    role: Role
+    annotator: Name | None = None
+    expires_at: datetime | None = None
+
+
+class RuleChanges(Given):
+    lease: float | None = None
+    annotator_budget: Amount | None = None
+    budget: Amount | None = None
+    repeat: float | None = None
+    ties: bool | None = None
+    again: bool | None = None
+    variety: float | None = None
+    paused: bool | None = None
+    theme: Theme | None = None
+
+
+class Exclusion(Given):
+    item: Text | None = None
+    annotator: Name | None = None
+    excluded: bool = True
+
+
+class ItemShown(BaseModel):
+    id: str
+    text: str | None = None
+    image_url: str | None = None
+    audio_url: str | None = None
+    video_url: str | None = None
+    link: str | None = None
+
+
+class QueryShown(BaseModel):
+    id: str
+    left: ItemShown
+    right: ItemShown
+    annotator: str | None = None
+    expires_at: str | None = None
+    repeat: bool = False
+
+
+Finished = Literal["budget", "total-budget", "exhausted"]
+
+
+class Queries(BaseModel):
+    queries: list[QueryShown]
+    finished: Finished | None = None
+    paused: bool = False
+
+
+class Accepted(BaseModel):
+    accepted: Literal[True] = True
+    your_answers: int
+    next: list[QueryShown]
+    finished: Finished | None = None
+    paused: bool = False
+
+
+class Undone(BaseModel):
+    query: QueryShown
+    was: str
+
+
+class Lease(BaseModel):
+    query: str
+    expires_at: str | None = None
+
+
+class Yours(BaseModel):
+    name: str | None = None
+    answers: int
+    skips: int
+    budget: int | None = None
+
+
+class Status(BaseModel):
+    study: str
+    role: Role
+    question: str
+    question_html: str
+    items: int
+    answers: int
+    open: int
+    goal: int | None = Field(None, description="How many answers the study asks for in all.")
+    expected_error: float | None = None
+    error_history: list[tuple[int, float]] = []
+    your: Yours
+    ties_allowed: bool
+    paused: bool
+    finished: Finished | None = None
+    theme: Theme
+
+
+class LinkShown(BaseModel):
+    id: str
+    role: Role
+    annotator: str | None = None
+    expires_at: str | None = None
+    made_at: str
+    revoked: bool
+    url: str | None = None
+    token: str | None = None
+
+
+class Links(BaseModel):
+    links: list[LinkShown]
+
+
+class Annotator(BaseModel):
+    name: str | None = None
+    answers: int
+    skips: int
+    open: int
+    repeats: int
+    repeats_agreed: int
+    excluded: bool
+
+
+class Annotators(BaseModel):
+    annotators: list[Annotator]
+
+
+class RulesShown(BaseModel):
+    lease: float | None
+    annotator_budget: int | None
+    budget: int | None
+    repeat: float
+    ties: bool
+    again: bool
+    variety: float | None
+    paused: bool
+    theme: Theme
+
+
+class Page(BaseModel):
+    total: int
+    next_cursor: str | None = None
+
+
+class OrderedItem(BaseModel):
+    rank: int
+    group: str | None = None
+    score: float
+    standard_error: float
+    item: ItemShown
+
+
+class OrderingPage(Page):
+    ordering: list[OrderedItem]
+
+
+class ComparisonShown(BaseModel):
+    left: str
+    right: str
+    winner: str
+    annotator: str | None = None
+
+
+class ComparisonsPage(Page):
+    comparisons: list[ComparisonShown]
+
+
+class ItemsPage(Page):
+    items: list[ItemShown]
+
+
+class Added(BaseModel):
+    items: int
+
+
+class Created(BaseModel):
+    study: str
+    owner: LinkShown
+    annotators: LinkShown
+
+
+class StudyShown(BaseModel):
+    study: str
+    question: str
+    role: Role
+
+
+class Studies(BaseModel):
+    studies: list[StudyShown]
+
+
+class ProblemShown(BaseModel):
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[dict[str, Any]] | None = None
