@@ -1,0 +1,103 @@
+// What judging has achieved so far: answers given, the goal, and how the ordering's expected error falls.
+
+import { drawChart, errorInWords, errorTable } from "./chart.js";
+import { by, count, make, percent } from "./dom.js";
+
+const PAUSE = 4000; // between looks at the study, in milliseconds
+
+export class Progress {
+  #api;
+  #waiting;
+  #looking = false;
+  #due = 0;
+  #timer;
+  status = null;
+
+  // waiting(): how many answers of this browser the server has not got yet
+  constructor(api, waiting) {
+    this.#api = api;
+    this.#waiting = waiting;
+    by("progress-button").addEventListener("click", () => this.#open());
+  }
+
+  // Look soon; at most every few seconds.
+  lookSoon() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.look().catch(() => {}), Math.max(this.#due - Date.now(), 0));
+  }
+
+  // Raises what the API raises.
+  async look() {
+    if (this.#looking) return this.status;
+    this.#looking = true;
+    this.#due = Date.now() + PAUSE;
+    try {
+      this.status = await this.#api.get("");
+      this.#sent = 0;
+      this.show();
+    } finally {
+      this.#looking = false;
+    }
+    return this.status;
+  }
+
+  #sent = 0;
+
+  // The server took an answer, or gave one back, since the last look.
+  counted(change) {
+    this.#sent += change;
+    this.show();
+  }
+
+  // The annotator's own answers, those on their way included.
+  get own() {
+    return (this.status?.your.answers ?? 0) + this.#sent + this.#waiting();
+  }
+
+  get history() {
+    return this.status?.error_history ?? [];
+  }
+
+  show() {
+    if (this.status === null) return;
+    const { your, goal, answers } = this.status;
+    const own = this.own;
+    const [reached, asked] = your.budget === null ? [answers + this.#sent + this.#waiting(), goal] : [own, your.budget];
+    by("progress-text").textContent =
+      your.budget !== null
+        ? `${own} of ${count(your.budget, "answer")}`
+        : goal !== null
+          ? `${count(own, "answer")} of yours, ${Math.min(reached, goal)} of ${goal} in all`
+          : count(own, "answer");
+    by("meter-fill").parentElement.hidden = asked === null;
+    if (asked !== null) by("meter-fill").style.width = `${Math.min((100 * reached) / Math.max(asked, 1), 100)}%`;
+    const error = this.history.length ? make("span", { class: "error-now" }, `${percent(this.history.at(-1)[1])} error`) : null;
+    by("spark").replaceChildren(...(error ? [drawChart(this.history, { small: true, goal }), error] : []));
+    if (by("details").open) this.#fill();
+  }
+
+  // The same at length, for the dialog and the last page.
+  report() {
+    if (this.status === null) return [make("p", {}, "The server has not said yet.")];
+    const { your, goal, answers, items } = this.status;
+    const own = `You gave ${count(this.own, "answer")}${your.budget === null ? "" : ` of the ${your.budget} you are asked for`}`;
+    const all = `${answers.toLocaleString("en")}${goal === null ? "" : ` of ${goal.toLocaleString("en")}`}`;
+    return [
+      make("p", {}, `${own}. All together: ${all}, about ${count(items, "item")}.`),
+      make("p", {}, errorInWords(this.history)),
+      ...(this.history.length > 1
+        ? [drawChart(this.history, { goal }), make("details", {}, make("summary", {}, "The numbers"), errorTable(this.history))]
+        : []),
+    ];
+  }
+
+  #open() {
+    this.#fill();
+    by("details").showModal();
+    this.look().catch(() => {});
+  }
+
+  #fill() {
+    by("details-body").replaceChildren(...this.report());
+  }
+}
