@@ -98,5 +98,7 @@ def open_queries(
     ]
     if among is None or not mine:
         return mine
-    listed = np.isin(PairList(*state.pairs(mine)).codes, among.codes)
-    return [entry for entry, kept in zip(mine, listed, strict=True) if kept]
+    codes = PairList(*state.pairs(mine)).codes
+    # The long list against the short one: the other way round sorts the long one for every question.
+    listed = set(among.codes[np.isin(among.codes, codes)].tolist())
+    return [entry for entry, code in zip(mine, codes.tolist(), strict=True) if code in listed]

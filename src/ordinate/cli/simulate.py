@@ -45,6 +45,12 @@ RefitEvery = Annotated[
     int | None,
     typer.Option(min=1, help="Answers between two fits; without it, as a study does it.", show_default=False),
 ]
+Candidates = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Look at so many random pairs for each question; without it, at all of them.", show_default=False
+    ),
+]
 Scaling = Annotated[str, typer.Option(help="auto, or none to take the features as they are.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the rows as JSON, and nothing else, on standard output.")]
 
@@ -89,6 +95,7 @@ def recorded(
     ] = "answers",
     share: Annotated[float, typer.Option(help="The share that is held out.")] = 0.1,
     refit_every: RefitEvery = None,
+    candidates: Candidates = None,
     scaling: Scaling = "auto",
     out: Out = None,
     plot: Plot = None,
@@ -124,7 +131,7 @@ def recorded(
         "held-out error",
         algorithms,
         (budget, every, seeds, jobs),
-        {"refit_every": refit_every, "scaling": scaling},
+        {"refit_every": refit_every, "candidates": candidates, "scaling": scaling},
         out,
         plot,
         as_json,
@@ -156,6 +163,7 @@ def synthetic(
     seeds: Seeds = 10,
     jobs: Jobs = 1,
     refit_every: RefitEvery = None,
+    candidates: Candidates = None,
     scaling: Scaling = "auto",
     out: Out = None,
     plot: Plot = None,
@@ -180,7 +188,7 @@ def synthetic(
         "ordering error",
         algorithms,
         (budget, every, seeds, jobs),
-        {"refit_every": refit_every, "scaling": scaling},
+        {"refit_every": refit_every, "candidates": candidates, "scaling": scaling},
         out,
         plot,
         as_json,

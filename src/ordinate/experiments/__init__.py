@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
+from ordinate.experiments.image_clarity import IMAGE_CLARITY
+from ordinate.experiments.imdb_wiki_sbs import IMDB_WIKI_SBS
 from ordinate.experiments.synthetic import SYNTHETIC
+from ordinate.experiments.wisc_ads import WISC_ADS
+from ordinate.experiments.x_ray_age import X_RAY_AGE
 
 EXPERIMENTS: dict[str, Experiment] = {
     "synthetic": SYNTHETIC,
+    "x-ray-age": X_RAY_AGE,
+    "image-clarity": IMAGE_CLARITY,
+    "wisc-ads": WISC_ADS,
+    "imdb-wiki-sbs": IMDB_WIKI_SBS,
 }
 
 

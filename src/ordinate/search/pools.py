@@ -53,6 +53,8 @@ class PairList:
         return pair_codes(self.left, self.right)
 
     def without(self, left: Integers, right: Integers) -> PairList:
+        if not len(left):
+            return self
         kept = ~np.isin(self.codes, pair_codes(left, right))
         return PairList(self.left[kept], self.right[kept])
 

@@ -1,0 +1,141 @@
+"""ImageClarity: many answers about few images, a true order, and why a Bradley-Terry target misleads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ordinate.datasets import Dataset, degrade_photo
+from ordinate.errors import InvalidInput, naming
+from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
+from ordinate.experiments.human import (
+    COMPARED,
+    SUBSET,
+    TARGET,
+    HumanTask,
+    SubsetTask,
+    bradley_terry,
+    unit_to_hold_out,
+)
+from ordinate.experiments.sources import published, recorded, with_features
+from ordinate.experiments.wisc_ads import figures
+from ordinate.formats import read_columns
+from ordinate.simulation.annotators import LogisticAnnotators
+from ordinate.simulation.run import Plan
+from ordinate.types import Comparison, Floats
+
+FEATURES = 63
+ANSWERS = 27_730  # as many as the paper's data has
+NOISE = 8.0  # how reliable the simulated answers about the degraded photograph are
+FEW = 1_000  # answers of the counterexample
+_OTHER = "Share of pairs in another order"
+_COUNTED = ("guro-contextual", "guro-hybrid-factored", "trueskill")
+
+
+def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
+    budget = wishes.budget_or(2_000)
+    plan = Plan(budget, every=max(1, budget // 40), refit_every=10)
+    target = bradley_terry(dataset.items, dataset.comparisons)
+    few = min(FEW, budget)
+    return [
+        Setting(
+            "human-answers",
+            HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons)),
+            plan,
+            COMPARED,
+            seeds=12,
+        ),
+        Setting(
+            "few-answers",
+            SubsetTask(dataset, target, few),
+            replace(plan, budget=few, every=max(1, few // 40)),
+            _COUNTED,
+            seeds=25,
+        ),
+    ]
+
+
+def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
+    return (
+        *figures(tag, what, truth),
+        Figure(
+            f"{tag}-counterexample",
+            f"{what}: one ordering, two targets",
+            "Figure 'different numbers of comparisons'",
+            "one standard deviation",
+            (
+                Panel("few-answers", {SUBSET: ""}, _OTHER, f"Bradley-Terry of {FEW:,} answers"),
+                Panel("few-answers", {TARGET: ""}, _OTHER, "Bradley-Terry of all answers"),
+            ),
+        ),
+    )
+
+
+def _photos(_: Path) -> Dataset:
+    """100 versions of one photograph, and as many answers as the paper has, of a logistic crowd on random pairs."""
+    photos = degrade_photo(np.random.default_rng(0), 100)
+    assert photos.truth is not None  # degrade_photo always states it
+    rng = np.random.default_rng(1)
+    crowd = LogisticAnnotators(photos.truth, NOISE)
+    left = rng.integers(100, size=ANSWERS)
+    right = (left + rng.integers(1, 100, size=ANSWERS)) % 100
+    ids = photos.items.ids
+    answers = tuple(
+        Comparison(ids[one], ids[other], crowd.answer(one, other))
+        for one, other in zip(left.tolist(), right.tolist(), strict=True)
+    )
+    return Dataset(replace(photos.items, content={}), photos.truth, answers)
+
+
+def _light_fields(folder: Path) -> Dataset:
+    """Distortions of light fields: a column for each type, and one for its level within that type."""
+    dataset = recorded(folder)
+    path = folder / "items.csv"
+    table = read_columns(path)
+    with naming(path):
+        if missing := [name for name in ("dist_type", "dist_level") if name not in table]:
+            raise InvalidInput(f"there is no column {', '.join(missing)}; found {', '.join(table)}")
+    return with_features(dataset, distortion_features(table["dist_type"], table["dist_level"]))
+
+
+def distortion_features(types: list[str], levels: list[str]) -> Floats:
+    """(n, 2 k) for k types: which type it is, and the level within it relative to the highest one."""
+    names, code = np.unique(types, return_inverse=True)
+    member = (code[:, None] == np.arange(len(names))).astype(np.float64)
+    level = np.asarray(levels, dtype=np.float64)
+    highest = np.array([max(level[code == k].max(), 1.0) for k in range(len(names))])
+    return np.column_stack([member, member * (level / highest[code])[:, None]])
+
+
+IMAGE_CLARITY = Experiment(
+    "Many answers about few images, and a true order to judge by.",
+    {
+        "image-clarity": Data(
+            lambda folder: published("image-clarity", folder, FEATURES),
+            "",
+            build,
+            _figures("image-clarity", "ImageClarity", "Strength of the distortion"),
+        ),
+        "degraded-photo": Data(
+            _photos,
+            "the distorted images and their answers, which are simulated here",
+            build,
+            _figures(
+                "image-clarity-stand-in-photo",
+                "ImageClarity's experiment on 100 versions of a photo, simulated answers",
+                "Strength of the degradation",
+            ),
+            needs_folder=False,
+        ),
+        "pwcmp_light_field": Data(
+            _light_fields,
+            "the distorted images, without a true order",
+            build,
+            _figures(
+                "image-clarity-stand-in-light-fields", "ImageClarity's experiment on 350 distorted light fields", ""
+            ),
+        ),
+    },
+)

@@ -1,0 +1,56 @@
+"""Data sets with the features of an experiment: a published folder, or a stand-in's, plus a matrix of embeddings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ordinate.cells import numbers
+from ordinate.datasets import Dataset, principal_components, read_dataset
+from ordinate.datasets.recorded import FEATURES, read_recorded_folder
+from ordinate.errors import InvalidInput, naming
+from ordinate.formats import read_columns, read_matrix
+from ordinate.types import Floats, Items
+
+
+def published(name: str, folder: Path, columns: int) -> Dataset:
+    """A published data set with features.npy beside its files: one row per item, reduced to so many components."""
+    dataset = read_dataset(name, folder)
+    path = folder / FEATURES.name
+    if not path.is_file():
+        raise InvalidInput(
+            f"{folder} has no {path.name}: a matrix with a row for each of the {len(dataset.items):,} items, in the "
+            f"order of `ordinate datasets export {name}`"
+        )
+    with naming(path):
+        return with_features(dataset, reduced(read_matrix(path).astype(np.float64), columns))
+
+
+def recorded(folder: Path, columns: int | None = None) -> Dataset:
+    """A folder of the user's own tables; its features, if any, reduced to so many components."""
+    dataset = read_recorded_folder(folder)
+    features = dataset.items.features
+    return dataset if not columns or not features.shape[1] else with_features(dataset, reduced(features, columns))
+
+
+def reduced(features: Floats, columns: int) -> Floats:
+    """The first principal components: so many, or all where there are fewer."""
+    return principal_components(features, min(columns, *features.shape))
+
+
+def with_features(dataset: Dataset, features: Floats) -> Dataset:
+    """The data set with a matrix in place of what features it had."""
+    items = dataset.items
+    return replace(dataset, items=Items(items.ids, features, group=items.group, content=items.content))
+
+
+def column_as_truth(dataset: Dataset, folder: Path, column: str) -> Dataset:
+    """A column of items.csv in place of the truth."""
+    path = folder / "items.csv"
+    table = read_columns(path)
+    with naming(path):
+        if column not in table:
+            raise InvalidInput(f"expected a column {column!r}; found {', '.join(table)}")
+        return replace(dataset, truth=numbers(table[column], column))

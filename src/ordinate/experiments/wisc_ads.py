@@ -1,0 +1,63 @@
+"""WiscAds: texts compared by people; contextual and hybrid models, judged by held-out answers and by Bradley-Terry."""
+
+from __future__ import annotations
+
+from ordinate.datasets import Dataset
+from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
+from ordinate.experiments.human import (
+    COMPARED,
+    FEATURE_FREE,
+    HELD_OUT,
+    TARGET,
+    TRUTH,
+    HumanTask,
+    bradley_terry,
+    unit_to_hold_out,
+)
+from ordinate.experiments.sources import published, recorded
+from ordinate.simulation.run import Plan
+
+FEATURES = 162
+
+
+def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
+    budget = wishes.budget_or(3_000)
+    plan = Plan(budget, every=max(1, budget // 30), refit_every=10)
+    target = bradley_terry(dataset.items, dataset.comparisons)
+    task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
+    algorithms = COMPARED if dataset.items.features.shape[1] else FEATURE_FREE
+    return [Setting("human-answers", task, plan, algorithms, seeds=8)]
+
+
+def figures(tag: str, what: str, truth: str = "") -> tuple[Figure, ...]:
+    """The held-out error beside the distance to the Bradley-Terry order and, where there is one, to the true order."""
+    panels = [
+        Panel("human-answers", {HELD_OUT: ""}, "Share of held-out answers predicted wrong", "Held-out answers"),
+        Panel("human-answers", {TARGET: ""}, "Share of pairs in another order", "Bradley-Terry of all answers"),
+    ]
+    if truth:
+        panels.append(Panel("human-answers", {TRUTH: ""}, "Share of pairs in the wrong order", truth))
+    shows = "Figures 'empirical error on a holdout comparison set' and 'ground truth estimated using all comparisons'"
+    return (Figure(tag, what, shows, "one standard deviation", tuple(panels)),)
+
+
+WISC_ADS = Experiment(
+    "Texts compared by people: what features, and what a term per item, are worth.",
+    {
+        "wisc-ads": Data(
+            lambda folder: published("wisc-ads", folder, FEATURES), "", build, figures("wisc-ads", "WiscAds")
+        ),
+        "sentimentit_movie_reviews": Data(
+            lambda folder: recorded(folder, FEATURES),
+            "campaign advertisements with their texts",
+            build,
+            figures("wisc-ads-stand-in-reviews", "WiscAds' experiment on 497 movie reviews", "Stars of the reviewer"),
+        ),
+        "wiscads_no_text": Data(
+            lambda folder: recorded(folder),
+            "the same answers with texts",
+            build,
+            figures("wisc-ads-without-texts", "WiscAds without its texts: 935 advertisements, no features"),
+        ),
+    },
+)

@@ -1,0 +1,157 @@
+"""X-RayAge: scores linear in image features, answers by a logistic model; in-sample and out-of-sample error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ordinate.datasets import Dataset
+from ordinate.errors import InvalidInput
+from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
+from ordinate.experiments.sources import column_as_truth, published, recorded
+from ordinate.simulation.annotators import LogisticAnnotators
+from ordinate.simulation.metrics import ordering_error
+from ordinate.simulation.run import Plan
+from ordinate.simulation.tasks import Learned, Trial
+from ordinate.types import Floats
+
+IN_SAMPLE, OUT_OF_SAMPLE, GAP = "in-sample error", "out-of-sample error", "generalisation gap"
+FEATURES = 35
+NOISE = 0.1  # the paper's lambda, for ages in years
+SPREAD = 1.4
+"""The standard deviation of lambda * theta_* x: 0.1 * sqrt(0.67) * 17 years, with the paper's lambda and R^2, and a
+guess of how far the patients' ages spread. A stand-in's lambda is set so that its scores spread as far."""
+ALGORITHMS = (
+    "guro-contextual",
+    "bayes-guro-contextual",
+    "bald-contextual",
+    "bald-paper-contextual",
+    "colstim-contextual",
+    "norm-min-contextual",
+    "uniform-contextual",
+)
+_MAIN = tuple(name for name in ALGORITHMS if name != "norm-min-contextual")
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTask:
+    """A sample of the items, drawn by the seed, ordered by scores (n,) that are linear in their features."""
+
+    dataset: Dataset
+    scores: Floats
+    noise: float
+    sample: int
+
+    def build(self, seed: int) -> Trial:
+        rows = _sample(len(self.scores), self.sample, seed)
+        truth = self.scores[rows]
+        return Trial(
+            self.dataset.items.take(rows),
+            LogisticAnnotators(truth, self.noise, seed),
+            lambda study: {IN_SAMPLE: ordering_error(study.scores(), truth)},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class HalvesTask:
+    """The lower half of a sample (by the data set's truth) is ordered; features alone place the upper half."""
+
+    dataset: Dataset
+    scores: Floats
+    noise: float
+    sample: int
+
+    def build(self, seed: int) -> Trial:
+        assert self.dataset.truth is not None  # `build` below refuses it
+        rows = _sample(len(self.scores), self.sample, seed)
+        rows = rows[np.argsort(self.dataset.truth[rows], kind="stable")]
+        lower, upper = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+        inside, outside = self.scores[lower], self.scores[upper]
+        unseen = self.dataset.items.take(upper)
+        place = {item: k for k, item in enumerate(unseen.ids)}
+
+        def evaluate(study: Learned) -> Mapping[str, float]:
+            ordering = study.ordering(unseen)
+            predicted = np.empty(len(unseen))
+            predicted[[place[item] for item in ordering.ids]] = ordering.scores
+            within, beyond = ordering_error(study.scores(), inside), ordering_error(predicted, outside)
+            return {IN_SAMPLE: within, OUT_OF_SAMPLE: beyond, GAP: beyond - within}
+
+        return Trial(self.dataset.items.take(lower), LogisticAnnotators(inside, self.noise, seed), evaluate)
+
+
+def _sample(count: int, size: int, seed: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.random.default_rng([seed, 0xA6E]).choice(count, min(size, count), replace=False).astype(np.int64)
+
+
+def ridge(features: Floats, target: Floats) -> tuple[Floats, float]:
+    """(n,) the fitted values of a ridge regression with penalty 1 and an intercept, and their R^2."""
+    centred, wanted = features - features.mean(axis=0), target - target.mean()
+    theta = np.linalg.solve(centred.T @ centred + np.eye(features.shape[1]), centred.T @ wanted)
+    fitted: Floats = centred @ theta
+    return fitted, float(1.0 - ((wanted - fitted) ** 2).sum() / (wanted**2).sum())
+
+
+def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting]:
+    """noise: lambda; None sets it by SPREAD."""
+    if dataset.truth is None or not dataset.items.features.shape[1]:
+        raise InvalidInput("this experiment takes items with features and a column truth; there is none")
+    scores, _ = ridge(dataset.items.features, dataset.truth)
+    level = SPREAD / float(scores.std()) if noise is None else noise
+    # The features themselves, not their text, and no answers: a run carries what it needs.
+    bare = replace(dataset, items=replace(dataset.items, content={}), comparisons=())
+    budget = wishes.budget_or(2_000)
+    plan = Plan(budget, every=max(1, budget // 50), refit_every=10)
+    return [
+        Setting("in-sample", LinearTask(bare, scores, level, 200), plan, ALGORITHMS, seeds=25),
+        Setting("generalisation", HalvesTask(bare, scores, level, 300), plan, _MAIN, seeds=25),
+    ]
+
+
+def _figures(stand_in: str) -> tuple[Figure, ...]:
+    what = f"X-RayAge's experiment on {stand_in}" if stand_in else "X-RayAge"
+    tag = "-stand-in" if stand_in else ""
+    return (
+        Figure(
+            f"x-ray-age{tag}-in-sample",
+            what,
+            "Figure 'X-RayAge', left, and 'NormMin included'",
+            "one standard deviation",
+            (
+                Panel("in-sample", {IN_SAMPLE: ""}, "Ordering error, 200 items", "As in the paper's figure", _MAIN),
+                Panel("in-sample", {IN_SAMPLE: ""}, "Ordering error, 200 items", "NormMin included"),
+            ),
+        ),
+        Figure(
+            f"x-ray-age{tag}-generalisation",
+            f"{what}: generalisation",
+            "Figure 'X-RayAge', right, and the in-sample error during it",
+            "95 % confidence interval",
+            (
+                Panel("generalisation", {GAP: ""}, "Out-of-sample minus in-sample error", "Generalisation gap"),
+                Panel("generalisation", {IN_SAMPLE: ""}, "Ordering error, lower half", "In-sample, during it"),
+                Panel("generalisation", {OUT_OF_SAMPLE: ""}, "Ordering error, upper half", "Out of sample"),
+            ),
+        ),
+    )
+
+
+def _jokes(folder: Path) -> Dataset:
+    return column_as_truth(recorded(folder, FEATURES), folder, "bws_score")
+
+
+X_RAY_AGE = Experiment(
+    "Answers by a logistic model on image features: in-sample error, and the gap to older patients.",
+    {
+        "x-ray-age": Data(
+            lambda folder: published("x-ray-age", folder, FEATURES), "", partial(build, NOISE), _figures("")
+        ),
+        "gppl_humour": Data(
+            _jokes, "chest X-rays and ages", partial(build, None), _figures("4,030 jokes and sentences")
+        ),
+    },
+)

@@ -1,0 +1,169 @@
+"""Each experiment on each of its data sets, from a folder to rows and figures, at a tiny size."""
+
+import numpy as np
+import pytest
+
+from ordinate.errors import InvalidInput
+from ordinate.experiments import EXPERIMENTS, Wishes
+from ordinate.experiments.human import HELD_OUT, SUBSET, TARGET, TRUTH, bradley_terry
+from ordinate.experiments.reproduce import Sources, cases, run_case
+from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD, ridge
+
+WISHES = Wishes(seeds=2, budget=30)
+
+
+def write(world, data, folder):
+    """The folder of a data set, as `--folder` would hold it."""
+    place = folder / data
+    text = [f"word{k % 5} and word{k % 7}" for k in range(len(world.truth))]
+    writers = {
+        "x-ray-age": lambda: world.x_rays(place),
+        "image-clarity": lambda: world.tables(place),
+        "wisc-ads": lambda: world.ads(place),
+        "imdb-wiki-sbs": lambda: world.faces(place),
+        "gppl_humour": lambda: world.tables(place, bws_score=[f"{value:.4f}" for value in world.truth], text=text),
+        "sentimentit_movie_reviews": lambda: world.tables(place, text=text),
+        "wiscads_no_text": lambda: world.tables(place, features=False),
+        "imdb_wiki_sbs_partial": lambda: world.tables(place, features=False),
+        "pwcmp_light_field": lambda: world.tables(
+            place, features=False, dist_type=["a", "b"] * 12, dist_level=[k % 5 for k in range(24)]
+        ),
+    }
+    if data in writers:
+        writers[data]()
+    return folder
+
+
+def every_case():
+    return [(name, data) for name, row in EXPERIMENTS.items() for data in row.data]
+
+
+@pytest.mark.parametrize(("name", "data"), every_case())
+def test_an_experiment_runs_from_the_folder_to_the_figures(world, tmp_path, name, data):
+    folder = write(world, data, tmp_path / "data")
+    (case,) = cases(name, Sources(data=data, folder=str(folder)), WISHES)
+    assert case.name == data
+    done = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None)
+    expected = sum(len(setting.algorithms) * 2 for setting in case.settings)
+    assert done.made == expected
+    assert set(done.figures) == {figure.name for figure in case.data.figures}
+    for paths in done.figures.values():
+        assert {path.suffix for path in paths} == {".png", ".svg", ".pdf"}
+        assert all(path.stat().st_size > 1000 for path in paths)
+    for rows in done.rows.values():
+        assert np.isfinite(rows["error"]).all()
+        assert set(rows["seed"]) == {0, 1}
+    again = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None)
+    assert again.made == 0
+    assert again.rows == done.rows
+
+
+def only(name, sources, wishes=WISHES):
+    (case,) = cases(name, sources, wishes)
+    return case
+
+
+def test_the_same_rows_whatever_the_number_of_jobs(world, tmp_path):
+    write(world, "gppl_humour", tmp_path)
+    case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
+    one, two = (run_case(case, Sources(), tmp_path / f"out{jobs}", jobs, lambda what: None).rows for jobs in (1, 2))
+    for setting in one:
+        for name in ("algorithm", "seed", "step", "part", "error"):
+            assert one[setting][name] == two[setting][name]
+
+
+def test_the_paper_s_own_data_is_preferred_to_a_stand_in(world, tmp_path):
+    write(world, "sentimentit_movie_reviews", tmp_path)
+    assert only("wisc-ads", Sources(folder=str(tmp_path))).name == "sentimentit_movie_reviews"
+    write(world, "wisc-ads", tmp_path)
+    assert only("wisc-ads", Sources(folder=str(tmp_path))).name == "wisc-ads"
+    named = Sources(data="sentimentit_movie_reviews", folder=str(tmp_path))
+    assert only("wisc-ads", named).name == "sentimentit_movie_reviews"
+
+
+def test_any_folder_of_tables_can_be_run_on(world, tmp_path):
+    world.tables(tmp_path / "mine")
+    case = only("wisc-ads", Sources(data=str(tmp_path / "mine")))
+    assert case.name == "mine"
+    with pytest.raises(InvalidInput, match="--data is a folder"):
+        only("wisc-ads", Sources(data="nowhere"))
+    with pytest.raises(InvalidInput, match=r"wisc-ads, sentimentit_movie_reviews \(in place of campaign"):
+        only("wisc-ads", Sources(folder=str(tmp_path)))
+
+
+def test_features_that_are_missing_are_asked_for(world, tmp_path):
+    write(world, "wisc-ads", tmp_path)
+    (tmp_path / "wisc-ads" / "features.npy").unlink()
+    with pytest.raises(InvalidInput, match=r"has no features\.npy: a matrix with a row for each of the 24 items"):
+        only("wisc-ads", Sources(folder=str(tmp_path)))
+
+
+def test_the_gap_is_out_of_sample_minus_in_sample(world, tmp_path):
+    write(world, "x-ray-age", tmp_path)
+    case = only("x-ray-age", Sources(folder=str(tmp_path)))
+    assert all(setting.task.noise == NOISE for setting in case.settings)
+    rows = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None).rows["generalisation"]
+    part = {name: np.array([e for e, p in zip(rows["error"], rows["part"], strict=True) if p == name])
+            for name in (IN_SAMPLE, OUT_OF_SAMPLE, GAP)}  # fmt: skip
+    assert np.array_equal(part[GAP], part[OUT_OF_SAMPLE] - part[IN_SAMPLE])
+
+
+def test_the_halves_are_the_lower_and_the_upper_one(world, tmp_path):
+    write(world, "x-ray-age", tmp_path)
+    case = only("x-ray-age", Sources(folder=str(tmp_path)))
+    task = case.settings[1].task
+    trial = task.build(0)
+    age = dict(zip(task.dataset.items.ids, task.dataset.truth, strict=True))
+    trained = {age[item] for item in trial.items.ids}
+    assert len(trained) == 12
+    assert max(trained) <= min(set(age.values()) - trained)
+
+
+def test_a_stand_in_s_noise_spreads_its_scores_as_the_paper_s(world, tmp_path):
+    write(world, "gppl_humour", tmp_path)
+    for setting in only("x-ray-age", Sources(folder=str(tmp_path))).settings:
+        assert (setting.task.noise * setting.task.scores).std() == pytest.approx(SPREAD)
+
+
+def test_ridge_is_that_of_scikit_learn():
+    from sklearn.linear_model import Ridge
+
+    rng = np.random.default_rng(0)
+    features, target = rng.standard_normal((40, 5)), rng.standard_normal(40)
+    model = Ridge(alpha=1.0).fit(features, target)
+    fitted, share = ridge(features, target)
+    assert np.allclose(fitted - fitted.mean(), model.predict(features) - model.predict(features).mean())
+    assert share == pytest.approx(model.score(features, target))
+
+
+def test_bradley_terry_is_the_maximum_likelihood_order(world, tmp_path):
+    import choix
+
+    case = only("image-clarity", Sources(data=str(world.tables(tmp_path / "mine"))))
+    dataset = case.settings[0].task.dataset
+    wins = [(left, right) if won else (right, left) for left, right, won in world.answers]
+    expected = choix.ilsr_pairwise(24, wins, alpha=1e-4)
+    found = bradley_terry(dataset.items, dataset.comparisons)
+    assert np.allclose(found - found.mean(), expected - expected.mean(), atol=0.1)
+    assert np.array_equal(np.argsort(found), np.argsort(expected))
+
+
+def test_what_is_measured_on_human_answers(world, tmp_path):
+    case = only("image-clarity", Sources(data=str(world.tables(tmp_path / "mine"))))
+    rows = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None).rows
+    assert set(rows["human-answers"]["part"]) == {HELD_OUT, TARGET, TRUTH}
+    assert set(rows["few-answers"]["part"]) == {SUBSET, TARGET}
+
+
+def test_items_arrive_in_the_middle(world, tmp_path):
+    write(world, "imdb-wiki-sbs", tmp_path)
+    case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
+    setting = case.settings[1]
+    assert setting.name == "items-added"
+    trial = setting.task.build(0)
+    (arrival,) = trial.arrivals
+    assert (len(trial.items), len(arrival.items), arrival.after) == (12, 12, 30)
+    assert setting.plan.budget == 45
+    assert set(trial.items.ids) | set(arrival.items.ids) == set(setting.task.dataset.items.ids)
+    other = setting.task.build(1)
+    assert set(other.items.ids) != set(trial.items.ids)
