@@ -59,6 +59,14 @@ def reproduce(
         int | None,
         typer.Option(min=1, help="Look at so many random pairs per question; likewise.", show_default=False),
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.md",
+            help="Put tables, figures and claims between the markers of this page.",
+            show_default=False,
+        ),
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="How many processes share the work; the rows are the same.")] = 1,
 ) -> None:
     """Run an experiment of the paper: its rows as Parquet, and its figures.
@@ -67,10 +75,14 @@ def reproduce(
     """
     from ordinate.experiments import Wishes
     from ordinate.experiments.figures import read_reference
+    from ordinate.experiments.page import write_page
     from ordinate.experiments.reproduce import Sources, cases, names_of, run_case
     from ordinate.formats import parquet
+    from ordinate.formats.files import require_file
 
     parquet.encode({"step": []})  # refuse at once where the extra is missing
+    if page is not None:
+        require_file(page)
     if reference is not None:
         read_reference(reference)
     sources = Sources(data, folder, task, reference)
@@ -80,10 +92,16 @@ def reproduce(
             shown = bar.add_task(what, total=None)
             return lambda made, total: bar.update(shown, completed=made, total=total)
 
-        for each in names_of(name):
-            for case in cases(each, sources, Wishes(seeds, budget, candidates)):
-                done = run_case(case, sources, Path(out), jobs, watch)
-                _tell(done)
+        all_done = [
+            run_case(case, sources, Path(out), jobs, watch)
+            for each in names_of(name)
+            for case in cases(each, sources, Wishes(seeds, budget, candidates))
+        ]
+    for done in all_done:
+        _tell(done)
+    if page is not None:
+        write_page(page, all_done)
+        say(f"Wrote {page}.")
 
 
 def _tell(done: Done) -> None:

@@ -45,7 +45,7 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
             HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons)),
             plan,
             COMPARED,
-            seeds=12,
+            seeds=10,
         ),
         Setting(
             "few-answers",

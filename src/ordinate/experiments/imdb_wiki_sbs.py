@@ -53,12 +53,16 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     longer = replace(plan, budget=budget * 3 // 2)
     first = max(2, round(STARTING * len(items)))
     settings = [
-        Setting("human-answers", task, plan, COMPARED, seeds=3),
-        Setting("items-added", replace(task, first=first, after=budget), longer, _ADDED, seeds=3),
+        Setting("human-answers", task, plan, COMPARED, seeds=2),
+        Setting("items-added", replace(task, first=first, after=budget), longer, _ADDED, seeds=2),
     ]
+    # What looking at a part of the pairs costs: the same with all of them, not as long.
+    short = replace(plan, budget=budget // 2)
+    for name, candidates in (("all-pairs", None), ("some-pairs", CANDIDATES)):
+        settings.append(Setting(name, task, replace(short, candidates=candidates), ("guro-hybrid-factored",), seeds=2))
     if (untrained := _untrained(dataset)) is not None:
         poor = replace(task, dataset=with_features(bare, reduced(untrained, FEATURES)))
-        settings.append(Setting("untrained-features", poor, plan, _UNTRAINED, seeds=2))
+        settings.append(Setting("untrained-features", poor, short, _UNTRAINED, seeds=2))
     return settings
 
 

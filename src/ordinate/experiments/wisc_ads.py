@@ -26,7 +26,7 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     target = bradley_terry(dataset.items, dataset.comparisons)
     task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
     algorithms = COMPARED if dataset.items.features.shape[1] else FEATURE_FREE
-    return [Setting("human-answers", task, plan, algorithms, seeds=8)]
+    return [Setting("human-answers", task, plan, algorithms, seeds=6)]
 
 
 def figures(tag: str, what: str, truth: str = "") -> tuple[Figure, ...]:

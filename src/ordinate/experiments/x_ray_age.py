@@ -34,6 +34,7 @@ ALGORITHMS = (
     "norm-min-contextual",
     "uniform-contextual",
 )
+SEQUENTIAL = ("bayes-guro-contextual-sequential", "bald-paper-contextual-sequential", "bald-contextual-sequential")
 _MAIN = tuple(name for name in ALGORITHMS if name != "norm-min-contextual")
 
 
@@ -109,6 +110,18 @@ def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting
     return [
         Setting("in-sample", LinearTask(bare, scores, level, 200), plan, ALGORITHMS, seeds=25),
         Setting("generalisation", HalvesTask(bare, scores, level, 300), plan, _MAIN, seeds=25),
+        Setting("sequential", LinearTask(bare, scores, level, 200), plan, SEQUENTIAL, seeds=25),
+        # The paper's schedules: it refits after every answer, or every 25, and calls it the same.
+        *(
+            Setting(
+                f"refit-every-{every}",
+                LinearTask(bare, scores, level, 200),
+                replace(plan, refit_every=every),
+                ("guro-contextual",),
+                seeds=25,
+            )
+            for every in (1, 25)
+        ),
     ]
 
 

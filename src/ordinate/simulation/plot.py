@@ -127,7 +127,7 @@ def draw(
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     figure.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
     # Beside the curves, never over them.
-    figure.legend(handles.values(), handles.keys(), loc="outside right upper", frameon=False, handlelength=3.6)
+    figure.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False, handlelength=3.6)
     picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:].lower(), metadata=_undated(path))
     write_bytes(path, picture.getvalue())
@@ -164,7 +164,9 @@ def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
         axes.axhline(panel.target, color=_GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
     axes.set_xlim(0, last)
     if panel.from_zero:
-        axes.set_ylim(bottom=0)
+        # The curves fill the axes: a band of two runs can be many times as high.
+        highest = max((float(np.nanmax(one.mean)) for one in panel.lines), default=1.0)
+        axes.set_ylim(0, 1.05 * max(highest, panel.target or 0.0) or 1.0)
     axes.set_xlabel("Number of comparisons")
     axes.set_ylabel(panel.ylabel)
     if panel.title:

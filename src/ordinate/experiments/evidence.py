@@ -1,0 +1,277 @@
+"""What the rows say about a claim: numbers to show, and whether the claim holds by a rule that is written down here.
+
+All differences are paired: two algorithms with one seed see the same items and the same answers, so their difference is
+taken seed by seed. Two algorithms differ where the mean difference is more than two of its standard errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ordinate.experiments.rows import part_of
+from ordinate.simulation.names import look
+from ordinate.simulation.summary import curves
+from ordinate.types import Columns, Floats
+
+Verdict = Literal["holds", "does not hold", "holds in part", "not testable here"]
+Rows = Mapping[str, Columns]  # "experiment/data/setting" -> rows
+LATE = (0.5, 1.0)  # the second half of the run
+END = (1.0, 1.0)
+EARLY = (0.05, 0.2)
+
+
+class Found(NamedTuple):
+    saw: str
+    verdict: Verdict
+
+
+Check = Callable[[Rows], Found]
+
+
+class Difference(NamedTuple):
+    """Of two algorithms' errors: the mean over seeds, and its standard error (nan from a single seed)."""
+
+    mean: float
+    error: float
+
+    @property
+    def lower(self) -> bool:
+        return self.mean < 0.0 and not self.mean + 2.0 * self.error >= 0.0
+
+    @property
+    def higher(self) -> bool:
+        return self.mean > 0.0 and not self.mean - 2.0 * self.error <= 0.0
+
+
+def average(rows: Columns, part: str, algorithm: str, window: tuple[float, float]) -> Floats:
+    """(seeds,) the mean over the steps within the window, which is a share of the run."""
+    chosen = part_of(rows, part, [algorithm])
+    step, seed, error = (np.asarray(chosen[name]) for name in ("step", "seed", "error"))
+    if not len(step):
+        raise LookupError(f"there are no rows of {algorithm}: {part}")
+    last = step.max()
+    inside = (step >= window[0] * last) & (step <= window[1] * last)
+    return np.array([error[inside & (seed == one)].mean() for one in np.unique(seed)])
+
+
+def difference(rows: Columns, part: str, one: str, other: str, window: tuple[float, float]) -> Difference:
+    return _of(average(rows, part, one, window) - average(rows, part, other, window))
+
+
+def _of(values: Floats) -> Difference:
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return Difference(float(values.mean()), float(error))
+
+
+def ahead(
+    keys: Sequence[str], part: str, winners: Sequence[str], losers: Sequence[str], window: tuple[float, float] = LATE
+) -> Check:
+    """Holds where each winner is below each loser; in part where some are alike and none is the other way round."""
+
+    def check(rows: Rows) -> Found:
+        found = [difference(rows[key], part, one, other, window) for key in keys for one in winners for other in losers]
+        verdict: Verdict = "holds" if all(each.lower for each in found) else "holds in part"
+        if any(each.higher for each in found) or not any(each.lower for each in found):
+            verdict = "does not hold"
+        return Found(_numbers(rows, keys, part, (*winners, *losers), window), verdict)
+
+    return check
+
+
+def not_behind(
+    keys: Sequence[str], part: str, ours: Sequence[str], others: Sequence[str], window: tuple[float, float] = LATE
+) -> Check:
+    """Holds where none of ours is above any of the others."""
+
+    def check(rows: Rows) -> Found:
+        worse = [
+            f"{look(one).name} is above {look(other).name} by {gap.mean:.3f} ± {gap.error:.3f} ({_data(key)})"
+            for key in keys
+            for one in ours
+            for other in others
+            if (gap := difference(rows[key], part, one, other, window)).higher
+        ]
+        saw = _numbers(rows, keys, part, (*ours, *others), window)
+        total = len(keys) * len(ours) * len(others)
+        verdict: Verdict = "holds" if not worse else "holds in part" if len(worse) < 0.25 * total else "does not hold"
+        return Found("; ".join([saw, *worse]), verdict)
+
+    return check
+
+
+def alike(
+    keys: Sequence[str], part: str, one: str, other: str, window: tuple[float, float] = LATE, within: float = 0.005
+) -> Check:
+    """Holds where the two differ by less than `within`, or by less than two standard errors."""
+
+    def check(rows: Rows) -> Found:
+        gaps = [difference(rows[key], part, one, other, window) for key in keys]
+        close = [abs(gap.mean) <= within or not (gap.lower or gap.higher) for gap in gaps]
+        saw = "; ".join(
+            f"{_data(key)}: {look(one).name} {gap.mean:+.4f} ± {gap.error:.4f} from {look(other).name}"
+            for key, gap in zip(keys, gaps, strict=True)
+        )
+        return Found(saw, "holds" if all(close) else "holds in part" if any(close) else "does not hold")
+
+    return check
+
+
+class Side(NamedTuple):
+    """One side of a comparison between settings: with the same seeds they see the same items and answers."""
+
+    key: str
+    algorithm: str
+    window: tuple[float, float] = LATE
+
+
+def across(part: str, one: Side, other: Side, *, within: float | None = 0.005) -> Check:
+    """Holds where the two are alike, as in `alike`; without `within`, where the first is below the second."""
+
+    def check(rows: Rows) -> Found:
+        errors = [average(rows[side.key], part, side.algorithm, side.window) for side in (one, other)]
+        shared = min(map(len, errors))
+        gap = _of(errors[0][:shared] - errors[1][:shared])
+        means = [
+            f"{look(side.algorithm).name}, {side.key.split('/')[-1]}: {error.mean():.3f}"
+            for side, error in zip((one, other), errors, strict=True)
+        ]
+        close = within is not None and (abs(gap.mean) <= within or not (gap.lower or gap.higher))
+        saw = f"{' against '.join(means)}; difference {gap.mean:+.4f} ± {gap.error:.4f}"
+        return Found(saw, "holds" if close or (within is None and gap.lower) else "does not hold")
+
+    return check
+
+
+def overtaken(keys: Sequence[str], part: str, starter: str, finisher: str) -> Check:
+    """Holds where the starter is not behind at first (5 to 20 % of the run), and behind in the second half."""
+
+    def check(rows: Rows) -> Found:
+        early = [difference(rows[key], part, starter, finisher, EARLY) for key in keys]
+        late = [difference(rows[key], part, starter, finisher, LATE) for key in keys]
+        good = [not first.higher and last.higher for first, last in zip(early, late, strict=True)]
+        saw = "; ".join(
+            f"{_data(key)}: {look(starter).name} minus {look(finisher).name} is {first.mean:+.3f} ± {first.error:.3f} "
+            f"early, {last.mean:+.3f} ± {last.error:.3f} late"
+            for key, first, last in zip(keys, early, late, strict=True)
+        )
+        return Found(saw, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
+
+    return check
+
+
+def levels_off(keys: Sequence[str], part: str, flat: Sequence[str], steady: Sequence[str]) -> Check:
+    """Holds where each flat one gains less than half of what each steady one gains in the second half of the run."""
+
+    def check(rows: Rows) -> Found:
+        good, saw = [], []
+        for key in keys:
+            gain = {name: _gain(rows[key], part, name) for name in (*flat, *steady)}
+            good += [gain[one] < 0.5 * gain[other] for one in flat for other in steady]
+            saw.append(f"{_data(key)}: " + ", ".join(f"{look(name).name} {value:.3f}" for name, value in gain.items()))
+        verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
+        return Found(f"gained in the second half: {'; '.join(saw)}", verdict)
+
+    return check
+
+
+def _gain(rows: Columns, part: str, name: str) -> float:
+    return float((average(rows, part, name, (0.45, 0.55)) - average(rows, part, name, (0.95, 1.0))).mean())
+
+
+def above_zero(keys: Sequence[str], part: str, names: Sequence[str]) -> Check:
+    """Holds where the mean of each is above 0."""
+
+    def check(rows: Rows) -> Found:
+        found = [_of(average(rows[key], part, name, LATE)) for key in keys for name in names]
+        good = [each.higher for each in found]
+        verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
+        return Found(_numbers(rows, keys, part, names, LATE), verdict)
+
+    return check
+
+
+def spread_at_most(keys: Sequence[str], part: str, names: Sequence[str], most: float) -> Check:
+    """Holds where the best and the worst of them end within `most` of each other."""
+
+    def check(rows: Rows) -> Found:
+        ranges = []
+        for key in keys:
+            means = [float(average(rows[key], part, name, LATE).mean()) for name in names]
+            ranges.append(max(means) - min(means))
+        said = "; ".join(
+            f"{_data(key)}: best and worst are {gap:.3f} apart" for key, gap in zip(keys, ranges, strict=True)
+        )
+        good = [gap <= most for gap in ranges]
+        return Found(said, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
+
+    return check
+
+
+def jumps(key: str, part: str, name: str, least: float, most: float, at: float = 2 / 3) -> Check:
+    """Holds where the error rises by `least` to `most` at that share of the run."""
+
+    def check(rows: Rows) -> Found:
+        (curve,) = curves(part_of(rows[key], part, [name]))
+        place = int(np.argmin(np.abs(curve.step - at * curve.step[-1])))
+        rise = float(curve.mean[place] - curve.mean[place - 1])
+        saw = f"{look(name).name} goes from {curve.mean[place - 1]:.3f} to {curve.mean[place]:.3f}"
+        return Found(saw, "holds" if least <= rise <= most else "does not hold")
+
+    return check
+
+
+def value(key: str, part: str, names: Sequence[str], least: float, most: float) -> Check:
+    """Holds where each ends between `least` and `most`."""
+
+    def check(rows: Rows) -> Found:
+        ends = [float(average(rows[key], part, name, END).mean()) for name in names]
+        good = [least <= end <= most for end in ends]
+        verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
+        return Found(_numbers(rows, [key], part, names, END), verdict)
+
+    return check
+
+
+def longest_run(keys: Sequence[str], hours: float) -> Check:
+    """Holds where no run took longer."""
+
+    def check(rows: Rows) -> Found:
+        longest = max(max(rows[key]["run_seconds"]) for key in keys)
+        return Found(
+            f"the longest took {longest / 60.0:.1f} minutes", "holds" if longest < 3600 * hours else "does not hold"
+        )
+
+    return check
+
+
+def both(*checks: Check) -> Check:
+    """Holds where all do."""
+
+    def check(rows: Rows) -> Found:
+        found = [each(rows) for each in checks]
+        verdicts = {each.verdict for each in found}
+        verdict: Verdict = verdicts.pop() if len(verdicts) == 1 else "holds in part"
+        return Found("; ".join(each.saw for each in found), verdict)
+
+    return check
+
+
+def told(saw: str, verdict: Verdict) -> Check:
+    """What rows cannot show."""
+    return lambda rows: Found(saw, verdict)
+
+
+def _numbers(rows: Rows, keys: Sequence[str], part: str, names: Sequence[str], window: tuple[float, float]) -> str:
+    """ "data: GURO 0.011, Uniform 0.020; ..."."""
+    said = []
+    for key in keys:
+        means = [(look(name).name, float(average(rows[key], part, name, window).mean())) for name in names]
+        said.append(f"{_data(key)}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means))
+    return "; ".join(said)
+
+
+def _data(key: str) -> str:
+    return key.split("/")[1]

@@ -1,0 +1,124 @@
+"""The page of results: tables, figures and claims, put between the markers of a Markdown file.
+
+    <!-- begin claims -->  ...  <!-- end claims -->
+    <!-- begin wisc-ads/sentimentit_movie_reviews -->  ...  <!-- end wisc-ads/sentimentit_movie_reviews -->
+
+What stands between markers is replaced; the rest of the page is its author's. PNG files go to `figures` beside it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from ordinate.errors import InvalidInput
+from ordinate.experiments.claims import CLAIMS, Claim
+from ordinate.experiments.evidence import Rows
+from ordinate.experiments.reproduce import Done
+from ordinate.experiments.rows import part_of
+from ordinate.formats.files import read_bytes, write_bytes
+from ordinate.simulation.names import look
+from ordinate.simulation.summary import error_table
+from ordinate.types import Columns
+
+FOLDER = "figures"
+_COLOURS = 128  # of a PNG on the page: flat colours need no more, and the file is a third
+
+
+def write_page(path: str | Path, done: Sequence[Done]) -> None:
+    """Fill the markers of the page that belong to what was done; the claims only where all their rows are there."""
+    path = Path(path)
+    text = read_bytes(path).decode("utf-8")
+    for one in done:
+        text = _filled(text, f"{one.case.experiment}/{one.case.name}", "\n\n".join(_section(one)), path)
+    rows = {key: columns for one in done for key, columns in keyed(one).items()}
+    if all(key in rows for claim in CLAIMS for key in claim.rows):
+        text = _filled(text, "claims", "\n".join(claim_table(CLAIMS, rows)), path)
+    figures = path.parent / FOLDER
+    figures.mkdir(parents=True, exist_ok=True)
+    for png in (file for one in done for drawn in one.figures.values() for file in drawn if file.suffix == ".png"):
+        write_bytes(figures / png.name, _smaller(read_bytes(png)))
+    write_bytes(path, text.encode("utf-8"))
+
+
+def keyed(done: Done) -> dict[str, Columns]:
+    """The rows by "experiment/data/setting"."""
+    return {f"{done.case.experiment}/{done.case.name}/{setting}": rows for setting, rows in done.rows.items()}
+
+
+def claim_table(claims: Iterable[Claim], rows: Rows) -> list[str]:
+    lines = ["| claim | where | what was seen | verdict | command | minutes |", "|---|---|---|---|---|---|"]
+    for claim in claims:
+        found = claim.check(rows)
+        saw = found.saw + (f". {claim.remark}" if claim.remark else "")
+        cells = (claim.text, claim.where, saw, f"**{found.verdict}**", _commands(claim), _minutes(claim, rows))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return lines
+
+
+def _commands(claim: Claim) -> str:
+    runs = dict.fromkeys(tuple(key.split("/")[:2]) for key in claim.rows)
+    return ", ".join(
+        f"`ordinate reproduce {name}`" if name == data else f"`ordinate reproduce {name} --data {data}`"
+        for name, data in runs
+    )
+
+
+def _minutes(claim: Claim, rows: Rows) -> str:
+    return f"{sum(core_minutes(rows[key]) for key in claim.rows):.1f}" if claim.rows else ""
+
+
+def core_minutes(rows: Columns) -> float:
+    """What the runs took, each on one core."""
+    runs = {
+        (algorithm, seed): seconds
+        for algorithm, seed, seconds in zip(rows["algorithm"], rows["seed"], rows["run_seconds"], strict=True)
+    }
+    return float(sum(runs.values())) / 60.0
+
+
+def _section(done: Done) -> Iterable[str]:
+    case = done.case
+    for setting in case.settings:
+        rows = done.rows[setting.name]
+        seeds = len(set(rows["seed"]))
+        runs = f"{len(setting.algorithms)} algorithms, {seeds} seeds, {setting.plan.budget:,} comparisons"
+        yield f"`{setting.name}`: {runs}; {core_minutes(rows):.1f} minutes of one core."
+    for figure in case.data.figures:
+        if figure.name not in done.figures:
+            continue
+        yield f"![{figure.title}]({FOLDER}/{figure.name}.png)"
+        yield f"*{figure.shows}.*"
+        for panel in figure.panels:
+            for part, words in panel.parts.items():
+                title = ". ".join(filter(None, (panel.title, panel.ylabel, words)))
+                yield f"{title}:"
+                yield "\n".join(_table(part_of(done.rows[panel.setting], part, panel.algorithms)))
+
+
+def _table(rows: Columns) -> list[str]:
+    table = error_table(rows)
+    lines = ["| " + " | ".join(table) + " |", "|" + "---|" * len(table)]
+    for row in zip(*table.values(), strict=True):
+        lines.append("| " + " | ".join((look(row[0]).name, *row[1:])) + " |")
+    return lines
+
+
+def _filled(text: str, name: str, content: str, path: Path) -> str:
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise InvalidInput(f"{path} must have the lines {begin} and {end}, each once")
+    pattern = re.escape(begin) + ".*?" + re.escape(end)
+    return re.sub(pattern, lambda _: f"{begin}\n\n{content}\n\n{end}", text, flags=re.DOTALL)
+
+
+def _smaller(png: bytes) -> bytes:
+    with Image.open(io.BytesIO(png)) as image:
+        few = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    out = io.BytesIO()
+    few.save(out, format="PNG", optimize=True)
+    return out.getvalue()

@@ -1,0 +1,160 @@
+"""The page of results: every claim finds its rows, and what is not between markers stays."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ordinate.errors import InvalidInput
+from ordinate.experiments import EXPERIMENTS, Wishes
+from ordinate.experiments.claims import CLAIMS
+from ordinate.experiments.evidence import (
+    Side,
+    above_zero,
+    across,
+    ahead,
+    alike,
+    both,
+    jumps,
+    levels_off,
+    longest_run,
+    not_behind,
+    overtaken,
+    spread_at_most,
+    told,
+    value,
+)
+from ordinate.experiments.page import claim_table, core_minutes, write_page
+from ordinate.experiments.reproduce import Sources, cases, run_case
+
+
+def rows_of(curves, steps=(0, 5, 10, 50, 100)):
+    """Rows in which each algorithm has, for every seed, a curve of errors."""
+    rows = {name: [] for name in ("algorithm", "seed", "step", "part", "error", "run_seconds")}
+    for algorithm, by_seed in curves.items():
+        for seed, errors in enumerate(by_seed):
+            for step, error in zip(steps, errors, strict=True):
+                for name, entry in zip(rows, (algorithm, seed, step, "x", error, 30.0), strict=True):
+                    rows[name].append(entry)
+    return rows
+
+
+GOOD = [[0.5, 0.3, 0.3, 0.10, 0.05], [0.5, 0.32, 0.31, 0.11, 0.05]]
+FLAT = [[0.5, 0.3, 0.3, 0.21, 0.20], [0.5, 0.31, 0.30, 0.22, 0.21]]
+ROWS = {"e/d/s": rows_of({"guro-contextual": GOOD, "bald-contextual": FLAT, "trueskill": GOOD})}
+A, B = "guro-contextual", "bald-contextual"
+
+
+@pytest.mark.parametrize(
+    ("check", "verdict"),
+    [
+        (ahead(["e/d/s"], "x", [A], [B]), "holds"),
+        (ahead(["e/d/s"], "x", [B], [A]), "does not hold"),
+        (ahead(["e/d/s"], "x", [A], ["trueskill"]), "does not hold"),
+        (ahead(["e/d/s"], "x", [A], [B, "trueskill"]), "holds in part"),
+        (not_behind(["e/d/s"], "x", [A], ["trueskill"]), "holds"),
+        (not_behind(["e/d/s"], "x", [B], [A]), "does not hold"),
+        (alike(["e/d/s"], "x", A, "trueskill"), "holds"),
+        (alike(["e/d/s"], "x", A, B), "does not hold"),
+        (overtaken(["e/d/s"], "x", B, A), "holds"),
+        (overtaken(["e/d/s"], "x", A, B), "does not hold"),
+        (levels_off(["e/d/s"], "x", [B], [A]), "holds"),
+        (levels_off(["e/d/s"], "x", [A], [B]), "does not hold"),
+        (above_zero(["e/d/s"], "x", [A]), "holds"),
+        (spread_at_most(["e/d/s"], "x", [A, "trueskill"], 0.01), "holds"),
+        (spread_at_most(["e/d/s"], "x", [A, B], 0.01), "does not hold"),
+        (jumps("e/d/s", "x", A, -0.3, -0.1, at=0.5), "holds"),
+        (jumps("e/d/s", "x", A, 0.0, 1.0, at=0.5), "does not hold"),
+        (value("e/d/s", "x", [A], 0.0, 0.1), "holds"),
+        (value("e/d/s", "x", [B], 0.0, 0.1), "does not hold"),
+        (across("x", Side("e/d/s", A), Side("e/d/s", "trueskill")), "holds"),
+        (across("x", Side("e/d/s", A), Side("e/d/s", B), within=None), "holds"),
+        (across("x", Side("e/d/s", B), Side("e/d/s", A), within=None), "does not hold"),
+        (longest_run(["e/d/s"], hours=1.0), "holds"),
+        (longest_run(["e/d/s"], hours=0.001), "does not hold"),
+        (both(told("", "holds"), told("", "does not hold")), "holds in part"),
+        (both(told("", "holds"), told("", "holds")), "holds"),
+    ],
+)
+def test_a_rule_decides(check, verdict):
+    assert check(ROWS).verdict == verdict
+
+
+def test_rows_that_are_missing_are_named():
+    with pytest.raises(LookupError, match="no rows of uniform-contextual"):
+        ahead(["e/d/s"], "x", ["uniform-contextual"], [A])(ROWS)
+
+
+def test_a_run_counts_once_however_many_rows_it_has():
+    assert core_minutes(ROWS["e/d/s"]) == pytest.approx(6 * 0.5)
+
+
+@pytest.fixture(scope="module")
+def everything(world, tmp_path_factory):
+    """Each experiment on its stand-ins, at a tiny size."""
+    folder = tmp_path_factory.mktemp("data")
+    count = len(world.truth)
+    text = [f"word{k % 5} and word{k % 7}" for k in range(count)]
+    world.tables(folder / "gppl_humour", bws_score=[f"{one:.4f}" for one in world.truth], text=text)
+    world.tables(folder / "sentimentit_movie_reviews")
+    for name in ("wiscads_no_text", "imdb_wiki_sbs_partial"):
+        world.tables(folder / name, features=False)
+    levels = {"dist_type": ["a", "b"] * (count // 2), "dist_level": [k % 5 for k in range(count)]}
+    world.tables(folder / "pwcmp_light_field", features=False, **levels)
+    sources = Sources(folder=str(folder))
+    out = tmp_path_factory.mktemp("out")
+    return [
+        run_case(case, sources, out, 1, lambda what: None)
+        for name in EXPERIMENTS
+        for case in cases(name, sources, Wishes(seeds=2, budget=20))
+    ]
+
+
+def test_the_page_is_filled_between_its_markers(everything, tmp_path):
+    names = [f"{one.case.experiment}/{one.case.name}" for one in everything]
+    page = tmp_path / "page.md"
+    marked = [f"<!-- begin {name} -->\nreplaced\n<!-- end {name} -->" for name in ("claims", *names)]
+    page.write_text("# Mine\n\n" + "\n\nkept\n\n".join(marked) + "\n")
+    write_page(page, everything)
+    text = page.read_text()
+    assert "replaced" not in text
+    assert text.count("kept") == len(names)
+    for claim in CLAIMS:
+        assert f"| {claim.text} | {claim.where} |" in text
+    drawn = {name for one in everything for name in one.figures}
+    assert drawn == {figure.name for one in everything for figure in one.case.data.figures}
+    for name in drawn:
+        assert f"(figures/{name}.png)" in text
+        with Image.open(tmp_path / "figures" / f"{name}.png") as image:
+            assert np.asarray(image.convert("L")).std() > 5
+    write_page(page, everything)
+    assert page.read_text() == text
+
+
+def test_a_page_without_its_markers_is_refused_and_left_as_it_is(everything, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("nothing\n")
+    with pytest.raises(InvalidInput, match="must have the lines <!-- begin synthetic/synthetic -->"):
+        write_page(page, everything[:1])
+    assert page.read_text() == "nothing\n"
+
+
+def test_the_project_s_page_has_a_place_for_everything(everything):
+    text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    for name in ("claims", *(f"{one.case.experiment}/{one.case.name}" for one in everything)):
+        assert text.count(f"<!-- begin {name} -->") == text.count(f"<!-- end {name} -->") == 1
+
+
+def test_the_claims_name_settings_that_are_run(everything):
+    made = {f"{one.case.experiment}/{one.case.name}/{setting}" for one in everything for setting in one.rows}
+    named = {key for claim in CLAIMS for key in claim.rows}
+    assert named <= made
+    rows = {
+        f"{one.case.experiment}/{one.case.name}/{name}": each for one in everything for name, each in one.rows.items()
+    }
+    assert len(claim_table(CLAIMS, rows)) == len(CLAIMS) + 2
+
+
+def test_some_claims_can_only_be_told():
+    assert {claim.check({}).verdict for claim in CLAIMS if not claim.rows} <= {"holds", "not testable here"}
