@@ -31,7 +31,7 @@ from ordinate.experiments.reproduce import Sources, cases, run_case
 
 def rows_of(curves, steps=(0, 5, 10, 50, 100)):
     """Rows in which each algorithm has, for every seed, a curve of errors."""
-    rows = {name: [] for name in ("algorithm", "seed", "step", "part", "error", "run_seconds")}
+    rows = {name: [] for name in ("algorithm", "seed", "step", "part", "error", "core_seconds")}
     for algorithm, by_seed in curves.items():
         for seed, errors in enumerate(by_seed):
             for step, error in zip(steps, errors, strict=True):

@@ -18,7 +18,7 @@ from ordinate.experiments.rows import PLAN, digest, make_rows, part_of, read_row
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 
-TIMES = ("seconds", "run_seconds")
+TIMES = ("seconds", "core_seconds")
 
 
 @pytest.fixture

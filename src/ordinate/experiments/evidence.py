@@ -239,7 +239,7 @@ def longest_run(keys: Sequence[str], hours: float) -> Check:
     """Holds where no run took longer."""
 
     def check(rows: Rows) -> Found:
-        longest = max(max(rows[key]["run_seconds"]) for key in keys)
+        longest = max(max(rows[key]["core_seconds"]) for key in keys)
         return Found(
             f"the longest took {longest / 60.0:.1f} minutes", "holds" if longest < 3600 * hours else "does not hold"
         )

@@ -76,7 +76,7 @@ def core_minutes(rows: Columns) -> float:
     """What the runs took, each on one core."""
     runs = {
         (algorithm, seed): seconds
-        for algorithm, seed, seconds in zip(rows["algorithm"], rows["seed"], rows["run_seconds"], strict=True)
+        for algorithm, seed, seconds in zip(rows["algorithm"], rows["seed"], rows["core_seconds"], strict=True)
     }
     return float(sum(runs.values())) / 60.0
 
