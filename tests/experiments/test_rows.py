@@ -15,6 +15,7 @@ from ordinate.datasets import draw_synthetic
 from ordinate.errors import InvalidInput
 from ordinate.experiments import Setting
 from ordinate.experiments.rows import PLAN, digest, make_rows, part_of, read_rows
+from ordinate.formats import write_columns
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 
@@ -88,6 +89,7 @@ import numpy as np
 from ordinate.datasets import draw_synthetic
 from ordinate.experiments import Setting
 from ordinate.experiments.rows import make_rows
+from ordinate.formats import write_columns
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 
@@ -121,3 +123,14 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(setting, tmp_path, jobs):
     assert all((folder / name).read_bytes() == data for name, data in kept.items())
     make_rows(many, tmp_path / "whole")
     assert timeless(read_rows(many, folder)) == timeless(read_rows(many, tmp_path / "whole"))
+
+
+def test_a_file_of_another_layout_is_named(setting, tmp_path):
+    make_rows(setting, tmp_path)
+    (place,) = tmp_path.glob("guro-contextual.seed-1.parquet")
+    place.write_bytes((tmp_path / "guro-contextual.seed-0.parquet").read_bytes()[:40])
+    with pytest.raises(InvalidInput, match=r"seed-1\.parquet: this Parquet file is cut short"):
+        read_rows(setting, tmp_path)
+    write_columns(place, {"algorithm": ["guro-contextual"]})
+    with pytest.raises(InvalidInput, match=r"seed-1\.parquet has no column 'seed'"):
+        read_rows(setting, tmp_path)

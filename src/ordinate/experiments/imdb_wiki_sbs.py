@@ -90,7 +90,7 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
         *figures(tag, what, truth),
         Figure(
             f"{tag}-added",
-            f"{what}: half of the items arrive after two thirds of the comparisons",
+            f"{what}: half of them arrive later",
             "Figure 'empirical error', items added after 10,000 comparisons",
             "one standard deviation",
             (Panel("items-added", {HELD_OUT: ""}, words),),

@@ -59,8 +59,11 @@ def read_rows(setting: Setting, folder: Path) -> dict[str, list[Any]]:
     for algorithm in setting.algorithms:
         for seed in range(setting.seeds):
             if (path := _file(folder, algorithm, seed)).exists():
-                for name, values in read_columns(path).items():
-                    columns[name].extend(values)
+                run = read_columns(path)
+                if missing := [name for name in COLUMNS if name not in run]:
+                    raise InvalidInput(f"{path} has no column {missing[0]!r}; remove it, and it is made again")
+                for name, values in columns.items():
+                    values.extend(run[name])
     return columns
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -21,6 +22,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 _ACROSS = 3  # panels side by side
 _MARKS = 8  # markers on each line
 _GREY = "#555555"
+_LETTERS = 9  # of a title, per inch
 
 
 class Line(NamedTuple):
@@ -124,7 +126,7 @@ def draw(
             for colour, at in marks:
                 if at is not None:
                     axes.plot([at], [panel.target], "o", color=colour, markersize=5, zorder=4)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure.suptitle(fill(title, int(_LETTERS * size[0])), x=0.01, ha="left", fontsize=12, fontweight="bold")
     figure.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
     # Beside the curves, never over them.
     figure.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False, handlelength=3.6)
