@@ -45,14 +45,14 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
             HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons)),
             plan,
             COMPARED,
-            seeds=10,
+            seeds=6,
         ),
         Setting(
             "few-answers",
             SubsetTask(dataset, target, few),
             replace(plan, budget=few, every=max(1, few // 40)),
             _COUNTED,
-            seeds=25,
+            seeds=15,
         ),
     ]
 

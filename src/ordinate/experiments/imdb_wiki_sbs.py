@@ -25,9 +25,8 @@ _ADDED = (
     "guro-hybrid-factored",
     "bald-hybrid-factored",
     "bald-paper-hybrid-factored",
-    "uniform-hybrid-factored",
     "guro-contextual",
-    "uniform-contextual",
+    "bald-paper-contextual",
     "trueskill",
 )
 _UNTRAINED = ("guro-hybrid-factored", "uniform-hybrid-factored", "guro-contextual", "uniform-contextual", "trueskill")

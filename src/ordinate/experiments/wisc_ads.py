@@ -21,12 +21,13 @@ FEATURES = 162
 
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
-    budget = wishes.budget_or(3_000)
-    plan = Plan(budget, every=max(1, budget // 30), refit_every=10)
+    features = bool(dataset.items.features.shape[1])
+    budget = wishes.budget_or(3_000 if features else 2_000)
+    plan = Plan(budget, every=max(1, budget // 20), refit_every=10)
     target = bradley_terry(dataset.items, dataset.comparisons)
     task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
-    algorithms = COMPARED if dataset.items.features.shape[1] else FEATURE_FREE
-    return [Setting("human-answers", task, plan, algorithms, seeds=6)]
+    algorithms = COMPARED if features else FEATURE_FREE
+    return [Setting("human-answers", task, plan, algorithms, seeds=4)]
 
 
 def figures(tag: str, what: str, truth: str = "") -> tuple[Figure, ...]:

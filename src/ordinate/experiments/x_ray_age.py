@@ -108,9 +108,9 @@ def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting
     budget = wishes.budget_or(2_000)
     plan = Plan(budget, every=max(1, budget // 50), refit_every=10)
     return [
-        Setting("in-sample", LinearTask(bare, scores, level, 200), plan, ALGORITHMS, seeds=25),
-        Setting("generalisation", HalvesTask(bare, scores, level, 300), plan, _MAIN, seeds=25),
-        Setting("sequential", LinearTask(bare, scores, level, 200), plan, SEQUENTIAL, seeds=25),
+        Setting("in-sample", LinearTask(bare, scores, level, 200), plan, ALGORITHMS, seeds=15),
+        Setting("generalisation", HalvesTask(bare, scores, level, 300), plan, _MAIN, seeds=15),
+        Setting("sequential", LinearTask(bare, scores, level, 200), plan, SEQUENTIAL, seeds=15),
         # The paper's schedules: it refits after every answer, or every 25, and calls it the same.
         *(
             Setting(
@@ -118,7 +118,7 @@ def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting
                 LinearTask(bare, scores, level, 200),
                 replace(plan, refit_every=every),
                 ("guro-contextual",),
-                seeds=25,
+                seeds=15,
             )
             for every in (1, 25)
         ),
