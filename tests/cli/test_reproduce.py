@@ -1,6 +1,11 @@
 """`ordinate reproduce`: each experiment at a tiny size, from the command to the figures."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import polars as pl
@@ -42,3 +47,29 @@ def test_a_reference_of_another_layout_is_refused(run, folder, wrong):
     )
     assert done.code == 2
     assert "reference.json holds no curves" in done.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to a process group")
+def test_interrupted_it_ends_with_130_and_keeps_the_runs_that_ended(tmp_path):
+    command = [sys.executable, "-m", "ordinate", "reproduce", "synthetic", "--jobs", "2", "--budget", "100"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    rows = tmp_path / "synthetic" / "synthetic" / "loss-and-bounds"
+    try:
+        deadline = time.monotonic() + 120
+        while len(list(rows.glob("[!.]*.parquet"))) < 3:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in said
+        kept = list(rows.glob("[!.]*.parquet"))
+        assert 3 <= len(kept) < 400
+        assert all(pl.read_parquet(path)["step"].max() == 100 for path in kept)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

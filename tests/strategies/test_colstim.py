@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ordinate.algorithms import NO_MEANING, algorithm
+from ordinate.algorithms import NO_MEANING, algorithm, for_budget
 from ordinate.belief import Belief
 from ordinate.errors import InvalidInput
 from ordinate.search import AllPairs
@@ -87,4 +87,30 @@ def test_a_study_tells_it_what_was_asked() -> None:
 @pytest.mark.parametrize("name", NO_MEANING)
 def test_combinations_without_a_meaning_are_refused_with_the_reason(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"no algorithm '{name}': .*(features|linear)"):
+        algorithm(name)
+
+
+def test_the_horizon_follows_the_name_and_a_simulation_s_its_budget() -> None:
+    assert algorithm("colstim-contextual").strategy == Colstim(2_000)
+    assert algorithm("colstim-contextual:500").strategy == Colstim(500)
+    assert for_budget("colstim-contextual", 70) == "colstim-contextual:70"
+    assert for_budget("colstim-contextual:500", 70) == "colstim-contextual:500"
+    assert for_budget("guro-contextual", 70) == "guro-contextual"
+    study = Study.create(Items(["a", "b", "c"], np.eye(3)), algorithm="colstim-contextual:500")
+    assert study.ask().id
+    assert study.settings.algorithm == "colstim-contextual:500"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("guro-contextual:500", "guro-contextual has no horizon"),
+        ("colstim-contextual:", "as in colstim-contextual:2000"),
+        ("colstim-contextual:0", "as in colstim-contextual:2000"),
+        ("colstim-contextual:many", "as in colstim-contextual:2000"),
+        ("colstim-hybrid:5", "no algorithm 'colstim-hybrid'"),
+    ],
+)
+def test_a_horizon_that_means_nothing_is_refused(name: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         algorithm(name)
