@@ -68,6 +68,12 @@ class StorageFailed(OrdinateError, OSError):
     exit_code = 1
 
 
+class ClusterFailed(OrdinateError, OSError):
+    """The machines that should do the work do not answer, or gave up."""
+
+    exit_code = 1
+
+
 class MissingExtra(OrdinateError, ImportError):
     """An optional dependency is not installed; the message holds the pip command."""
 

@@ -92,3 +92,19 @@ class TestRecorded:
         line = ("--features", "features.npy", "--pca", "0.5", "--share", "0.2")
         assert "1 feature column," in run(*recorded, *line).out
         assert "2 feature columns," in run(*recorded, *line, "--pca", "2").out
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (("--backend", "dask"), "--backend dask and --scheduler ADDRESS go together"),
+        (("--scheduler", "tcp://127.0.0.1:1"), "--backend dask and --scheduler ADDRESS go together"),
+        (("--backend", "ray"), "--backend is processes or dask; got 'ray'"),
+        (("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"), "leave --jobs out"),
+    ],
+)
+def test_who_does_the_work_is_said_in_one_way(run, line, message):
+    for command in (SYNTHETIC, ("reproduce", "synthetic")):
+        result = run(*command, *line)
+        assert (result.code, result.out) == (2, "")
+        assert message in result.err

@@ -174,6 +174,7 @@ _add(
     "ordinate reproduce synthetic --jobs 2",
     "ordinate reproduce wisc-ads --folder data --seeds 20 --jobs 2 --out reproduction",
     "ordinate reproduce all --folder data --jobs 2",
+    "ordinate reproduce all --folder data --backend dask --scheduler tcp://10.0.0.5:8786",
 )
 app.add_typer(datasets.app, name="datasets", rich_help_panel=TRY)
 _add(TRY, "algorithms", algorithms.algorithms, "ordinate algorithms", "ordinate algorithms --json")

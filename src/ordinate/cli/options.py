@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ordinate.errors import InvalidInput
+
 if TYPE_CHECKING:
+    from ordinate.simulation.parallel import Jobs
     from ordinate.study import Study
 
 CHANGE = "Make and change a study"
@@ -44,6 +47,19 @@ FeatureColumns = Annotated[
         "--feature-columns", metavar="NAMES", help="Features as columns of the table: a,b,c.", show_default=False
     ),
 ]
+Processes = Annotated[
+    int, typer.Option("--jobs", min=1, help="How many processes share the work; the rows are the same.")
+]
+Backend = Annotated[
+    str,
+    typer.Option(metavar="processes|dask", help="Who does the work: processes here, or the workers of a Dask cluster."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="With --backend dask: where its scheduler listens, tcp://HOST:8786.", show_default=False
+    ),
+]
 IdColumn = Annotated[str, typer.Option("--id-column", metavar="NAME", help="The column that holds the ids.")]
 
 
@@ -67,6 +83,21 @@ def open_study(address: str) -> Study:
     from ordinate.study import Study
 
     return Study.open(study_url(address))
+
+
+def workers(processes: int, backend: str, scheduler: str | None) -> Jobs:
+    """Who does the work, from the options --jobs, --backend and --scheduler."""
+    if backend not in ("processes", "dask"):
+        raise InvalidInput(f"--backend is processes or dask; got {backend!r}")
+    if (backend == "dask") != (scheduler is not None):
+        raise InvalidInput("--backend dask and --scheduler ADDRESS go together; give both, or neither")
+    if scheduler is None:
+        return processes
+    from ordinate.simulation.cluster import Cluster
+
+    if processes != 1:
+        raise InvalidInput("--jobs counts processes here; on a cluster its workers count, so leave --jobs out")
+    return Cluster(scheduler)
 
 
 def split_names(given: str | None) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ordinate.cli.options import Backend, Processes, Scheduler, workers
 from ordinate.cli.screen import console, count, progress_bar, say
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="How many processes share the work; the rows are the same.")] = 1,
+    jobs: Processes = 1,
+    backend: Backend = "processes",
+    scheduler: Scheduler = None,
 ) -> None:
     """Run an experiment of the paper: its rows as Parquet, and its figures.
 
@@ -85,6 +88,7 @@ def reproduce(
         require_file(page)
     if reference is not None:
         read_reference(reference)
+    who = workers(jobs, backend, scheduler)
     sources = Sources(data, folder, task, reference)
     with progress_bar() as bar:
 
@@ -93,7 +97,7 @@ def reproduce(
             return lambda made, total: bar.update(shown, completed=made, total=total)
 
         all_done = [
-            run_case(case, sources, Path(out), jobs, watch)
+            run_case(case, sources, Path(out), who, watch)
             for each in names_of(name)
             for case in cases(each, sources, Wishes(seeds, budget, candidates))
         ]

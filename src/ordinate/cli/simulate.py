@@ -8,11 +8,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.options import FeatureColumns, FeaturesFile, IdColumn, ItemsFile, examples, help_text, split_names
+from ordinate.cli.options import (
+    Backend,
+    FeatureColumns,
+    FeaturesFile,
+    IdColumn,
+    ItemsFile,
+    Processes,
+    Scheduler,
+    examples,
+    help_text,
+    split_names,
+    workers,
+)
 from ordinate.cli.screen import console, count, print_json, progress_bar, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from ordinate.simulation.parallel import Jobs
     from ordinate.simulation.tasks import Task
 
 app = typer.Typer(
@@ -30,7 +43,6 @@ Algorithms = Annotated[
 Budget = Annotated[int, typer.Option(min=1, help="Comparisons in each run.")]
 Every = Annotated[int, typer.Option(min=1, help="Measure the error each time after this many comparisons.")]
 Seeds = Annotated[int, typer.Option(min=1, help="How many times each algorithm runs: seeds 0, 1, ...")]
-Jobs = Annotated[int, typer.Option(min=1, help="How many processes share the work; the rows are the same.")]
 Out = Annotated[
     str | None,
     typer.Option(
@@ -89,7 +101,9 @@ def recorded(
     budget: Budget = 1000,
     every: Every = 100,
     seeds: Seeds = 10,
-    jobs: Jobs = 1,
+    jobs: Processes = 1,
+    backend: Backend = "processes",
+    scheduler: Scheduler = None,
     holdout: Annotated[
         str, typer.Option(help="Measure the error on answers held out, or on all answers of pairs held out.")
     ] = "answers",
@@ -130,7 +144,8 @@ def recorded(
         described,
         "held-out error",
         algorithms,
-        (budget, every, seeds, jobs),
+        (budget, every, seeds),
+        workers(jobs, backend, scheduler),
         {"refit_every": refit_every, "candidates": candidates, "scaling": scaling},
         out,
         plot,
@@ -140,6 +155,7 @@ def recorded(
 
 @_command(
     "ordinate simulate synthetic --n 100 --d 10 --noise 0.5 --budget 2000 --seeds 20 --jobs 2 --plot error.png",
+    "ordinate simulate synthetic --seeds 200 --backend dask --scheduler tcp://10.0.0.5:8786",
     "ordinate simulate synthetic --task task.npz --scaling none --refit-every 1 --algorithms guro-contextual",
 )
 def synthetic(
@@ -161,7 +177,9 @@ def synthetic(
     budget: Budget = 1000,
     every: Every = 100,
     seeds: Seeds = 10,
-    jobs: Jobs = 1,
+    jobs: Processes = 1,
+    backend: Backend = "processes",
+    scheduler: Scheduler = None,
     refit_every: RefitEvery = None,
     candidates: Candidates = None,
     scaling: Scaling = "auto",
@@ -187,7 +205,8 @@ def synthetic(
         described,
         "ordering error",
         algorithms,
-        (budget, every, seeds, jobs),
+        (budget, every, seeds),
+        workers(jobs, backend, scheduler),
         {"refit_every": refit_every, "candidates": candidates, "scaling": scaling},
         out,
         plot,
@@ -200,7 +219,8 @@ def _run(
     described: str,
     measure: str,
     algorithms: str,
-    sizes: tuple[int, int, int, int],
+    sizes: tuple[int, int, int],
+    jobs: Jobs,
     options: dict[str, Any],
     out: str | None,
     plot: str | None,
@@ -212,7 +232,7 @@ def _run(
     from ordinate.simulation.run import simulate
     from ordinate.simulation.summary import error_table
 
-    budget, every, seeds, jobs = sizes
+    budget, every, seeds = sizes
     _one_of("--scaling", options["scaling"], ("auto", "none"))
     for path in (out, plot):
         # A run takes long; a name that cannot be written is refused before it.

@@ -17,7 +17,7 @@ from ordinate.errors import InvalidInput
 from ordinate.experiments import EXPERIMENTS, Data, Experiment, Figure, Setting, Wishes, experiment
 from ordinate.experiments.figures import draw_figure, reference_panel
 from ordinate.experiments.rows import make_rows, read_rows
-from ordinate.simulation.parallel import Progress
+from ordinate.simulation.parallel import Jobs, Progress
 from ordinate.types import Columns
 
 
@@ -104,7 +104,7 @@ def _found(name: str, row: Experiment, sources: Sources) -> Iterator[tuple[str, 
             return
 
 
-def run_case(case: Case, sources: Sources, out: Path, jobs: int, watch: Watch) -> Done:
+def run_case(case: Case, sources: Sources, out: Path, jobs: Jobs, watch: Watch) -> Done:
     """Make what is missing, then draw; rows that are there already are kept."""
     rows: dict[str, Columns] = {}
     made = 0

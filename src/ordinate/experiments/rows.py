@@ -24,7 +24,7 @@ from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Setting
 from ordinate.formats import read_columns, write_columns
 from ordinate.formats.files import failures, read_bytes, write_bytes
-from ordinate.simulation.parallel import Progress, Report, finished
+from ordinate.simulation.parallel import Jobs, Progress, Report, finished
 from ordinate.simulation.run import Plan, Row, check_names, run_once
 from ordinate.simulation.tasks import Task
 
@@ -32,7 +32,7 @@ PLAN = "plan.json"
 COLUMNS = (*Row._fields, "core_seconds")
 
 
-def make_rows(setting: Setting, folder: Path, jobs: int = 1, progress: Progress | None = None) -> int:
+def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress | None = None) -> int:
     """Make the runs that the folder does not hold yet; returns how many that were.
 
     Raises InvalidInput where the folder holds rows of another plan.

@@ -1,4 +1,4 @@
-"""Spread runs over processes and watch how far they are."""
+"""Spread runs over processes here, or over the workers of a cluster, and watch how far they are."""
 
 from __future__ import annotations
 
@@ -14,28 +14,34 @@ from typing import TypeVar
 import numpy as np
 
 from ordinate.errors import InvalidInput
+from ordinate.simulation.cluster import Cluster
 from ordinate.types import Integers
 
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]  # (steps made, steps in all)
 Report = Callable[[int], None]  # (steps made in this run)
 Run = Callable[[Report], Result]
+Jobs = int | Cluster  # so many processes of this machine, or that cluster's workers
 
 POLL_SECONDS = 0.1
 
 
-def run_all(runs: Sequence[Run[Result]], steps: int, jobs: int, progress: Progress | None = None) -> list[Result]:
+def run_all(runs: Sequence[Run[Result]], steps: int, jobs: Jobs, progress: Progress | None = None) -> list[Result]:
     """The results of all runs, in their order; each run takes `steps` steps at most. See `finished`."""
     return [result for _, result in sorted(finished(runs, steps, jobs, progress), key=lambda done: done[0])]
 
 
 def finished(
-    runs: Sequence[Run[Result]], steps: int, jobs: int, progress: Progress | None = None
+    runs: Sequence[Run[Result]], steps: int, jobs: Jobs, progress: Progress | None = None
 ) -> Iterator[tuple[int, Result]]:
     """The place and the result of each run, as soon as it ends: in no particular order.
 
-    With more than one job the runs must be picklable. An exception in one run, or an interrupt, ends all.
+    With more than one job the runs must be picklable. An exception in one run, or an interrupt, ends all. On a cluster
+    progress counts the runs that ended.
     """
+    if isinstance(jobs, Cluster):
+        yield from _on_cluster(runs, steps, jobs, progress)
+        return
     if jobs < 1:
         raise InvalidInput(f"the number of jobs must be at least 1; got {jobs}")
     if not runs:
@@ -53,6 +59,16 @@ def finished(
             n_jobs=jobs, backend="loky", return_as="generator_unordered", pre_dispatch=2 * jobs, batch_size=1
         )
         yield from pool(tasks)
+
+
+def _on_cluster(
+    runs: Sequence[Run[Result]], steps: int, cluster: Cluster, progress: Progress | None
+) -> Iterator[tuple[int, Result]]:
+    counts = np.zeros(len(runs), dtype=np.int64)
+    with _watched(counts, steps, progress):
+        for place, result in cluster.results(runs):
+            counts[place] = steps
+            yield place, result
 
 
 def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[int, Result]:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from ordinate.errors import InvalidInput, PoolExhausted
 from ordinate.search import PairList
-from ordinate.simulation.parallel import Progress, Report, run_all
+from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
 
 
@@ -61,7 +61,7 @@ def simulate(
     budget: int,
     every: int = 100,
     *,
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Progress | None = None,
     refit_every: int | None = None,
     scaling: Literal["auto", "none"] = "auto",
@@ -70,7 +70,7 @@ def simulate(
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
     A run that uses up every recorded answer ends early, with a last row there. All columns but `seconds` are the same
-    whatever the number of `jobs` (processes). Interrupting stops all processes.
+    whatever `jobs` is (a number of processes, or a cluster). Interrupting stops all processes.
     """
     plan = Plan(budget, every, refit_every, scaling, candidates)
     check_names(algorithms, seeds)

@@ -1,0 +1,212 @@
+"""Runs on a real Dask cluster: a scheduler and two workers, processes of their own on the loopback interface."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import distributed
+import numpy as np
+import pytest
+
+from ordinate.datasets import draw_synthetic
+from ordinate.errors import ClusterFailed, InvalidInput, MissingExtra
+from ordinate.experiments.experiment import Setting
+from ordinate.experiments.rows import make_rows, read_rows
+from ordinate.simulation import cluster as cluster_module
+from ordinate.simulation.cluster import Cluster
+from ordinate.simulation.parallel import finished, run_all
+from ordinate.simulation.run import Plan, simulate
+from ordinate.simulation.tasks import SimulatedTask
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+@dataclass
+class RunningCluster:
+    address: str
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]]
+
+
+def started(*arguments: str) -> subprocess.Popen[bytes]:
+    # The workers import the tests' modules too: that is where some runs below are defined.
+    path = os.pathsep.join([str(SOURCE), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments],
+        env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+@contextmanager
+def running(folder: Path, workers: int) -> Iterator[RunningCluster]:
+    address = f"tcp://127.0.0.1:{free_port()}"
+    scheduler = started("scheduler", "--host", "127.0.0.1", "--port", address.rsplit(":")[-1], "--no-dashboard")
+    # Without a nanny, which would start a killed worker again; all in one place, so that nothing is left behind.
+    worker = ("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder))
+    made = RunningCluster(address, scheduler, [started(*worker) for _ in range(workers)])
+    try:
+        with distributed.Client(address, timeout=60, set_as_default=False) as client:
+            if workers:
+                client.wait_for_workers(workers, timeout=60)
+        yield made
+    finally:
+        for process in (*made.workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[RunningCluster]:
+    """Two workers of which the test may kill what it likes."""
+    with running(tmp_path / "cluster", workers=2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster]:
+    """Two workers for the tests that leave them as they are."""
+    with running(tmp_path_factory.mktemp("cluster"), workers=2) as made:
+        yield made
+
+
+def setting(seeds: int) -> Setting:
+    task = SimulatedTask(draw_synthetic(60, 4, np.random.default_rng(0)), noise=1.0)
+    return Setting("here", task, Plan(budget=100, every=50), ("guro-hybrid", "uniform-contextual"), seeds)
+
+
+def without_seconds(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return {name: column for name, column in rows.items() if "seconds" not in name}
+
+
+def test_a_worker_killed_in_the_middle_costs_no_row(doomed: RunningCluster, tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    make_rows(setting(4), here)
+    seen: list[int] = []
+
+    def watch(made: int, total: int) -> None:
+        seen.append(made)
+        if made >= 200 and doomed.workers[0].poll() is None:
+            # Two runs of eight are back. Both workers are at work on others, and this one ends as by kill -9.
+            doomed.workers[0].kill()
+            doomed.workers[0].wait()
+
+    assert make_rows(setting(4), there, Cluster(doomed.address), watch) == 8
+    assert doomed.workers[0].poll() == -signal.SIGKILL
+    assert without_seconds(read_rows(setting(4), there)) == without_seconds(read_rows(setting(4), here))
+    assert seen == sorted(seen)
+    assert seen[-1] == 8 * 100
+
+
+def test_an_experiment_stopped_there_goes_on_here(doomed: RunningCluster, tmp_path: Path) -> None:
+    def stop(made: int, total: int) -> None:
+        if made >= 100:
+            doomed.scheduler.kill()
+
+    with pytest.raises(ClusterFailed, match="lost the scheduler"):
+        make_rows(setting(5), tmp_path, Cluster(doomed.address), stop)
+    kept = len(list(tmp_path.glob("*.parquet")))
+    assert 0 < kept < 10
+    assert make_rows(setting(5), tmp_path) == 10 - kept
+
+
+def test_rows_of_a_simulation_are_in_their_order(cluster: RunningCluster) -> None:
+    task = SimulatedTask(draw_synthetic(20, 3, np.random.default_rng(0)))
+    arguments = (task, ["guro-contextual", "uniform-independent"], [2, 0], 30, 10)
+    there, here = (simulate(*arguments, jobs=jobs) for jobs in (Cluster(cluster.address), 1))
+    assert without_seconds(there) == without_seconds(here)
+
+
+def size_of(data: np.ndarray, place: int, report: Any) -> int:
+    if place < 0:
+        raise InvalidInput(f"no such place: {place}")
+    if place == 99:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return int(data.nbytes) + place
+
+
+def test_what_runs_share_may_be_large(cluster: RunningCluster) -> None:
+    data = np.zeros(4_000_000)  # Dask warns above 10 MB, and a warning is an error here
+    runs = [partial(size_of, data, place) for place in range(3)]
+    assert run_all(runs, 1, Cluster(cluster.address)) == [data.nbytes + place for place in range(3)]
+
+
+def test_an_error_in_a_run_comes_through(cluster: RunningCluster) -> None:
+    runs = [partial(size_of, np.zeros(3), place) for place in (0, -1, 1, 2)]
+    with pytest.raises(InvalidInput, match="no such place: -1"):
+        list(finished(runs, 1, Cluster(cluster.address)))
+
+
+def test_an_interrupt_ends_the_command_and_frees_the_workers(cluster: RunningCluster) -> None:
+    line = ["simulate", "synthetic", "--n", "300", "--budget", "2000", "--seeds", "3"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ordinate", *line, "--backend", "dask", "--scheduler", cluster.address],
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        wait_until(lambda: any(client.processing().values()))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert said.startswith("Interrupted")
+        assert said.count("\n") == 1
+        wait_until(lambda: not any(client.processing().values()))
+    assert run_all([partial(size_of, np.zeros(3), 1)], 1, Cluster(cluster.address)) == [25]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    pytest.fail("it did not happen within a minute")
+
+
+def test_another_version_on_a_worker_is_refused(cluster: RunningCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "__version__", "999")
+    with pytest.raises(ClusterFailed, match=r"needs ordinate 999 and has version \d"):
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(cluster.address))
+
+
+def test_a_scheduler_without_workers_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "SECONDS_TO_WAIT_FOR_WORKERS", 0.5)
+    with running(tmp_path, workers=0) as alone, pytest.raises(ClusterFailed, match="has no workers"):
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(alone.address))
+
+
+def test_a_scheduler_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "SECONDS_TO_CONNECT", 0.5)
+    with pytest.raises(ClusterFailed, match="no Dask scheduler answers at tcp:"):
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(f"tcp://127.0.0.1:{free_port()}"))
+
+
+@pytest.mark.parametrize("address", ["nonsense", "http://127.0.0.1:80", "tcp://127.0.0.1:port", ""])
+def test_an_address_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setattr(cluster_module, "SECONDS_TO_CONNECT", 0.5)
+    with pytest.raises(ClusterFailed, match="no Dask scheduler answers"):
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(address))
+
+
+def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtra, match=r"python -m pip install 'ordinate\[dask\]'"):
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster("tcp://127.0.0.1:1"))
