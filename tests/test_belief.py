@@ -52,6 +52,20 @@ def test_updates_equal_refactorisation(kind: str) -> None:
     np.testing.assert_array_equal(belief.mean, mean)
 
 
+@pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
+def test_settling_moves_the_mean_and_nothing_else(kind: str) -> None:
+    rng = np.random.default_rng(6)
+    belief: Belief
+    belief, _ = random_dense(rng, 9) if kind == "dense" else random_factored(rng, 9, 4, float(kind == "hybrid"))
+    belief = update(update(belief, 0, 3), 2, 3)
+    before, mean = full(belief), rng.normal(size=9)
+    after = belief.settle(mean)
+    np.testing.assert_allclose(full(after), before, atol=1e-12)
+    np.testing.assert_array_equal(after.mean, mean)
+    if kind == "dense":
+        assert after.factor.shape == (9, 0)
+
+
 def test_factored_update_with_residuals_drops_the_cross_terms_only() -> None:
     rng = np.random.default_rng(1)
     belief, _ = random_factored(rng, 6, 3, 1.0)

@@ -5,8 +5,12 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from ordinate import belief as beliefs
-from ordinate.algorithms import ALGORITHMS
-from ordinate.models import Answers
+from ordinate.algorithms import ALGORITHMS, last_refit, last_renewal, next_refit
+from ordinate.models import Answers, Model
+from ordinate.models.contextual import Contextual
+from ordinate.models.factored import FactoredHybrid
+from ordinate.models.hybrid import Hybrid
+from ordinate.models.independent import Independent
 from ordinate.scaling import FeatureMap
 from ordinate.search import AllPairs, Choice
 from ordinate.strategies import Situation
@@ -46,6 +50,56 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> N
         beliefs.difference(found, LEFT, RIGHT), beliefs.difference(expected, LEFT, RIGHT), strict=True
     ):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("forget", [False, True])
+def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
+    monkeypatch: pytest.MonkeyPatch, forget: bool
+) -> None:
+    """Renewed after 100 of 117 answers, refitted after 110: H by hand, with each weight at the mean of its day."""
+    monkeypatch.setattr("ordinate.inference.last_renewal", lambda model, refit, items, every: refit - refit % 50)
+    study = study_after("guro-hybrid", 0)
+    rng = np.random.default_rng(2)
+    for left, step, winner in zip(
+        rng.integers(0, 20, 117), rng.integers(1, 20, 117), rng.integers(0, 2, 117), strict=True
+    ):
+        study.record([(str(left), str((left + step) % 20), ("left", "right")[winner])])
+        study._inference.belief(study._state)
+        if forget and step % 3 == 0:
+            study._forget()
+    found = study._inference.belief(study._state)
+
+    answers = Answers(*study._state.effective.first(117))
+    scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
+    means = {count: Hybrid().fit(scaled, Answers(*(part[:count] for part in answers))).mean for count in (100, 110)}
+    np.testing.assert_array_equal(found.mean, means[110])
+    precision = np.linalg.inv(2.0 * scaled @ scaled.T + np.eye(20))
+    for row, (i, j) in enumerate(zip(answers.left, answers.right, strict=True)):
+        day = means[110 if row >= 110 else 100]
+        z = np.eye(20)[i] - np.eye(20)[j]
+        precision += np.outer(z, z) / (2 + np.exp(day[i] - day[j]) + np.exp(day[j] - day[i]))
+    z = np.eye(20)[LEFT] - np.eye(20)[RIGHT]
+    expected = np.einsum("pi,ij,pj->p", z, np.linalg.inv(precision), z)
+    np.testing.assert_allclose(beliefs.difference(found, LEFT, RIGHT)[1], expected, rtol=1e-9)
+
+
+def test_renewals_are_refits_and_come_by_the_schedule() -> None:
+    def renewals(model: Model, items: int, upto: int, every: int | None = None) -> list[int]:
+        refits, answers = [0], 0
+        while (answers := next_refit(answers, items, every)) <= upto:
+            assert last_refit(answers, items, every) == answers
+            refits.append(answers)
+        found = [last_renewal(model, refit, items, every) for refit in refits]
+        assert set(found) <= set(refits)
+        assert all(renewal <= refit for renewal, refit in zip(found, refits, strict=True))
+        return sorted(set(found))
+
+    assert renewals(Hybrid(), 1000, 130) == [*range(101), 110, 120, 130]
+    assert renewals(Hybrid(), 2500, 2100) == list(range(0, 2101, 100))
+    assert renewals(Hybrid(), 6072, 3100) == [*range(0, 1000, 100), 1000, 2000, 3000]
+    assert renewals(Independent(), 6072, 2020, 30) == [0, 90, 180, 300, 390, 480, 600, 690, 780, 900, 990, 1980]
+    assert renewals(FactoredHybrid(), 100, 3000)[-4:] == [990, 1000, 2000, 3000]
+    assert renewals(Contextual(), 6072, 150) == [*range(101), 125, 150]
 
 
 @pytest.mark.parametrize("algorithm", [name for name, row in ALGORITHMS.items() if row.refit_every == 1])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -156,3 +157,25 @@ def without_token(value: Any, token: str) -> Any:
 
 TestReopened = Reopened.TestCase
 TestReopened.settings = settings(max_examples=40, stateful_step_count=40)
+
+
+class ReopenedBetweenRenewals(Reopened):
+    """The same where a refit seldom renews the covariance, as in a study of thousands of items."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr("ordinate.inference.last_renewal", lambda model, refit, items, every: seldom(refit, every))
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.patch.undo()
+
+
+def seldom(refit: int, every: int | None) -> int:
+    step = 5 * (every or 1)
+    return refit - refit % step
+
+
+TestReopenedBetweenRenewals = ReopenedBetweenRenewals.TestCase
+TestReopenedBetweenRenewals.settings = settings(max_examples=40, stateful_step_count=40)

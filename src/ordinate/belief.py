@@ -70,6 +70,12 @@ class Belief(Protocol):
     def shrink(self, left: int, right: int, curvature: float) -> Belief:
         """The belief after one more answer of this curvature to a pair, whatever the answer; the mean stays."""
 
+    def settle(self, mean: Floats) -> Belief:
+        """The belief with a new mean, at a refit that keeps the covariance; may reuse this belief's arrays.
+
+        So this belief, and what it was made from or has become by `shrink`, must not be used any more.
+        """
+
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
         """(size, n) draws of the scores."""
 
@@ -113,6 +119,9 @@ class FactoredBelief:
                 residual[item] -= rate * residual[item] ** 2
         return replace(self, factor=factor, residual=residual, history=self.history.extended())
 
+    def settle(self, mean: Floats) -> FactoredBelief:
+        return replace(self, mean=mean, history=History())
+
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
         shared = rng.standard_normal((size, self.factor.shape[1])) @ self.factor.T
         own = rng.standard_normal((size, len(self.mean))) * np.sqrt(self.residual)
@@ -150,18 +159,33 @@ class DenseBelief:
         return np.ascontiguousarray(tile)
 
     def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
-        direction = self.base[:, left] - self.base[:, right]
+        direction = self.base[left] - self.base[right]
         if self.factor.shape[1]:
             direction = direction - self.factor @ (self.factor[left] - self.factor[right])
         variance = max(float(direction[left] - direction[right]), 0.0)
         column = math.sqrt(curvature / (1.0 + curvature * variance)) * direction
         return replace(self, factor=np.column_stack([self.factor, column]), history=self.history.extended())
 
+    def settle(self, mean: Floats) -> DenseBelief:
+        # A second (n, n) array would double the memory, and writing it costs more than the product.
+        add_product(self.base, self.factor, -1.0)
+        return replace(self, mean=mean, factor=np.empty((len(mean), 0)), history=History())
+
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
         draws: Floats = rng.multivariate_normal(
             self.mean, self.base - self.factor @ self.factor.T, size=size, method="eigh", check_valid="ignore"
         )
         return draws
+
+
+def add_product(matrix: Floats, factor: Floats, sign: float) -> None:
+    """matrix + sign * factor @ factor.T, in place, for a symmetric matrix (n, n)."""
+    if not factor.shape[1]:
+        return
+    from scipy.linalg.blas import dgemm
+
+    # The transpose is what BLAS takes as its own.
+    dgemm(sign, factor, factor, 1.0, matrix.T, trans_b=1, overwrite_c=1)
 
 
 def difference(belief: Belief, left: Integers, right: Integers) -> tuple[Floats, Floats]:

@@ -1,8 +1,9 @@
 """What is believed after a log: state -> posterior and belief, as the models and the schedule of refits have it.
 
-A belief is a pure function of the items, the effective comparisons and the open queries: a cold fit of the answers up
-to the last scheduled refit, one rank-one update for each answer since, and one for each open query. All that is kept
-here between calls is keyed by what it depends on, and may be dropped at any moment without changing a result.
+A belief is a pure function of the items, the effective comparisons and the open queries. Its mean is a cold fit of the
+answers up to the last scheduled refit. Its covariance is that of the last scheduled renewal, with one rank-one update
+for each answer since, by the curvature at the mean of its day, and one for each open query. All that is kept here
+between calls is keyed by what it depends on, and may be dropped at any moment without changing a result.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinate import belief as beliefs
-from ordinate.algorithms import algorithm, last_refit
+from ordinate.algorithms import algorithm, last_refit, last_renewal, next_refit
 from ordinate.belief import Belief
 from ordinate.errors import InvalidInput
 from ordinate.fold import State
@@ -34,10 +35,21 @@ class _Scaled:
     features: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class _Refitted:
+    """The belief right after a refit, which saw this many answers; the covariance was renewed after `renewal`."""
+
+    epochs: tuple[int, int]
+    renewal: int
+    answers: int
+    belief: Belief
+
+
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._algorithm = algorithm(settings.algorithm)
+        self._every = self._algorithm.refit_every or settings.refit_every
         self.forget()
 
     def forget(self) -> None:
@@ -45,10 +57,11 @@ class Inference:
         self._scaled: _Scaled | None = None
         # The two newest fits: that of the last refit, and that of all answers.
         self._fits: dict[tuple[int, int, int], Posterior] = {}
-        # A fit, how many answers were taken in since, and the belief then.
-        self._answered: tuple[Posterior, int, Belief] | None = None
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
+        self._refitted: _Refitted | None = None
+        # How many answers were taken in since, and the belief then.
+        self._answered: tuple[_Refitted, int, Belief] | None = None
         # That belief, the open queries that were taken in, and the belief then.
         self._pending: tuple[Belief, tuple[int | None, ...], Belief] | None = None
         # Upper bounds for the next search; they know by themselves which beliefs and pools they are right for.
@@ -77,28 +90,45 @@ class Inference:
 
     def coefficients(self, state: State) -> Floats:
         """(k,) theta of the newest scheduled refit."""
-        return self._fit(state, self._refit(state)).coefficients
+        refit = last_refit(len(state.effective), len(state.items), self._every)
+        return self._fit(state, refit).coefficients
 
     def features(self, state: State) -> Floats:
         """(n, k) the scaled features of all items."""
         return self._scale(state).features
 
-    def _refit(self, state: State) -> int:
-        """How many answers the newest scheduled refit saw."""
-        every = self._algorithm.refit_every or self._settings.refit_every
-        return last_refit(len(state.effective), len(state.items), every)
-
     def answered(self, state: State) -> Belief:
         """The belief after all answers, without the open queries."""
-        total, refit = len(state.effective), self._refit(state)
-        posterior = self._fit(state, refit)
-        fit, done, belief = self._answered or (posterior, refit, posterior.belief)
-        if fit is not posterior:
-            done, belief = refit, posterior.belief
-        left, right, _ = state.effective.first(total)
-        for row in range(done, total):
+        return self._updated(state, self._after_refit(state), len(state.effective))
+
+    def _after_refit(self, state: State) -> _Refitted:
+        items, epochs = len(state.items), (state.items_epoch, state.epoch)
+        refit = last_refit(len(state.effective), items, self._every)
+        renewal = last_renewal(self._algorithm.model, refit, items, self._every)
+        at = self._refitted
+        if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
+            # The old belief goes first: there may be no memory for two.
+            self._refitted = self._answered = self._pending = at = None
+            fit = self._fit(state, renewal)
+            at = _Refitted(epochs, renewal, renewal, fit.spread.belief(fit.mean))
+        while at.answers < refit:
+            answers = next_refit(at.answers, items, self._every)
+            mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
+            # Settling spends the old belief, so nothing may remember it, even if it is interrupted.
+            self._refitted = self._answered = self._pending = None
+            at = _Refitted(epochs, renewal, answers, belief.settle(mean))
+        self._refitted = at
+        return at
+
+    def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
+        """The belief after the first `count` answers, of which the refit saw some."""
+        at, done, belief = self._answered or (refitted, refitted.answers, refitted.belief)
+        if at is not refitted or done > count:
+            done, belief = refitted.answers, refitted.belief
+        left, right, _ = state.effective.first(count)
+        for row in range(done, count):
             belief = beliefs.update(belief, int(left[row]), int(right[row]))
-        self._answered = (posterior, total, belief)
+        self._answered = (refitted, count, belief)
         return belief
 
     def expected_error(self, state: State, count: int | None = None) -> float:
@@ -123,7 +153,8 @@ class Inference:
         key = (state.items_epoch, state.epoch, count)
         if key not in self._errors:
             with one_thread():
-                error = beliefs.expected_error(self._fit(state, count).belief, state.active)
+                fit = self._fit(state, count)
+                error = beliefs.expected_error(fit.spread.belief(fit.mean), state.active)
             kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
             self._errors = {**kept, key: error}
         return self._errors[key]

@@ -71,6 +71,25 @@ def linear_scores(features: Floats, coefficients: Floats) -> Floats:
 
 
 @compiled
+def mirror(matrix: Floats) -> None:
+    """Copy the upper triangle of a square matrix over the lower one, in place, block by block."""
+    size = matrix.shape[0]
+    for top in range(0, size, 64):
+        for first in range(top, size, 64):
+            for row in range(top, min(top + 64, size)):
+                for column in range(max(first, row + 1), min(first + 64, size)):
+                    matrix[column, row] = matrix[row, column]
+
+
+@compiled
+def place_block(block: Floats, rows: Integers, matrix: Floats) -> None:
+    """matrix[rows][:, rows] = block, in place."""
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[0]):
+            matrix[rows[row], rows[column]] = block[row, column]
+
+
+@compiled
 def difference_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
     """v_ij by one fixed order of summation, so that it has the same bits wherever it is computed."""
     squared = 0.0

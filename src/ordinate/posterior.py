@@ -6,30 +6,62 @@ theta  coefficients     zeta_i  what theta does not explain of item i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from ordinate import kernels
-from ordinate.belief import Belief, members
+from ordinate.belief import Belief, FactoredBelief, members
 from ordinate.types import Floats, Integers
+
+
+class Spread(Protocol):
+    """Second moments of theta and the scores."""
+
+    @property
+    def coefficients(self) -> Floats:
+        """(k, k) Cov(theta)."""
+
+    @property
+    def score_map(self) -> Floats:
+        """(n, k): Cov(theta, f) = coefficients @ score_map.T"""
+
+    @property
+    def variance(self) -> Floats:
+        """(n,) Var(f)."""
+
+    def with_mean(self, rows: Integers) -> Floats:
+        """Cov(f_i, the mean score of the rows), for each of the rows."""
+
+    def belief(self, mean: Floats) -> Belief:
+        """A new belief about the scores, which shares no array that it may change (`DenseBelief.settle`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """A Gaussian posterior over theta and the scores of the study's items.
 
-    coefficients            (k,) mean of theta; k = 0 for a model that ignores features
-    coefficient_covariance  (k, k)
-    score_map               (n, k): Cov(theta, f) = coefficient_covariance @ score_map.T
-    new_item_variance       prior variance of zeta of an item outside the study
+    mean               (n,) of the scores
+    coefficients       (k,) mean of theta; k = 0 for a model that ignores features
+    find_spread        gives the covariances: what only needs the mean does not wait for them
+    new_item_variance  prior variance of zeta of an item outside the study
     """
 
-    belief: Belief
+    mean: Floats
     coefficients: Floats
-    coefficient_covariance: Floats
-    score_map: Floats
+    find_spread: Callable[[], Spread]
     new_item_variance: float
+
+    @cached_property
+    def spread(self) -> Spread:
+        return self.find_spread()
+
+    @cached_property
+    def belief(self) -> Belief:
+        return self.spread.belief(self.mean)
 
     def centred(self, group: Integers) -> tuple[Floats, Floats]:
         """Scores minus the mean score of their group, and standard errors of that difference, each (n,).
@@ -37,11 +69,11 @@ class Posterior:
         Items of group -1 get nan.
         """
         scores, errors = np.full(len(group), np.nan), np.full(len(group), np.nan)
-        variance = self.belief.variance
+        variance = self.spread.variance
         for rows in members(group):
-            with_mean, mean_variance = self._against_mean(rows)
-            scores[rows] = self.belief.mean[rows] - self.belief.mean[rows].mean()
-            errors[rows] = np.sqrt(np.maximum(variance[rows] - 2.0 * with_mean + mean_variance, 0.0))
+            with_mean = self.spread.with_mean(rows)
+            scores[rows] = self.mean[rows] - self.mean[rows].mean()
+            errors[rows] = np.sqrt(np.maximum(variance[rows] - 2.0 * with_mean + with_mean.mean(), 0.0))
         return scores, errors
 
     def predict(self, features: Floats, group: Integers, study_group: Integers) -> tuple[Floats, Floats]:
@@ -52,22 +84,35 @@ class Posterior:
         """
         features = features[:, : len(self.coefficients)]
         scores = kernels.linear_scores(features, self.coefficients)
-        spread = features @ self.coefficient_covariance
+        spread = features @ self.spread.coefficients
         variance = np.einsum("mk,mk->m", spread, features) + self.new_item_variance
         for rows in members(study_group):
             chosen = np.flatnonzero(group == study_group[rows[0]])
             if not len(chosen):
                 continue
-            _, mean_variance = self._against_mean(rows)
-            scores[chosen] -= self.belief.mean[rows].mean()
-            variance[chosen] += mean_variance - 2.0 * spread[chosen] @ self.score_map[rows].mean(axis=0)
+            scores[chosen] -= self.mean[rows].mean()
+            mean_variance = self.spread.with_mean(rows).mean()
+            variance[chosen] += mean_variance - 2.0 * spread[chosen] @ self.spread.score_map[rows].mean(axis=0)
         return scores, np.sqrt(np.maximum(variance, 0.0))
 
-    def _against_mean(self, rows: Integers) -> tuple[Floats, float]:
-        """Cov(f_i, mean f) for each of the rows, and Var(mean f), the mean over the rows."""
-        belief, count = self.belief, len(rows)
-        total = belief.factor[rows].sum(axis=0)
-        with_mean: Floats = (belief.sign * belief.factor[rows] @ total + belief.residual[rows]) / count
-        if belief.base.size:
-            with_mean = with_mean + belief.base[rows][:, rows].mean(axis=1)
-        return with_mean, float(with_mean.mean())
+
+@dataclass(frozen=True, eq=False)
+class FactoredSpread:
+    """Of a model whose belief is factored: theta's covariance, the factor it gives the scores, and a residual."""
+
+    coefficients: Floats
+    score_map: Floats
+    factor: Floats
+    residual: Floats
+
+    @cached_property
+    def variance(self) -> Floats:
+        return self.belief(np.empty(0)).variance
+
+    def with_mean(self, rows: Integers) -> Floats:
+        factor = self.factor[rows]
+        covariance: Floats = (factor @ factor.sum(axis=0) + self.residual[rows]) / len(rows)
+        return covariance
+
+    def belief(self, mean: Floats) -> FactoredBelief:
+        return FactoredBelief(mean, self.factor, self.residual)

@@ -240,7 +240,7 @@ class Study(Questions):
     @locked
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
-        return self._inference.posterior(self._catch_up()).belief.mean
+        return self._inference.posterior(self._catch_up()).mean
 
     @locked
     def expected_error(self) -> float:

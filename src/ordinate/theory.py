@@ -305,7 +305,7 @@ def bounds_over_run(
         seen = Answers(answers.left[:step], answers.right[:step], answers.outcome[:step])
         posterior = model.fit(features, seen)
         error = expected_error(posterior.belief, np.zeros(len(features), dtype=np.int64))
-        learned = CoefficientBelief(features, posterior.coefficients, posterior.coefficient_covariance, precision)
+        learned = CoefficientBelief(features, posterior.coefficients, posterior.spread.coefficients, precision)
         for form, rules in FORMS.items():
             beliefs: dict[View, CoefficientBelief] = {"verifiable": learned}
             if truth is not None:

@@ -102,9 +102,9 @@ def test_mean_and_covariance_are_those_of_another_optimiser_and_finite_differenc
     rows = np.arange(n)
     np.testing.assert_allclose(posterior.belief.covariance(rows, rows), covariance, atol=1e-6)
     coefficients = len(posterior.coefficients)
-    np.testing.assert_allclose(posterior.coefficient_covariance, inverse[:coefficients, :coefficients], atol=1e-6)
+    np.testing.assert_allclose(posterior.spread.coefficients, inverse[:coefficients, :coefficients], atol=1e-6)
     np.testing.assert_allclose(
-        posterior.coefficient_covariance @ posterior.score_map[:, :coefficients].T,
+        posterior.spread.coefficients @ posterior.spread.score_map[:, :coefficients].T,
         (inverse @ design.T)[:coefficients],
         atol=1e-6,
     )
@@ -220,7 +220,7 @@ def test_factored_covariance_is_the_plain_recursion() -> None:
         for item in (i, j):
             own[item] -= slope * own[item] ** 2 / (1 + slope * total)
     rows = np.arange(8)
-    np.testing.assert_allclose(posterior.coefficient_covariance, sigma, atol=1e-10)
+    np.testing.assert_allclose(posterior.spread.coefficients, sigma, atol=1e-10)
     np.testing.assert_allclose(posterior.belief.residual, own, atol=1e-10)
     np.testing.assert_allclose(posterior.belief.covariance(rows, rows), features @ sigma @ features.T, atol=1e-9)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky, lapack, solve_triangular
 
+from ordinate import kernels
 from ordinate.types import Floats
 
 
@@ -38,6 +39,19 @@ class PositiveDefinite:
         inverse = solve_triangular(self._lower, np.eye(len(self._scale)), lower=True, check_finite=False)
         root: Floats = inverse.T / self._scale[:, None]
         return root
+
+
+def invert(matrix: Floats) -> None:
+    """The inverse of a positive definite matrix, in place; only the upper triangle is read."""
+    if not len(matrix):
+        return
+    # The transpose is what LAPACK takes as its own, so nothing is copied.
+    lower, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1, clean=0)
+    if not failed:
+        _, failed = lapack.dpotri(lower, lower=1, overwrite_c=1)
+    if failed:
+        raise ArithmeticError("the answers' precision matrix is not positive definite; please report the study")
+    kernels.mirror(matrix)
 
 
 def root_of(covariance: Floats) -> Floats:

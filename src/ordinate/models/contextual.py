@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinate import kernels
-from ordinate.belief import FactoredBelief
 from ordinate.models import Answers
 from ordinate.models.cholesky import PositiveDefinite
 from ordinate.models.likelihood import PairCounts, newton
-from ordinate.posterior import Posterior
+from ordinate.posterior import FactoredSpread, Posterior
 from ordinate.types import Floats
 
 _BLOCK = 1 << 13
@@ -46,14 +45,12 @@ class Contextual:
             return gradient, hessian(theta).solve(gradient)
 
         theta = newton(objective, step, np.zeros(features.shape[1]))
-        root = hessian(theta).inverse_root()
-        return Posterior(
-            belief=FactoredBelief(kernels.linear_scores(features, theta), features @ root, np.zeros(len(features))),
-            coefficients=theta,
-            coefficient_covariance=root @ root.T,
-            score_map=features,
-            new_item_variance=0.0,
-        )
+
+        def spread() -> FactoredSpread:
+            root = hessian(theta).inverse_root()
+            return FactoredSpread(root @ root.T, features, features @ root, np.zeros(len(features)))
+
+        return Posterior(kernels.linear_scores(features, theta), theta, spread, new_item_variance=0.0)
 
 
 def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:

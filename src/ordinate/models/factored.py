@@ -14,12 +14,11 @@ import numpy as np
 from scipy.special import expit
 
 from ordinate import kernels
-from ordinate.belief import FactoredBelief
 from ordinate.models import Answers
 from ordinate.models.cholesky import root_of
 from ordinate.models.maximum import Compared, Prior, maximum
 from ordinate.models.one_by_one import replay_factored
-from ordinate.posterior import Posterior
+from ordinate.posterior import FactoredSpread, Posterior
 from ordinate.types import Floats
 
 
@@ -35,14 +34,12 @@ class FactoredHybrid:
         theta, zeta = maximum(Prior(self.coefficient_variance, self.item_variance), compared)
         mean = kernels.linear_scores(features, theta)
         mean[compared.rows] += zeta
-        margin = mean[answers.left] - mean[answers.right]
-        covariance = self.coefficient_variance * np.eye(features.shape[1])
-        residual = np.full(len(features), self.item_variance)
-        replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
-        return Posterior(
-            belief=FactoredBelief(mean, features @ root_of(covariance), residual),
-            coefficients=theta,
-            coefficient_covariance=covariance,
-            score_map=features,
-            new_item_variance=self.item_variance,
-        )
+
+        def spread() -> FactoredSpread:
+            margin = mean[answers.left] - mean[answers.right]
+            covariance = self.coefficient_variance * np.eye(features.shape[1])
+            residual = np.full(len(features), self.item_variance)
+            replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
+            return FactoredSpread(covariance, features, features @ root_of(covariance), residual)
+
+        return Posterior(mean, theta, spread, self.item_variance)

@@ -2,24 +2,27 @@
 
 X (n, k) features     L (n, n) Laplacian of the answered pairs, weights sigma'     A = (I / item_variance + L)^-1
 S = I / coefficient_variance + X^T (I - A / item_variance) X / item_variance, the Schur complement: Cov(theta) = S^-1
-
-Items nobody has compared have empty rows in L, so all of this happens on the compared ones.
+Cov(f) = A + A X S^-1 X^T A / item_variance^2
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ordinate import kernels
-from ordinate.belief import DenseBelief
+from ordinate.belief import DenseBelief, add_product
 from ordinate.models import Answers
-from ordinate.models.cholesky import PositiveDefinite
+from ordinate.models.cholesky import PositiveDefinite, invert
 from ordinate.models.maximum import Compared, Prior, maximum
+from ordinate.models.pair_loops import likelihood
 from ordinate.posterior import Posterior
-from ordinate.types import Floats
+from ordinate.types import Floats, Integers
+
+_MOST_OF_THEM = 0.8
+"""From this share of compared items on, the others are inverted with them: one matrix instead of two in memory."""
 
 
 @dataclass(frozen=True)
@@ -30,42 +33,85 @@ class Hybrid:
     item_variance: float = 1.0
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        compared = Compared.of(features, answers)
-        theta, zeta = maximum(Prior(self.coefficient_variance, self.item_variance), compared)
-        inverse, solved, schur = self._curvature(compared, theta, zeta)
-
-        seen = compared.rows
+        prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
+        theta, zeta = maximum(prior, compared)
         mean = kernels.linear_scores(features, theta)
-        mean[seen] += zeta
-        score_map = features.copy()
-        score_map[seen] = solved / self.item_variance
-        root = schur.inverse_root()
-        spread = score_map @ root
-        covariance = spread @ spread.T
-        covariance.flat[:: len(features) + 1] += self.item_variance
-        covariance[np.ix_(seen, seen)] += inverse - self.item_variance * np.eye(len(seen))
-        return Posterior(
-            belief=DenseBelief(mean, covariance, np.empty((len(features), 0))),
-            coefficients=theta,
-            coefficient_covariance=root @ root.T,
-            score_map=score_map,
-            new_item_variance=self.item_variance,
-        )
+        mean[compared.rows] += zeta
+        return Posterior(mean, theta, lambda: HybridSpread(prior, features, compared, mean), self.item_variance)
 
-    def _curvature(self, compared: Compared, theta: Floats, zeta: Floats) -> tuple[Floats, Floats, PositiveDefinite]:
-        """A (t, t), A X (t, k) and the Schur complement S, over the t compared items."""
-        pairs, items = compared.pairs, len(compared.rows)
-        scores = compared.features @ theta + zeta
-        weight = pairs.weight(scores[pairs.left] - scores[pairs.right])
-        matrix = np.zeros((items, items))
-        matrix[pairs.right, pairs.left] = -weight  # left < right: the lower triangle
-        matrix.flat[:: items + 1] = pairs.degree(weight, items) + 1.0 / self.item_variance
-        lower = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        inverse: Floats = cho_solve(lower, np.eye(items), check_finite=False)
-        inverse = 0.5 * (inverse + inverse.T)
-        solved = inverse @ compared.features
-        # L A = I - A / item_variance spares the products with L.
-        kept = compared.features - solved / self.item_variance
-        information = compared.features.T @ kept / self.item_variance
-        schur = PositiveDefinite(0.5 * (information + information.T), 1.0 / self.coefficient_variance)
-        return inverse, solved, schur
+
+@dataclass(frozen=True, eq=False)
+class HybridSpread:
+    """The Laplace covariance at a mean, from what `Compared` holds of the answers."""
+
+    prior: Prior
+    features: Floats
+    compared: Compared
+    mean: Floats
+
+    @cached_property
+    def variance(self) -> Floats:
+        variance = np.full(len(self.features), self.prior.items)
+        variance[self.compared.rows] = np.diagonal(self._inverse)
+        spread = self.score_map @ self._root
+        variance += np.einsum("nk,nk->n", spread, spread)
+        return variance
+
+    def with_mean(self, rows: Integers) -> Floats:
+        among = np.zeros(len(self.features))
+        among[rows] = 1.0 / len(rows)
+        covariance = self.prior.items * among
+        covariance[self.compared.rows] = self._inverse @ among[self.compared.rows]
+        shared = self.score_map @ (self.coefficients @ (self.score_map.T @ among))
+        together: Floats = (covariance + shared)[rows]
+        return together
+
+    def belief(self, mean: Floats) -> DenseBelief:
+        rows, items = self.compared.rows, len(self.features)
+        if len(rows) > _MOST_OF_THEM * items:
+            covariance = self._inverted(rows, items)
+        else:
+            covariance = np.zeros((items, items))
+            covariance.flat[:: items + 1] = self.prior.items
+            kernels.place_block(self._inverted(np.arange(len(rows)), len(rows)), rows, covariance)
+        add_product(covariance, self.score_map @ self._root, 1.0)
+        return DenseBelief(mean, covariance, np.empty((items, 0)))
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        covariance: Floats = self._root @ self._root.T
+        return covariance
+
+    @cached_property
+    def score_map(self) -> Floats:
+        score_map = self.features.copy()
+        score_map[self.compared.rows] -= self._kept
+        return score_map
+
+    @cached_property
+    def _root(self) -> Floats:
+        """(k, k) root of Cov(theta) = S^-1."""
+        information = self.compared.features.T @ self._kept / self.prior.items
+        return PositiveDefinite(0.5 * (information + information.T), 1.0 / self.prior.coefficients).inverse_root()
+
+    @cached_property
+    def _kept(self) -> Floats:
+        """(t, k) X - A X / item_variance on the compared items."""
+        kept: Floats = self.compared.features - self._inverse @ self.compared.features / self.prior.items
+        return kept
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        """(t, t) A on the compared items."""
+        return self._inverted(np.arange(len(self.compared.rows)), len(self.compared.rows))
+
+    def _inverted(self, rows: Integers, size: int) -> Floats:
+        """(size, size) A, with the compared items at these rows and others that nobody compared."""
+        pairs = self.compared.pairs
+        _, _, weight, degree = likelihood(*pairs, self.mean[self.compared.rows])
+        matrix = np.zeros((size, size))
+        matrix.flat[:: size + 1] = 1.0 / self.prior.items
+        matrix[rows[pairs.left], rows[pairs.right]] = -weight
+        matrix[rows, rows] += degree
+        invert(matrix)
+        return matrix

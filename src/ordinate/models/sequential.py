@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.belief import FactoredBelief
 from ordinate.kernels import linear_scores
 from ordinate.models import Answers
 from ordinate.models.cholesky import root_of
 from ordinate.models.one_by_one import replay_sequential
-from ordinate.posterior import Posterior
+from ordinate.posterior import FactoredSpread, Posterior
 from ordinate.types import Floats
 
 
@@ -33,10 +32,8 @@ class Sequential:
         theta, covariance = np.zeros(columns), self.coefficient_variance * np.eye(columns)
         zeta, residual = np.zeros(items), np.full(items, self.item_variance)
         replay_sequential(np.ascontiguousarray(features), *answers, theta, covariance, zeta, residual)
-        return Posterior(
-            belief=FactoredBelief(linear_scores(features, theta) + zeta, features @ root_of(covariance), residual),
-            coefficients=theta,
-            coefficient_covariance=covariance,
-            score_map=features,
-            new_item_variance=self.item_variance,
-        )
+
+        def spread() -> FactoredSpread:
+            return FactoredSpread(covariance, features, features @ root_of(covariance), residual)
+
+        return Posterior(linear_scores(features, theta) + zeta, theta, spread, self.item_variance)

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.belief import FactoredBelief
 from ordinate.models import Answers
 from ordinate.models.one_by_one import replay_trueskill
-from ordinate.posterior import Posterior
+from ordinate.posterior import FactoredSpread, Posterior
 from ordinate.types import Floats
 
 
@@ -42,10 +41,6 @@ class TrueSkill:
         mean, variance = np.zeros(count), np.full(count, self.deviation**2)
         margin = float(ndtri(0.5 * (1.0 + self.draw_probability))) * math.sqrt(2.0) * self.beta
         replay_trueskill(*answers, self.beta, self.tau, margin, mean, variance)
-        return Posterior(
-            belief=FactoredBelief(mean, np.empty((count, 0)), variance),
-            coefficients=np.empty(0),
-            coefficient_covariance=np.empty((0, 0)),
-            score_map=np.empty((count, 0)),
-            new_item_variance=self.deviation**2,
-        )
+        nothing = np.empty((count, 0))
+        spread = FactoredSpread(np.empty((0, 0)), nothing, nothing, variance)
+        return Posterior(mean, np.empty(0), lambda: spread, self.deviation**2)
