@@ -98,7 +98,5 @@ def open_queries(
     ]
     if among is None or not mine:
         return mine
-    codes = PairList(*state.pairs(mine)).codes
-    # The long list against the short one: the other way round sorts the long one for every question.
-    listed = set(among.codes[np.isin(among.codes, codes)].tolist())
-    return [entry for entry, code in zip(mine, codes.tolist(), strict=True) if code in listed]
+    listed = among.holds(*state.pairs(mine))
+    return [entry for entry, kept in zip(mine, listed, strict=True) if kept]

@@ -111,7 +111,7 @@ class FactoredBelief:
         rate = curvature / (1.0 + curvature * variance)
         # factor (I - step w w^T) has the covariance factor (I - rate w w^T) factor^T.
         step = rate / (1.0 + math.sqrt(max(1.0 - rate * length, 0.0)))
-        factor = self.factor - np.outer(self.factor @ contrast, step * contrast)
+        factor = kernels.without_direction(self.factor, contrast, step)
         residual = self.residual
         if residual[left] > 0.0 or residual[right] > 0.0:
             residual = residual.copy()

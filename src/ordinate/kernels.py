@@ -245,6 +245,39 @@ def quick_variance(base: Floats, residual: Floats, factor: Floats, sign: float, 
     return variance
 
 
+@_fast
+def without_direction(factor: Floats, contrast: Floats, step: float) -> Floats:
+    """(n, k) factor @ (I - step * contrast @ contrast.T), in one pass over the memory."""
+    shrunk = np.empty_like(factor)
+    for row in range(factor.shape[0]):
+        along = 0.0
+        for column in range(factor.shape[1]):
+            along += factor[row, column] * contrast[column]
+        along *= step
+        for column in range(factor.shape[1]):
+            shrunk[row, column] = factor[row, column] - along * contrast[column]
+    return shrunk
+
+
+@compiled
+def carried_over(
+    old_left: Integers, old_right: Integers, old: Floats, left: Integers, right: Integers, otherwise: float
+) -> Floats:
+    """(P,) the old list's value of each pair of a new list, `otherwise` where it is not found.
+
+    Every pair in both is found if both lists are in the same order; a value is never that of another pair.
+    """
+    values = np.full(left.shape[0], otherwise)
+    place = 0
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        while place < old.shape[0] and (old_left[place] < i or (old_left[place] == i and old_right[place] < j)):
+            place += 1
+        if place < old.shape[0] and old_left[place] == i and old_right[place] == j:
+            values[pair] = old[place]
+    return values
+
+
 @compiled
 def settle_near_ties(
     positions: Integers,

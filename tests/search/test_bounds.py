@@ -197,6 +197,20 @@ def test_a_search_after_another_looks_at_a_small_part(kind: str, waiting: bool) 
     assert np.mean(looked[1:]) < 0.25 * looked[0]
 
 
+def test_lists_that_lose_pairs_and_get_them_back_are_looked_at_in_small_part() -> None:
+    rng, n = np.random.default_rng(1), 300
+    belief: Belief = FactoredBelief(rng.normal(size=n), rng.normal(size=(n, 20)) / np.sqrt(20), np.full(n, 0.1))
+    bounds, every, looked = Bounds(), AllPairs.of(np.zeros(n, dtype=np.int64)).sample(n**2, rng), []
+    for number in range(30):
+        pool = every.without(every.left[number::50], every.right[number::50])
+        choice = bounds.best(belief, belief, pool, CurvaturePower(2), rng)
+        assert choice[:2] == best_pair(belief, pool, CurvaturePower(2), rng)[:2]
+        looked.append(choice.looked)
+        belief = update(belief, choice.left, choice.right)
+    assert looked[0] == len(pool.left)
+    assert np.mean(looked[1:]) < 0.1 * looked[0]
+
+
 def test_a_belief_continues_those_it_came_from_and_no_other() -> None:
     fit = fitted(np.random.default_rng(0), "hybrid", 5, 1.0, coarse=False)
     once = update(fit, 0, 1)

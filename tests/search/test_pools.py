@@ -76,3 +76,17 @@ def test_pair_list() -> None:
     assert as_set(pairs.without(np.array([1, 9]), np.array([3, 8]))) == {(0, 2), (2, 4)}
     assert as_set(pairs.within(np.array([0, 1, 0, 1, -1]))) == {(1, 3), (0, 2)}
     assert pairs.sample(7, np.random.default_rng(0)) is pairs
+
+
+@given(n=st.integers(2, 12), seed=st.integers(0, 2**32))
+def test_a_list_knows_what_it_holds_and_loses_what_it_is_told_to(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left, right = np.triu_indices(n, 1)
+    kept, asked = rng.random(len(left)) < 0.5, rng.random(len(left)) < 0.3
+    swap = rng.random(len(left)) < 0.5
+    left, right = np.where(swap, right, left), np.where(swap, left, right)
+    pairs = PairList(left[kept], right[kept])
+    np.testing.assert_array_equal(pairs.holds(right[asked], left[asked]), kept[asked])
+    assert as_set(pairs.without(right[asked], left[asked])) == as_set(
+        PairList(left[kept & ~asked], right[kept & ~asked])
+    )

@@ -19,7 +19,8 @@ from ordinate import kernels
 from ordinate.belief import Belief, difference
 from ordinate.errors import PoolExhausted
 from ordinate.search.choice import Choice, CurvaturePower, Score, Utility, floor_of
-from ordinate.search.pools import AllPairs, Pool
+from ordinate.search.pair_bounds import PairBounds
+from ordinate.search.pools import AllPairs, PairList, Pool
 from ordinate.search.row_bounds import RowBounds
 
 
@@ -28,6 +29,7 @@ class Bounds:
 
     def __init__(self) -> None:
         self._rows: RowBounds | None = None
+        self._pairs: PairBounds | None = None
 
     def best(
         self,
@@ -47,6 +49,10 @@ class Bounds:
             if self._rows is None or not self._rows.serves(pool, utility, answered):
                 self._rows = RowBounds(pool, utility, answered)
             return self._rows.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
+        if isinstance(pool, PairList) and isinstance(utility, CurvaturePower):
+            if self._pairs is None or not self._pairs.serves(pool, utility, answered):
+                self._pairs = PairBounds(pool, utility, answered)
+            return self._pairs.best(answered, belief, rng.integers(0, 2**64, dtype=np.uint64))
         return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng)
 
 

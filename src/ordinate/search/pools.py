@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate import kernels
 from ordinate.belief import members
@@ -55,13 +56,21 @@ class PairList:
     def without(self, left: Integers, right: Integers) -> PairList:
         if not len(left):
             return self
-        kept = ~np.isin(self.codes, pair_codes(left, right))
-        return PairList(self.left[kept], self.right[kept])
+        gone = np.unique(pair_codes(left, right))
+        place = np.searchsorted(gone, codes := self.codes)
+        return self._only(gone[np.minimum(place, len(gone) - 1)] != codes)
+
+    def holds(self, left: Integers, right: Integers) -> NDArray[np.bool_]:
+        """Which of a few pairs are in the list, whichever side is which."""
+        codes = self.codes
+        return np.array([(codes == code).any() for code in pair_codes(left, right)], dtype=np.bool_)
 
     def within(self, group: Integers) -> PairList:
         """The pairs whose two items are in one group; -1 is no group."""
-        kept = (group[self.left] == group[self.right]) & (group[self.left] >= 0)
-        return PairList(self.left[kept], self.right[kept])
+        return self._only((group[self.left] == group[self.right]) & (group[self.left] >= 0))
+
+    def _only(self, kept: NDArray[np.bool_]) -> PairList:
+        return self if kept.all() else PairList(self.left[kept], self.right[kept])
 
     def sample(self, count: int, rng: np.random.Generator) -> PairList:
         if count >= self.size:
