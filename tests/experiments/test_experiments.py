@@ -31,6 +31,8 @@ def write(world, data, folder):
     }
     if data in writers:
         writers[data]()
+    if data == "gppl_humour":
+        np.save(place / "untrained.npy", np.random.default_rng(9).standard_normal(world.features.shape))
     return folder
 
 
@@ -153,6 +155,22 @@ def test_what_is_measured_on_human_answers(world, tmp_path):
     rows = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None).rows
     assert set(rows["human-answers"]["part"]) == {HELD_OUT, TARGET, TRUTH}
     assert set(rows["few-answers"]["part"]) == {SUBSET, TARGET}
+
+
+def test_a_matrix_for_other_items_is_refused(world, tmp_path):
+    write(world, "imdb-wiki-sbs", tmp_path)
+    np.save(tmp_path / "imdb-wiki-sbs" / "untrained.npy", world.features[1:])
+    with pytest.raises(InvalidInput, match=r"untrained\.npy has 23 rows for 24 items"):
+        only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
+
+
+def test_shuffled_features_are_those_of_other_items(world, tmp_path):
+    write(world, "gppl_humour", tmp_path)
+    case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
+    tasks = {setting.name: setting.task.dataset.items.features for setting in case.settings}
+    own, others = tasks["human-answers"], tasks["shuffled-features"]
+    assert sorted(map(tuple, own)) == sorted(map(tuple, others))
+    assert (own == others).all(axis=1).mean() < 0.2
 
 
 def test_items_arrive_in_the_middle(world, tmp_path):

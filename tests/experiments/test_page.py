@@ -97,6 +97,7 @@ def everything(world, tmp_path_factory):
     count = len(world.truth)
     text = [f"word{k % 5} and word{k % 7}" for k in range(count)]
     world.tables(folder / "gppl_humour", bws_score=[f"{one:.4f}" for one in world.truth], text=text)
+    np.save(folder / "gppl_humour" / "untrained.npy", np.random.default_rng(9).standard_normal(world.features.shape))
     world.tables(folder / "sentimentit_movie_reviews")
     for name in ("wiscads_no_text", "imdb_wiki_sbs_partial"):
         world.tables(folder / name, features=False)

@@ -12,7 +12,6 @@ from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
 from ordinate.experiments.human import COMPARED, HELD_OUT, HumanTask, bradley_terry, unit_to_hold_out
 from ordinate.experiments.sources import published, recorded, reduced, with_features
-from ordinate.experiments.untrained import untrained_features
 from ordinate.experiments.wisc_ads import figures
 from ordinate.formats import read_matrix
 from ordinate.simulation.run import Plan
@@ -29,7 +28,7 @@ _ADDED = (
     "bald-paper-contextual",
     "trueskill",
 )
-_UNTRAINED = ("guro-hybrid-factored", "uniform-hybrid-factored", "guro-contextual", "uniform-contextual", "trueskill")
+_POOR = ("guro-hybrid-factored", "guro-contextual", "uniform-contextual", "trueskill")
 # Without features the factored hybrid is a score per item in O(n): the independent model has n x n numbers.
 _FEATURE_FREE = ("guro-hybrid-factored", "bald-hybrid-factored", "uniform-hybrid-factored", "trueskill")
 
@@ -59,28 +58,27 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     short = replace(plan, budget=budget // 2)
     for name, candidates in (("all-pairs", None), ("some-pairs", CANDIDATES)):
         settings.append(Setting(name, task, replace(short, candidates=candidates), ("guro-hybrid-factored",), seeds=2))
-    if (untrained := _untrained(dataset)) is not None:
-        poor = replace(task, dataset=with_features(bare, reduced(untrained, FEATURES)))
-        settings.append(Setting("untrained-features", poor, short, _UNTRAINED, seeds=2))
+    # Features that say nothing at all: those of another item.
+    shuffled = items.features[np.random.default_rng(0).permutation(len(items))]
+    poor = {"shuffled-features": shuffled}
+    if isinstance(dataset, TwiceSeen) and dataset.untrained is not None:
+        poor["untrained-features"] = reduced(dataset.untrained, FEATURES)
+    settings += [
+        Setting(name, replace(task, dataset=with_features(bare, features)), short, _POOR, seeds=2)
+        for name, features in poor.items()
+    ]
     return settings
 
 
-def _untrained(dataset: Dataset) -> Floats | None:
-    """The second matrix; of texts it can be made here."""
-    if isinstance(dataset, TwiceSeen):
-        return dataset.untrained
-    texts = dataset.items.content.get("text")
-    return None if texts is None else untrained_features([text or "" for text in texts])
-
-
-def _faces(folder: Path) -> Dataset:
-    """The published folder with features.npy and, if there is one, untrained.npy: both with a row per item."""
-    faces = published("imdb-wiki-sbs", folder, FEATURES)
+def _twice(dataset: Dataset, folder: Path) -> Dataset:
+    """The data set with the features of untrained.npy, where the folder has it: a row per item."""
     path = folder / "untrained.npy"
-    untrained = read_matrix(path).astype(np.float64) if path.is_file() else None
-    if untrained is not None and len(untrained) != len(faces.items):
-        raise InvalidInput(f"{path} has {len(untrained):,} rows for {len(faces.items):,} items")
-    return TwiceSeen(faces.items, faces.truth, faces.comparisons, faces.notes, untrained)
+    if not path.is_file():
+        return dataset
+    untrained = read_matrix(path).astype(np.float64)
+    if len(untrained) != len(dataset.items):
+        raise InvalidInput(f"{path} has {len(untrained):,} rows for {len(dataset.items):,} items")
+    return TwiceSeen(dataset.items, dataset.truth, dataset.comparisons, dataset.notes, untrained)
 
 
 def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
@@ -96,10 +94,13 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
         ),
         Figure(
             f"{tag}-untrained",
-            f"{what}: features of an untrained network",
+            f"{what}: features that say little",
             "Figure 'the model used for feature extraction is untrained'",
             "one standard deviation",
-            (Panel("untrained-features", {HELD_OUT: ""}, words),),
+            (
+                Panel("untrained-features", {HELD_OUT: ""}, words, "Features of an untrained network"),
+                Panel("shuffled-features", {HELD_OUT: ""}, words, "Features of other items"),
+            ),
         ),
     )
 
@@ -107,9 +108,14 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
 IMDB_WIKI_SBS = Experiment(
     "Thousands of items compared by people; items that arrive later; features that nobody trained.",
     {
-        "imdb-wiki-sbs": Data(_faces, "", build, _figures("imdb-wiki-sbs", "IMDB-WIKI-SbS", "Age")),
+        "imdb-wiki-sbs": Data(
+            lambda folder: _twice(published("imdb-wiki-sbs", folder, FEATURES), folder),
+            "",
+            build,
+            _figures("imdb-wiki-sbs", "IMDB-WIKI-SbS", "Age"),
+        ),
         "gppl_humour": Data(
-            lambda folder: recorded(folder, FEATURES),
+            lambda folder: _twice(recorded(folder, FEATURES), folder),
             "the faces",
             build,
             _figures(
