@@ -2,9 +2,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ordinate.algorithms import ALGORITHMS
 from ordinate.errors import InvalidInput
 from ordinate.simulation.contact_sheet import contact_sheet
-from ordinate.simulation.plot import plot_error
+from ordinate.simulation.names import look
+from ordinate.simulation.plot import Panel, figure, line, plot_error, spread
+from ordinate.simulation.summary import curves
 
 ROWS = {
     "algorithm": ["one"] * 6 + ["two"] * 3,
@@ -33,6 +36,45 @@ def test_a_plot_says_what_its_axes_bands_and_lines_are(tmp_path):
     text = (tmp_path / "error.svg").read_text()
     for words in ("A title", "Wrong pairs", "Number of comparisons", "one standard error", "one", "two"):
         assert words in text
+
+
+def test_the_legend_is_beside_the_curves_and_names_every_line():
+    lines = [line(curve, "one standard deviation", number) for number, curve in enumerate(curves(ROWS))]
+    several = [Panel(lines, "Error", f"Panel {k}") for k in range(5)]
+    drawn = figure(several, "A title that is long enough to need a second line above the panels " * 3, "Explained")
+    drawn.canvas.draw()
+    (legend,) = drawn.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["one", "two"]
+    inside = [axes for axes in drawn.axes if axes.axison]
+    assert len(inside) == 5
+    for axes in inside:
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        assert not axes.get_window_extent().overlaps(legend.get_window_extent())
+        assert not axes.title.get_window_extent().overlaps(drawn._suptitle.get_window_extent())
+    assert not legend.get_window_extent().overlaps(drawn._suptitle.get_window_extent())
+
+
+def test_the_same_rows_give_the_same_file(tmp_path):
+    for suffix in ("svg", "pdf", "png"):
+        for name in ("one", "two"):
+            plot_error(ROWS, tmp_path / f"{name}.{suffix}")
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
+
+
+def test_bands_are_what_they_are_called():
+    (one, _) = curves(ROWS)
+    assert np.allclose(spread(one, "one standard deviation"), [0.0, np.std([0.3, 0.2], ddof=1), 0.0])
+    assert np.allclose(spread(one, "one standard error"), spread(one, "one standard deviation") / np.sqrt(2))
+    assert np.allclose(spread(one, "95 % confidence interval"), 12.7062 * spread(one, "one standard error"), rtol=1e-4)
+    with pytest.raises(InvalidInput, match="unknown band"):
+        spread(one, "two sigma")
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_has_a_name_for_people(name):
+    assert look(name).name != name
+    assert len({look(other).name for other in ALGORITHMS}) == len(ALGORITHMS)
 
 
 def test_another_suffix_is_refused_and_nothing_is_written(tmp_path):

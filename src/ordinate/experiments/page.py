@@ -16,7 +16,8 @@ from pathlib import Path
 from PIL import Image
 
 from ordinate.errors import InvalidInput
-from ordinate.experiments.claims import CLAIMS, Claim
+from ordinate.experiments.claim import Claim
+from ordinate.experiments.claims import CLAIMS
 from ordinate.experiments.evidence import Rows
 from ordinate.experiments.reproduce import Done
 from ordinate.experiments.rows import part_of

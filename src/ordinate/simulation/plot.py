@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ordinate.formats.files import write_bytes
 from ordinate.simulation.names import Look, look
 from ordinate.simulation.summary import Curve, comparisons_needed, curves
 from ordinate.types import Columns, Floats, Integers
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Band = Literal["one standard error", "one standard deviation", "95 % confidence interval"]
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -26,17 +29,21 @@ _LETTERS = 9  # of a title, per inch
 
 
 class Line(NamedTuple):
-    """A curve with a band; step, mean, low, high are all of one length, and a band of nan is not drawn."""
+    """A curve with a band; step, mean, low, high are all of one length, and a band of nan is not drawn.
+
+    reached  the number of comparisons at which it comes down to the panel's target, to be marked
+    """
 
     look: Look
     step: Integers
     mean: Floats
     low: Floats
     high: Floats
+    reached: float | None = None
 
 
 class Panel(NamedTuple):
-    """One pair of axes. `target` marks a value, with the number of comparisons at which each line gets there."""
+    """One pair of axes; `target` is a value to mark."""
 
     lines: Sequence[Line]
     ylabel: str
@@ -80,34 +87,37 @@ def plot_error(
     """
     found = curves(rows)
     seeds = max(int(curve.seeds.max()) for curve in found)
-    lines = [line(curve, "one standard error", number) for number, curve in enumerate(found)]
-    panel = Panel(lines, ylabel, target=target)
     needed = {} if target is None else comparisons_needed(rows, target)
-    marks = [(found_line.look.colour, at) for found_line, at in zip(lines, needed.values(), strict=False)]
-    draw([panel], path, title=title, explanation=explain(seeds, "one standard error"), marks=marks)
+    lines = [
+        line(curve, "one standard error", number)._replace(reached=needed.get(curve.algorithm))
+        for number, curve in enumerate(found)
+    ]
+    draw([Panel(lines, ylabel, target=target)], path, title=title, explanation=explain(seeds, "one standard error"))
 
 
 def explain(seeds: int, band: Band) -> str:
-    either = "" if band == "95 % confidence interval" else " either way"
-    return f"Mean over {seeds} runs; the band is {_article(band)}{band}{either}" if seeds > 1 else "One run"
+    """What the lines and the bands of a figure are."""
+    if seeds < 2:
+        return "One run"
+    said = f"the {band}" if band == "95 % confidence interval" else f"{band} either way"
+    return f"Mean over {seeds} runs; the band is {said}"
 
 
-def _article(band: Band) -> str:
-    return "the " if band == "95 % confidence interval" else ""
+def draw(panels: Sequence[Panel], path: str | Path, *, title: str, explanation: str) -> None:
+    """Write the figure as .png, .svg or .pdf; the same panels give the same bytes."""
+    import matplotlib
 
-
-def draw(
-    panels: Sequence[Panel],
-    path: str | Path,
-    *,
-    title: str,
-    explanation: str,
-    marks: Sequence[tuple[str, float | None]] = (),
-) -> None:
-    """Write the figure as .png, .svg or .pdf. `marks` are the (colour, comparisons) of dots on the first target."""
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidInput(f"a plot is written to {', '.join(SUFFIXES)}; got {path.name!r}")
+    picture = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "ordinate"}):
+        figure(panels, title, explanation).savefig(picture, format=path.suffix[1:].lower(), metadata=_undated(path))
+    write_bytes(path, picture.getvalue())
+
+
+def figure(panels: Sequence[Panel], title: str, explanation: str) -> Figure:
+    """The panels side by side, three in a row, and to their right what the lines are."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -115,28 +125,22 @@ def draw(
     down = -(-len(panels) // across)
     size = (3.0 + (5.6 if len(panels) == 1 else 4.2) * across, 0.6 + (4.0 if down == 1 else 3.4) * down)
     # A Figure of its own, without pyplot: no global state, and no window system is asked for.
-    figure = Figure(figsize=size, dpi=160, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    drawn = Figure(figsize=size, dpi=160, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     handles: dict[str, Any] = {}
-    places = figure.subplots(down, across, squeeze=False).flat
-    for axes in list(places)[len(panels) :]:
-        axes.set_axis_off()
-    for axes, panel in zip(figure.axes, panels, strict=False):
+    places = list(drawn.subplots(down, across, squeeze=False).flat)
+    for axes, panel in zip(places, panels, strict=False):
         _draw_panel(axes, panel, handles)
-        if panel.target is not None:
-            for colour, at in marks:
-                if at is not None:
-                    axes.plot([at], [panel.target], "o", color=colour, markersize=5, zorder=4)
-    figure.suptitle(fill(title, int(_LETTERS * size[0])), x=0.01, ha="left", fontsize=12, fontweight="bold")
-    figure.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
+    for axes in places[len(panels) :]:
+        axes.set_axis_off()
+    drawn.suptitle(fill(title, int(_LETTERS * size[0])), x=0.01, ha="left", fontsize=12, fontweight="bold")
+    drawn.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
     # Beside the curves, never over them.
-    figure.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False, handlelength=3.6)
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:].lower(), metadata=_undated(path))
-    write_bytes(path, picture.getvalue())
+    drawn.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False, handlelength=3.6)
+    return drawn
 
 
 def _undated(path: Path) -> dict[str, None]:
-    """The same rows give the same bytes, so no date."""
+    """What to leave out of the file: its date."""
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
 
 
@@ -164,6 +168,9 @@ def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
             axes.fill_between(one.step, one.low, one.high, color=one.look.colour, alpha=0.15, linewidth=0, zorder=2)
     if panel.target is not None:
         axes.axhline(panel.target, color=_GREY, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
+        for one in panel.lines:
+            if one.reached is not None:
+                axes.plot([one.reached], [panel.target], "o", color=one.look.colour, markersize=6, zorder=4)
     axes.set_xlim(0, last)
     if panel.from_zero:
         # The curves fill the axes: a band of two runs can be many times as high.
