@@ -58,7 +58,6 @@ from ordinate.experiments.synthetic import ERROR, bound_part
 from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE
 
 CLAIMS: tuple[Claim, ...] = (
-    # The synthetic example
     Claim(
         "Appendix, synthetic, left",
         "GURO and BayesGURO have the lowest risk",
@@ -113,7 +112,6 @@ CLAIMS: tuple[Claim, ...] = (
         "The figure uses H⁻¹/T where T·H⁻¹ is meant, an exponent T² too large, and a smaller constant. Computed as the "
         "theorem states it, the bound is 1 throughout; by its own rate it would take some 10⁷ comparisons",
     ),
-    # X-RayAge
     Claim(
         "X-RayAge, left",
         "GURO and BayesGURO perform alike",
@@ -171,7 +169,6 @@ CLAIMS: tuple[Claim, ...] = (
         (HALVES,),
         not_behind([HALVES], IN_SAMPLE, (GURO, BAYES), (BALD, PAPERS, COLSTIM, UNIFORM)),
     ),
-    # ImageClarity
     Claim(
         "ImageClarity",
         "features alone suffice: contextual models keep up with hybrid ones",
@@ -208,7 +205,6 @@ CLAIMS: tuple[Claim, ...] = (
         (PHOTO_FEW, FIELDS_FEW),
         ahead([PHOTO_FEW, FIELDS_FEW], TARGET, (GURO,), (TRUESKILL,), END),
     ),
-    # WiscAds and IMDB-WIKI-SbS
     Claim(
         "WiscAds, IMDB-WIKI-SbS",
         "contextual models improve fast, then level off",
@@ -281,7 +277,6 @@ CLAIMS: tuple[Claim, ...] = (
         (REVIEWS, PHOTO, FIELDS, JOKES),
         ahead([REVIEWS, PHOTO, FIELDS, JOKES], HELD_OUT, (H_GURO,), (TRUESKILL,), (0.1, 1.0)),
     ),
-    # Items that arrive
     Claim(
         "IMDB-WIKI-SbS, items added (caption and text)",
         "a contextual model hardly notices new items",
@@ -300,7 +295,6 @@ CLAIMS: tuple[Claim, ...] = (
         (ADDED,),
         both(*(jumps(ADDED, HELD_OUT, name, 0.0, 0.05) for name in (H_GURO, H_BALD, H_PAPERS))),
     ),
-    # Features that nobody trained
     Claim(
         "IMDB-WIKI-SbS, untrained network",
         "contextual models cannot order the items",
@@ -321,7 +315,6 @@ CLAIMS: tuple[Claim, ...] = (
         (UNTRAINED, SHUFFLED),
         not_behind([UNTRAINED, SHUFFLED], HELD_OUT, (H_GURO,), (TRUESKILL,)),
     ),
-    # Details
     Claim(
         "Experiment details",
         "refitting every 25 answers, with Sherman-Morrison between, is as good as after every answer",
