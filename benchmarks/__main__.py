@@ -1,0 +1,58 @@
+"""Run the benchmarks and put their results on a page.
+
+python -m pip install -e '.[benchmark]'
+python -m benchmarks --page docs/performance.md         # everything, a quarter of an hour on one core
+python -m benchmarks question fit --out rows.csv        # some of it
+python -m benchmarks --quick                            # only whether all of it runs
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.machine import describe, one_core, roofline
+
+GROUPS = ("question", "refit", "fit", "ratings", "profile")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(GROUPS)}; none: all")
+    parser.add_argument("--quick", action="store_true", help="small sizes, few rounds: the numbers mean nothing")
+    parser.add_argument("--out", type=Path, help="write all rows, .csv or .parquet")
+    parser.add_argument("--page", type=Path, help="put tables, plot and profiles between the markers of this page")
+    options = parser.parse_args()
+    if unknown := set(options.groups) - set(GROUPS):
+        parser.error(f"there is no group {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    chosen = options.groups or list(GROUPS)
+
+    one_core()  # before anything starts threads
+    from benchmarks import fits, page, profiles, questions, ratings, refits
+    from benchmarks.measure import Row
+
+    sources = {"question": questions.rows, "refit": refits.rows, "fit": fits.rows, "ratings": ratings.rows}
+    rows: list[Row] = []
+    for group, source in sources.items():
+        if group in chosen:
+            for row in source(options.quick):
+                print(f"{row.group:9} {row.who:27} n={row.n:<6} d={row.d:<4} {page.ms(row.seconds):>9} ms  {row.note}")
+                sys.stdout.flush()
+                rows.append(row)
+    profiled = profiles.report(roofline(), options.quick) if "profile" in chosen else ""
+    print(profiled)
+    if options.out is not None:
+        from ordinate.formats import write_columns
+
+        write_columns(options.out, {name: [getattr(row, name) for row in rows] for name in Row._fields})
+    if options.page is not None:
+        plot = options.page.parent / "figures" / "growth.png"
+        page.draw(rows, plot)
+        page.write(options.page, describe(), rows, plot, profiled)
+
+
+if __name__ == "__main__":
+    main()

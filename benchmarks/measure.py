@@ -1,0 +1,100 @@
+"""How time and memory are measured: competitors take turns, and what may be slow or large first runs apart."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Call = Callable[[], int]  # does some work; returns how many units (questions, fits) that were
+
+
+class Row(NamedTuple):
+    """One competitor at one size.
+
+    work     what was done, the same for all competitors of a group and size
+    seconds  per unit of work, the median over `rounds`; low and high: the quickest and the slowest round
+    peak_mb  the most memory that a process of its own held, in all; nan: not measured
+    note     what else there is to say: agreement of the results, or why there is no time
+    """
+
+    group: str
+    work: str
+    who: str
+    n: int
+    d: int
+    answers: int
+    seconds: float
+    low: float
+    high: float
+    rounds: int
+    peak_mb: float = float("nan")
+    note: str = ""
+
+
+class Trial(NamedTuple):
+    """What one run in a process of its own came to."""
+
+    seconds: float
+    peak_mb: float
+    failure: str
+
+
+def interleaved(competitors: Mapping[str, Call], rounds: int, seconds_each: float) -> dict[str, np.ndarray]:
+    """Seconds per unit of each competitor's rounds. Who has used up its seconds sits out, after one round at least.
+
+    In turns, so that whatever else the machine does hits all alike; the turns shift by one each round.
+    """
+    times: dict[str, list[float]] = {who: [] for who in competitors}
+    used = dict.fromkeys(competitors, 0.0)
+    order = list(competitors)
+    for _ in range(rounds):
+        for who in order:
+            if used[who] > seconds_each:
+                continue
+            begun = time.perf_counter()
+            units = competitors[who]()
+            spent = time.perf_counter() - begun
+            used[who] += spent
+            times[who].append(spent / units)
+        order = order[1:] + order[:1]
+    return {who: np.array(found) for who, found in times.items()}
+
+
+def apart(work: Callable[..., Any], *arguments: Any, limit: float) -> Trial:
+    """Run work(*arguments) in a fresh process: its own measure of seconds, its peak memory; ended at the limit."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_report, args=(there, work, arguments), daemon=True)
+    process.start()
+    there.close()
+    try:
+        if not here.poll(limit):
+            return Trial(float("nan"), float("nan"), f"not done after {limit:.0f} s")
+        seconds, peak, failure = here.recv()
+        return Trial(seconds, peak, failure)
+    except EOFError:
+        process.join()
+        return Trial(float("nan"), float("nan"), f"the process ended with {process.exitcode}")
+    finally:
+        process.kill()
+        process.join()
+
+
+def _report(connection: Connection, work: Callable[..., float], arguments: tuple[Any, ...]) -> None:
+    seconds, failure = float("nan"), ""
+    try:
+        seconds = work(*arguments)
+    except Exception as error:  # a peer may refuse, or need more memory than there is: its row says so
+        failure = f"{type(error).__name__}: {error}".splitlines()[0][:120]
+    connection.send((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, failure))
+
+
+def row(group: str, work: str, who: str, size: tuple[int, int, int], found: np.ndarray, **more: Any) -> Row:
+    """The row of some rounds; size: items, columns, answers."""
+    return Row(group, work, who, *size, *map(float, (np.median(found), found.min(), found.max())), len(found), **more)

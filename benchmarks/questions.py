@@ -1,0 +1,105 @@
+"""Time per question against n and d: a whole study (ask, tell, refits, log in memory), and scans in plain NumPy.
+
+Ours answers every question through Study as production does, its share of refits included. The plain versions are
+given for free what they would also need: a fitted theta. They update a covariance and look at all pairs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from benchmarks.measure import Call, Row, apart, interleaved, row
+from benchmarks.plain import best_by_differences, best_by_products, shrunk
+from ordinate.study import Study
+from ordinate.types import Items
+
+Size = tuple[int, int]
+TARGETS: list[Size] = [(200, 35), (500, 35), (935, 162), (6072, 75)]
+BY_N: list[Size] = [(n, 35) for n in (100, 200, 500, 1000, 2000, 4000, 8000)]
+BY_D: list[Size] = [(1000, d) for d in (5, 10, 20, 40, 80, 160)]
+WARM_UP = 50
+MOST_BYTES = 1.5e9  # of difference vectors; beyond it the plain version does not run
+
+
+def refit_every(n: int) -> int:
+    """The paper's schedules."""
+    return 25 if n > 5000 else 10
+
+
+class Questions:
+    """A study and someone who answers at random as the logistic model says, in blocks from refit to refit."""
+
+    def __init__(self, n: int, d: int, algorithm: str) -> None:
+        rng = np.random.default_rng(n + d)
+        features = rng.normal(size=(n, d)) / np.sqrt(d)
+        self.scores = 2.0 * features @ rng.normal(size=d)
+        self.rng, self.block, self.asked = rng, refit_every(n), 0
+        self.study = Study.create(
+            Items([f"item-{k}" for k in range(n)], features),
+            algorithm=algorithm,
+            scaling="none",
+            refit_every=self.block,
+        )
+
+    def __call__(self) -> int:
+        for _ in range(self.block):
+            self.asked += 1
+            query = self.study.ask(f"someone-{self.asked}")
+            margin = self.scores[self.study.row(query.left)] - self.scores[self.study.row(query.right)]
+            self.study.tell(query.id, "left" if self.rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
+        return self.block
+
+    def warmed_up(self) -> Questions:
+        while self.asked < WARM_UP:
+            self()
+        return self
+
+
+class PlainScan:
+    def __init__(self, n: int, d: int, best: Callable[..., tuple[int, int]]) -> None:
+        rng = np.random.default_rng(n + d)
+        self.features = rng.normal(size=(n, d)) / np.sqrt(d)
+        self.scores = 2.0 * self.features @ rng.normal(size=d)
+        self.covariance, self.best = 2.0 * np.eye(d), best
+
+    def __call__(self) -> int:
+        left, right = self.best(self.scores, self.features, self.covariance)
+        chance = 1.0 / (1.0 + np.exp(self.scores[right] - self.scores[left]))
+        contrast = self.features[left] - self.features[right]
+        self.covariance = shrunk(self.covariance, contrast, chance * (1.0 - chance))
+        return 1
+
+
+def seconds_per_question(n: int, d: int, algorithm: str) -> float:
+    """Of a short study, for a process of its own."""
+    questions = Questions(n, d, algorithm).warmed_up()
+    begun = time.perf_counter()
+    block = questions()
+    return (time.perf_counter() - begun) / block
+
+
+def compare(size: Size, group: str, rounds: int, seconds_each: float) -> Iterator[Row]:
+    n, d = size
+    competitors: dict[str, Call] = {"ordinate": Questions(n, d, "guro-contextual").warmed_up()}
+    if n * (n - 1) / 2 * d * 8 < MOST_BYTES:
+        competitors["NumPy, all differences"] = PlainScan(n, d, best_by_differences)
+    competitors["NumPy, all products"] = PlainScan(n, d, best_by_products)
+    for who, found in interleaved(competitors, rounds, seconds_each).items():
+        yield row(group, "question", who, (n, d, 0), found)
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """All comparisons; `quick` only tries that they run."""
+    rounds, seconds = (2, 1.0) if quick else (12, 12.0)
+    for size in TARGETS[: 1 if quick else None]:
+        yield from compare(size, "question", rounds, seconds)
+    for size in (BY_N[:3] if quick else BY_N) + (BY_D[:2] if quick else BY_D):
+        yield from compare(size, "growth", 2 if quick else 6, 1.0 if quick else 5.0)
+    n, d = (300, 20) if quick else (6072, 75)
+    for algorithm in ("guro-contextual", "guro-hybrid-factored", "guro-hybrid"):
+        found = interleaved({algorithm: Questions(n, d, algorithm).warmed_up()}, rounds, 2 * seconds)[algorithm]
+        peak = apart(seconds_per_question, n, d, algorithm, limit=300.0).peak_mb
+        yield row("models", "question", algorithm, (n, d, 0), found, peak_mb=peak)

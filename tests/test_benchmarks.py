@@ -1,0 +1,116 @@
+"""What benchmarks compare does the same work, and what they write is what was measured."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
+
+from benchmarks import fits, page, ratings, refits  # noqa: E402
+from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
+from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
+
+from ordinate.belief import FactoredBelief, difference, update  # noqa: E402
+from ordinate.search import AllPairs, CurvaturePower, best_pair  # noqa: E402
+
+
+@given(n=st.integers(2, 40), d=st.integers(1, 6), seed=st.integers(0, 10_000))
+def test_plain_scans_find_the_pair_that_the_search_finds(n: int, d: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    features, root = rng.normal(size=(n, d)), rng.normal(size=(d, d))
+    scores = features @ rng.normal(size=d)
+    belief = FactoredBelief(scores, features @ root, np.zeros(n))
+    choice = best_pair(belief, AllPairs.of(np.zeros(n, dtype=np.int64)), CurvaturePower(2), rng)
+    for best in (best_by_differences, best_by_products):
+        assert set(best(scores, features, root @ root.T)) == {choice.left, choice.right}
+
+
+def test_the_plain_update_is_that_of_a_belief() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(5, 3))
+    scores = features @ rng.normal(size=3)
+    belief = update(FactoredBelief(scores, features, np.zeros(5)), 0, 1)
+    chance = 1.0 / (1.0 + np.exp(scores[1] - scores[0]))
+    covariance = shrunk(np.eye(3), features[0] - features[1], chance * (1.0 - chance))
+    contrast = features[2] - features[4]
+    assert difference(belief, np.array([2]), np.array([4]))[1] == pytest.approx(contrast @ covariance @ contrast)
+
+
+@pytest.mark.parametrize("who", ["NumPy, dense Newton", "choix opt_pairwise"])
+def test_fits_of_a_score_per_item_agree(who: str) -> None:
+    given = fits.work(30, 400)
+    ours, theirs = fits.ours(given)(), fits.COMPETITORS[who].build(given)()
+    np.testing.assert_allclose(theirs - theirs.mean(), ours, atol=1e-6)
+
+
+def test_refits_agree_with_plain_newton() -> None:
+    features, answers = refits.problem(25, 3)
+    for name, plain in refits.PLAIN.items():
+        model = refits.MODELS[name.replace("NumPy", "ordinate")]
+        np.testing.assert_allclose(model.fit(features, answers).coefficients, plain(features, answers), atol=1e-8)
+
+
+def test_ratings_agree_with_trueskill() -> None:
+    pytest.importorskip("trueskill")
+    answers = ratings.work(2000)
+    np.testing.assert_allclose(ratings.ours(answers), ratings.trueskill(answers), atol=1e-5)
+
+
+def test_competitors_take_turns_and_stop_when_their_time_is_up() -> None:
+    calls: list[str] = []
+
+    def call(who: str, seconds: float) -> int:
+        calls.append(who)
+        time.sleep(seconds)
+        return 2
+
+    found = interleaved({"quick": lambda: call("quick", 0.001), "slow": lambda: call("slow", 0.03)}, 3, 0.02)
+    assert calls == ["quick", "slow", "quick", "quick"]
+    assert (len(found["quick"]), len(found["slow"])) == (3, 1)
+    assert 0.015 <= found["slow"][0] < 0.03  # seconds per unit
+
+
+def test_a_process_of_its_own_is_measured_ended_and_heard() -> None:
+    assert apart(time.sleep, 60, limit=0.1).failure == "not done after 0 s"
+    assert "ZeroDivisionError" in apart(divmod, 1, 0, limit=60).failure
+    assert apart(os._exit, 3, limit=60).failure == "the process ended with 3"
+    trial = apart(max, 1.5, 0.5, limit=60)
+    assert (trial.seconds, trial.failure) == (1.5, "")
+    assert trial.peak_mb > 5
+
+
+def test_an_exponent_is_the_slope_of_the_larger_sizes() -> None:
+    sizes = [1.0, 10.0, 100.0, 1000.0]
+    assert page.exponent(sizes, [9e9, 1.0, 2e4, 2e6]) == pytest.approx(2.0)
+
+
+def test_the_page_keeps_what_stands_around_the_markers(tmp_path: Path) -> None:
+    rows = [
+        row("question", "question", "ordinate", (200, 35, 0), np.array([0.002, 0.001, 0.004])),
+        row("question", "question", "NumPy", (200, 35, 0), np.array([0.02]), note="the same pair"),
+        *(Row("growth", "question", "ordinate", n, 35, 0, n**2 * 1e-6, 0, 0, 1) for n in (100, 200, 400, 800)),
+    ]
+    written = tmp_path / "performance.md"
+    written.write_text(f"before\n{page.START}\nold\n{page.END}\nafter\n")
+    page.draw(rows, tmp_path / "figures" / "growth.png")
+    for _ in range(2):  # a second time replaces the first
+        page.write(written, ["a core"], rows, tmp_path / "figures" / "growth.png", "no profile")
+    text = written.read_text()
+    assert text.startswith(f"before\n{page.START}\n\n- a core\n")
+    assert text.endswith(f"no profile\n\n{page.END}\nafter\n")
+    assert "| 200 | 35 |  | ordinate | 2 (1 to 4) |  |  |  |" in text
+    assert "| 200 | 35 |  | NumPy | 20 (20 to 20) | 10 |  | the same pair |" in text
+    assert "| ordinate | n | 100 | 800 | 10 to 640 | 2.00 |" in text
+    assert "old" not in text
+    written.write_text("no markers")
+    with pytest.raises(ValueError, match="has no lines"):
+        page.write(written, [], [], tmp_path / "x.png", "")
