@@ -68,6 +68,7 @@ class State:
         self._answers_of: dict[str | None, int] = {}
         # Answers, skips and records that were not taken back, by position.
         self._live: dict[int, Entry] = {}
+        self._live_of: dict[str | None, dict[int, Entry]] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -181,6 +182,7 @@ class State:
         if entry.answer not in ANSWERS:
             raise ValueError(f"unknown answer {entry.answer!r}")
         self._live[entry.position] = entry
+        self._live_of.setdefault(entry.annotator, {})[entry.position] = entry
         self._count(entry, 1)
         if self._effective is not None and self._counts(entry):
             self._effective.add(entry, self.rows)
@@ -191,6 +193,7 @@ class State:
         answer = self.answered.pop(number)
         self._told[answer.annotator].remove(number)
         del self._live[answer.position]
+        del self._live_of[answer.annotator][answer.position]
         self._count(answer, -1)
         self._open[number] = self.queries[number - 1]
         self._seen.pop(answer.annotator, None)
@@ -236,8 +239,7 @@ class State:
     def seen(self, annotator: str | None) -> Comparisons:
         """What this annotator answered, skipped or had recorded."""
         if annotator not in self._seen:
-            own = (entry for entry in self._live.values() if entry.annotator == annotator)
-            self._seen[annotator] = Comparisons(own, self.rows)
+            self._seen[annotator] = Comparisons(self._live_of.get(annotator, {}).values(), self.rows)
         return self._seen[annotator]
 
     def unseen(self, annotator: str | None) -> AllPairs:

@@ -92,6 +92,10 @@ class Asking:
         if self.open and self.rng.random() < 0.7:
             pool = pool.without(*np.array(self.open).T.copy())
         if self.rng.random() < 0.1:
+            item = int(self.rng.integers(self.n))
+            partners = pool.partners(item)
+            pool = pool.without(np.full(len(partners), item), partners)
+        if self.rng.random() < 0.1:
             some = pool.sample(int(self.rng.integers(0, pool.size + 1)), self.rng)
             pool = pool.without(some.left, some.right)
         if pool.size == 0:
@@ -241,3 +245,19 @@ def test_pair_lists_are_pools_of_their_own() -> None:
         pool = PairList(np.array([left, 2]), np.array([right, 3]))
         choice = bounds.best(belief, belief, pool.without(np.array([9]), np.array([9])), CurvaturePower(2), rng)
         assert choice[:2] == (left, right)
+
+
+def test_pools_without_an_item_now_and_then_cost_no_later_search() -> None:
+    """As where nobody is shown an item twice running: the pairs of the item come back at the next question."""
+    rng, n = np.random.default_rng(2), 500
+    belief: Belief = FactoredBelief(rng.normal(size=n), rng.normal(size=(n, 20)) / np.sqrt(20), np.full(n, 0.1))
+    bounds, every, looked = Bounds(), AllPairs.of(np.zeros(n, dtype=np.int64)), []
+    for _ in range(30):
+        item = bounds.best(belief, belief, every, CurvaturePower(2), rng).left
+        partners = every.partners(item)
+        pool = every.without(np.full(len(partners), item), partners)
+        choice = bounds.best(belief, belief, pool, CurvaturePower(2), rng)
+        assert choice[:2] == best_pair(belief, pool, CurvaturePower(2), rng)[:2]
+        looked.append(choice.looked)
+        belief = update(belief, choice.left, choice.right)
+    assert max(looked[20:]) < 0.5 * every.size

@@ -12,6 +12,7 @@ rows' maxima and, where a pool has them, looked at one by one; so a row's bound 
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import NamedTuple
 
@@ -26,12 +27,20 @@ from ordinate.types import Floats, Integers
 _BLOCK = 16
 """Rows looked at together: one matrix product; more would look at rows that the first of them rule out."""
 
+_FEW = 64
+"""Pairs that a pool may lack, beyond what earlier ones did, and still have all of them put apart."""
+
 
 class _Level:
     """Row maxima, right up to rounding where they are `fresh`, upper bounds elsewhere, for beliefs after `history`."""
 
     def __init__(self, history: History, upper: Floats) -> None:
         self.history, self.upper, self.fresh = history, upper, np.zeros(len(upper), dtype=np.bool_)
+
+    def copied(self) -> _Level:
+        other = _Level(self.history, self.upper.copy())
+        other.fresh = self.fresh.copy()
+        return other
 
     def move_on(self, history: History) -> bool:
         """To a belief that continues the one before; False where this one does not."""
@@ -78,11 +87,30 @@ class RowBounds:
 
     def best(self, answered: Belief, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice:
         """The best pair under `belief`, which is `answered` with any open queries taken off."""
-        rows = self._apart.add(pool)
+        new = self._apart.lacked(pool)
+        if len(new) <= _FEW:
+            self._put_apart(pool, new)
+            return self._best(answered, belief, pool, seed)
+        # Pairs put apart are looked at for every pool that has them. Where a pool lacks many, as one without some item
+        # does, a copy of the bounds serves it, and here only those go apart that would be in the way again.
+        other = copy.copy(self)
+        other._apart, other._answered = self._apart.copied(), self._answered.copied()
+        other._with_open = None if self._with_open is None else self._with_open.copied()
+        other._put_apart(pool, new)
+        choice = other._best(answered, belief, pool, seed)
+        lacked = pool.pairs_of(new)
+        values = self._utility(*difference(belief, lacked.left, lacked.right))
+        self._put_apart(pool, new[values >= floor_of(choice.utility)])
+        return choice
+
+    def _put_apart(self, pool: AllPairs, ranks: Integers) -> None:
+        rows = self._apart.add(pool, ranks)
         # A row that loses a pair keeps its bound, but that need no longer be the worth of a pair it has.
         for level in (self._answered, self._with_open):
             if level is not None:
                 level.fresh[rows] = False
+
+    def _best(self, answered: Belief, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice:
         free = self._apart.allowed(pool)
         values = self._utility(*difference(belief, free.left, free.right))
         lower = float(values.max(initial=-math.inf))
@@ -90,6 +118,8 @@ class RowBounds:
         level, looked = self._level(belief.history), free.size
 
         while True:
+            best = float(level.upper[level.fresh].max(initial=-math.inf))
+            lower = max(lower, floor_of(best, ROUNDING) - slack) if best > kernels.NO_PAIR else lower
             stale = np.flatnonzero(~level.fresh & (_ceiling(level.upper, slack) >= floor_of(lower)))
             if not len(stale):
                 break
@@ -98,8 +128,6 @@ class RowBounds:
                 level.upper[old] = np.minimum(level.upper[old], self._answered.upper[old])
                 continue
             looked += self._look(level, belief, stale)
-            best = float(level.upper[level.fresh].max(initial=-math.inf))
-            lower = max(lower, floor_of(best, ROUNDING) - slack)
 
         reached = floor_of(lower)
         finalists = np.flatnonzero(level.fresh & (_ceiling(level.upper, slack) >= reached))
@@ -202,9 +230,18 @@ class _Apart:
         """Columns of each row of a group, as the kernels take them."""
         return self._masks[group.number]
 
-    def add(self, pool: AllPairs) -> Integers:
-        """Put apart what this pool lacks; the places, among all rows, of the rows that lose a pair."""
-        new = kernels.sorted_difference(pool.masked, self._ranks)
+    def copied(self) -> _Apart:
+        other = copy.copy(self)
+        other._masks = [(start.copy(), column) for start, column in self._masks]
+        return other
+
+    def lacked(self, pool: AllPairs) -> Integers:
+        """The ranks that this pool lacks and that are not apart yet."""
+        ranks: Integers = kernels.sorted_difference(pool.masked, self._ranks)
+        return ranks
+
+    def add(self, pool: AllPairs, new: Integers) -> Integers:
+        """Put pairs apart; the places, among all rows, of the rows that lose one."""
         touched = [np.empty(0, dtype=np.int64)]
         numbers = np.searchsorted(pool.starts, new, side="right") - 1
         for number in np.unique(numbers):
