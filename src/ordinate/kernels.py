@@ -196,6 +196,27 @@ def row_maxima_wide(
 
 
 @compiled
+def largest_in_rows(
+    worths: Floats,
+    positions: Integers,
+    first: int,
+    mask_start: Integers,
+    mask_column: Integers,
+    maxima: Floats,
+) -> None:
+    """`row_maxima` of worths (b, c) that are there already."""
+    for tile_row in range(worths.shape[0]):
+        row = positions[tile_row]
+        best, mask = NO_PAIR, mask_start[row]
+        for column in range(row + 1 - first, worths.shape[1]):
+            if mask < mask_start[row + 1] and mask_column[mask] == first + column:
+                mask += 1
+            else:
+                best = max(best, worths[tile_row, column])
+        maxima[row] = best
+
+
+@compiled
 def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
     """A pseudo-random 64-bit number of the pair i < j (splitmix64): ties go to the largest, in whatever order met."""
     state = (np.uint64(i) << np.uint64(32)) ^ np.uint64(j) ^ seed

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
-from ordinate.search import AllPairs, Bounds, Choice, CurvaturePower, PairList, Pool, Utility, best_pair, best_scored
+from ordinate.search import AllPairs, Bounds, Choice, CurvaturePower, PairList, Pool, Rising, best_pair, best_scored
+from ordinate.strategies.bald import information
 
-UTILITIES: dict[str, Utility] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2)}
+UTILITIES: dict[str, Rising] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2), "bald": information}
 KINDS = ["dense", "contextual", "hybrid"]
 
 
@@ -47,7 +48,7 @@ def refitted(rng: np.random.Generator, belief: Belief, change: float) -> Belief:
 class Asking:
     """A study's worth of questions, with the pool and the open queries as they happen to be."""
 
-    def __init__(self, rng: np.random.Generator, belief: Belief, pool: Pool, utility: Utility) -> None:
+    def __init__(self, rng: np.random.Generator, belief: Belief, pool: Pool, utility: Rising) -> None:
         self.rng, self.answered, self.pool, self.utility = rng, belief, pool, utility
         self.n = len(belief.mean)
         self.open: list[tuple[int, int]] = []

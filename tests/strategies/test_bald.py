@@ -84,3 +84,16 @@ def test_far_pairs_do_not_attract_exact_bald() -> None:
     margins, variances = scores[pool.left] - scores[pool.right], np.full(36, 0.01)
     assert abs(margins[np.argmax(information(margins, variances))]) == 1.0
     assert abs(margins[np.argmax(paper_information(margins, variances))]) >= 3.0
+
+
+def test_information_rises_with_the_variance_as_closely_as_it_says() -> None:
+    """What lazy search rests on: no fall beyond the accuracy of the table, and no slope above the one it states."""
+    rng = np.random.default_rng(0)
+    margins = np.concatenate([np.zeros(50), rng.uniform(0, 8, 400), rng.uniform(0, 60, 200)])
+    variances = np.concatenate([[0.0], np.geomspace(1e-8, 1e4, 3000)])
+    for margin in margins:
+        bits = information(np.full(len(variances), margin), variances)
+        highest = np.maximum.accumulate(bits)
+        assert (highest <= bits * (1.0 + information.wobble) + information.faint).all()
+        slopes = np.diff(bits) / np.diff(variances)
+        assert slopes.max() <= information.steepest

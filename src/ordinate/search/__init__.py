@@ -1,7 +1,7 @@
 """The best pair under a utility, exactly: among all pairs, a list of pairs, or a random part of either."""
 
 from ordinate.search.best_pair import Bounds, best_pair, best_scored
-from ordinate.search.choice import Choice, CurvaturePower, Score, Utility
+from ordinate.search.choice import Choice, CurvaturePower, Rising, Score, Utility
 from ordinate.search.pools import AllPairs, PairList, Pool, pair_codes
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "CurvaturePower",
     "PairList",
     "Pool",
+    "Rising",
     "Score",
     "Utility",
     "best_pair",

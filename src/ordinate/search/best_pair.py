@@ -3,8 +3,8 @@
 A sieve of tiles (a matrix product and one compiled pass) finds rows' maxima up to rounding; see `row_bounds`. Rows that
 come within rounding of the best are scored again by the canonical formula, pair by pair in one order of summation, and
 pairs within 1e-9 of the best, relatively, count as tied: a tie goes to the highest pseudo-random priority. So neither
-the tiling nor the sums' order decides, nor what earlier searches left behind. Worths without a compiled pass are taken
-by the plain formula, block by block.
+the tiling nor the sums' order decides, nor what earlier searches left behind. Worths that may fall where v rises
+are taken by the plain formula, block by block, of every pair.
 
     v_ij = variance_i + variance_j - 2 covariance_ij     m_ij = mean_i - mean_j
 """
@@ -18,7 +18,7 @@ import numpy as np
 from ordinate import kernels
 from ordinate.belief import Belief, difference
 from ordinate.errors import PoolExhausted
-from ordinate.search.choice import Choice, CurvaturePower, Score, Utility, floor_of
+from ordinate.search.choice import Choice, Rising, Score, Utility, floor_of
 from ordinate.search.pair_bounds import PairBounds
 from ordinate.search.pools import AllPairs, PairList, Pool
 from ordinate.search.row_bounds import RowBounds
@@ -45,11 +45,11 @@ class Bounds:
         """
         if pool.size == 0:
             raise PoolExhausted("no pair is left to ask")
-        if isinstance(pool, AllPairs) and isinstance(utility, CurvaturePower):
+        if isinstance(pool, AllPairs) and isinstance(utility, Rising):
             if self._rows is None or not self._rows.serves(pool, utility, answered):
                 self._rows = RowBounds(pool, utility, answered)
             return self._rows.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
-        if isinstance(pool, PairList) and isinstance(utility, CurvaturePower):
+        if isinstance(pool, PairList) and isinstance(utility, Rising):
             if self._pairs is None or not self._pairs.serves(pool, utility, answered):
                 self._pairs = PairBounds(pool, utility, answered)
             return self._pairs.best(answered, belief, rng.integers(0, 2**64, dtype=np.uint64))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from ordinate import kernels
 from ordinate.types import Floats, Integers
@@ -29,14 +30,37 @@ class Utility(Protocol):
     def __call__(self, margin: Floats, variance: Floats) -> Floats: ...
 
 
+@runtime_checkable
+class Rising(Utility, Protocol):
+    """A utility, never below 0, that does not fall where v rises: what it was bounds what it is after more answers.
+
+    steepest  at least its largest derivative by v
+    wobble    by how much, relatively, it may fall after all, as what is read off a table may
+    faint     by how much besides
+    """
+
+    @property
+    def steepest(self) -> float: ...
+    @property
+    def wobble(self) -> float: ...
+    @property
+    def faint(self) -> float: ...
+
+
 Score = Callable[[Integers, Integers], Floats]
 """Rows left (P,), right (P,) -> (P,) finite worths; of a pair always the same bits, whichever side is which."""
 
 
-class CurvaturePower(NamedTuple):
+@dataclass(frozen=True)
+class CurvaturePower:
     """sigma'(m)^exponent * v: the utility with a compiled scan. Exponent 2 is GURO, 0 is NormMin."""
 
     exponent: int
+    wobble = faint = 0.0
+
+    @property
+    def steepest(self) -> float:
+        return 1.0 if self.exponent == 0 else 1.0 / 16.0
 
     def __call__(self, margin: Floats, variance: Floats) -> Floats:
         utility: Floats = kernels.power_utilities(margin, variance, self.exponent)

@@ -1,7 +1,8 @@
 """A list of pairs, lazily: a pair's old worth bounds its new one, so only pairs that could still win are looked at.
 
-Between refits m stays and every answer takes a rank-one piece off the covariance, so no sigma'(m)^exponent v rises; see
-`row_bounds`, which does this for all pairs. Lists that lose or gain pairs keep the bounds of those they share.
+Between refits m stays and every answer takes a rank-one piece off the covariance, so no utility rises that does not
+fall where v rises; see `row_bounds`, which does this for all pairs. Lists that lose or gain pairs keep the bounds of
+those they share.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from ordinate import kernels
 from ordinate.belief import Belief, difference
-from ordinate.search.choice import Choice, CurvaturePower, floor_of
+from ordinate.search.choice import Choice, Rising, floor_of
 from ordinate.search.pools import PairList
 
 _LEAST = 256
@@ -22,15 +23,14 @@ _LEAST = 256
 class PairBounds:
     """For one utility; it holds on to bounds, never to a belief."""
 
-    def __init__(self, pool: PairList, utility: CurvaturePower, answered: Belief) -> None:
+    def __init__(self, pool: PairList, utility: Rising, answered: Belief) -> None:
         self._utility, self._history = utility, answered.history
         self._pool, self._upper = pool, np.full(pool.size, np.inf)
         largest = max(float(answered.variance.max()), float(np.diagonal(answered.base).max(initial=0.0)))
         terms = answered.factor.shape[1] + 16
-        steepest = 1.0 if utility.exponent == 0 else 1.0 / 16.0
-        self._rounding = 16.0 * terms * np.finfo(np.float64).eps * largest * steepest
+        self._rounding = 16.0 * terms * np.finfo(np.float64).eps * largest * utility.steepest
 
-    def serves(self, pool: PairList, utility: CurvaturePower, answered: Belief) -> bool:
+    def serves(self, pool: PairList, utility: Rising, answered: Belief) -> bool:
         """Whether bounds are left for these, moving them on to this list and this belief if so."""
         if utility != self._utility or not answered.history.continues(self._history):
             return False
@@ -44,11 +44,11 @@ class PairBounds:
 
     def best(self, answered: Belief, belief: Belief, seed: np.uint64) -> Choice:
         """The best pair of the list under `belief`, which is `answered` with any open queries taken off."""
-        slack = self._rounding * (1 + belief.history.length)
+        slack = self._rounding * (1 + belief.history.length) + self._utility.faint
         values = np.full(self._pool.size, -np.inf)
         upper, best, looked = self._upper.copy(), -math.inf, 0
         while True:
-            near = np.flatnonzero(upper + slack >= floor_of(best))
+            near = np.flatnonzero(upper * (1.0 + self._utility.wobble) + slack >= floor_of(best))
             if not len(near):
                 break
             if len(unknown := near[upper[near] == np.inf]):

@@ -1,10 +1,11 @@
 """All pairs, lazily: a row's old maximum bounds its new one, so only rows that could still win are looked at again.
 
-    n  items of all groups, group after group     u_ij = sigma'(m_ij)^exponent v_ij, of the pair i < j, in row i
+    n  items of all groups, group after group     u_ij  utility of m_ij and v_ij, of the pair i < j, in row i
 
-Between refits m stays and every answer takes a rank-one piece off the covariance, so no u_ij rises (Minoux 1978: lazy
-greedy). Open queries only take more off, so a bound under the answers alone also holds with any of them: bounds of
-that kind survive whatever becomes of a query. Those with the open queries taken off hold while more are added.
+Between refits m stays and every answer takes a rank-one piece off the covariance, so no u_ij rises that does not fall
+where v rises (Minoux 1978: lazy greedy). Open queries only take more off, so a bound under the answers alone also holds
+with any of them: bounds of that kind survive whatever becomes of a query. Those with the open queries taken off hold
+while more are added.
 
 A pool may lack pairs, and another annotator's pool lacks others. Pairs that some pool lacked are kept apart from the
 rows' maxima and, where a pool has them, looked at one by one; so a row's bound holds for every pool.
@@ -20,7 +21,7 @@ import numpy as np
 
 from ordinate import kernels
 from ordinate.belief import Belief, History, difference, tiles
-from ordinate.search.choice import ROUNDING, Choice, CurvaturePower, floor_of
+from ordinate.search.choice import ROUNDING, Choice, CurvaturePower, Rising, floor_of
 from ordinate.search.pools import AllPairs, PairList
 from ordinate.types import Floats, Integers
 
@@ -66,7 +67,7 @@ class _Group(NamedTuple):
 class RowBounds:
     """For one division into groups, one fit and one utility; it holds on to bounds, never to a belief."""
 
-    def __init__(self, pool: AllPairs, utility: CurvaturePower, answered: Belief) -> None:
+    def __init__(self, pool: AllPairs, utility: Rising, answered: Belief) -> None:
         self._division, self._utility = pool.rows, utility
         self._groups = _groups(pool.rows, answered.mean)
         self._order = np.concatenate(pool.rows)
@@ -78,10 +79,9 @@ class RowBounds:
         # products is off by at most about k roundings of it, and so is every piece taken off since the fit.
         largest = max(float(answered.variance.max()), float(np.diagonal(answered.base).max(initial=0.0)))
         terms = answered.factor.shape[1] + 16
-        steepest = 1.0 if utility.exponent == 0 else 1.0 / 16.0
-        self._rounding = 16.0 * terms * np.finfo(np.float64).eps * largest * steepest
+        self._rounding = 16.0 * terms * np.finfo(np.float64).eps * largest * utility.steepest
 
-    def serves(self, pool: AllPairs, utility: CurvaturePower, answered: Belief) -> bool:
+    def serves(self, pool: AllPairs, utility: Rising, answered: Belief) -> bool:
         """Whether the bounds hold for these, moving them on to this belief if they do."""
         return pool.rows is self._division and utility == self._utility and self._answered.move_on(answered.history)
 
@@ -120,7 +120,9 @@ class RowBounds:
         while True:
             best = float(level.upper[level.fresh].max(initial=-math.inf))
             lower = max(lower, floor_of(best, ROUNDING) - slack) if best > kernels.NO_PAIR else lower
-            stale = np.flatnonzero(~level.fresh & (_ceiling(level.upper, slack) >= floor_of(lower)))
+            # What is not fresh may besides have risen as far as the utility strays from never doing so.
+            raised = _ceiling(level.upper * (1.0 + self._utility.wobble), slack + self._utility.faint)
+            stale = np.flatnonzero(~level.fresh & (raised >= floor_of(lower)))
             if not len(stale):
                 break
             if level is not self._answered and len(old := stale[~self._answered.fresh[stale]]):
@@ -166,12 +168,19 @@ class RowBounds:
         self, level: _Level, belief: Belief, group: _Group, positions: Integers, first: int, tile: Floats
     ) -> None:
         variance, maxima = belief.variance[group.rows], level.upper[group.begin : group.end]
-        where, exponent = (tile, positions, first, variance), self._utility.exponent
-        mask = self._apart.within(group)
+        where, mask = (positions, first), self._apart.within(group)
+        if not isinstance(self._utility, CurvaturePower):
+            mean = belief.mean[group.rows]
+            margins = mean[positions][:, None] - mean[first:]
+            variances = np.maximum(variance[positions][:, None] + variance[first:] - 2.0 * tile, 0.0)
+            worths = self._utility(margins.ravel(), variances.ravel()).reshape(tile.shape)
+            kernels.largest_in_rows(worths, *where, *mask, maxima)
+            return
+        exponent = self._utility.exponent
         if group.growth is not None and group.decay is not None:
-            kernels.row_maxima(*where, group.growth, group.decay, exponent, *mask, maxima)
+            kernels.row_maxima(tile, *where, variance, group.growth, group.decay, exponent, *mask, maxima)
         else:
-            kernels.row_maxima_wide(*where, belief.mean[group.rows], exponent, *mask, maxima)
+            kernels.row_maxima_wide(tile, *where, variance, belief.mean[group.rows], exponent, *mask, maxima)
 
     def _settle(
         self,
@@ -190,21 +199,7 @@ class RowBounds:
             for number in np.unique(self._number[finalists]):
                 group = self._groups[number]
                 positions = finalists[(finalists >= group.begin) & (finalists < group.end)] - group.begin
-                best, i, j, value, priority = kernels.settle_near_ties(
-                    positions,
-                    group.rows,
-                    belief.mean,
-                    belief.variance,
-                    belief.base,
-                    belief.residual,
-                    belief.factor,
-                    belief.sign,
-                    self._utility.exponent,
-                    *self._apart.within(group),
-                    reached,
-                    floor,
-                    seed,
-                )
+                best, i, j, value, priority = self._exact(belief, group, positions, reached, floor, seed)
                 found.append((best, i, j, value, int(priority)))
             return found
 
@@ -216,6 +211,43 @@ class RowBounds:
         tied += zip(priorities.tolist(), free.left[near], free.right[near], values[near], strict=True)
         _, i, j, value = max(tied)
         return Choice(int(i), int(j), float(value), looked)
+
+    def _exact(
+        self, belief: Belief, group: _Group, positions: Integers, reached: float, floor: float, seed: np.uint64
+    ) -> tuple[float, int, int, float, np.uint64]:
+        """What `kernels.settle_near_ties` says of these rows."""
+        start, column = self._apart.within(group)
+        if isinstance(self._utility, CurvaturePower):
+            settled: tuple[float, int, int, float, np.uint64] = kernels.settle_near_ties(
+                positions,
+                group.rows,
+                belief.mean,
+                belief.variance,
+                belief.base,
+                belief.residual,
+                belief.factor,
+                belief.sign,
+                self._utility.exponent,
+                start,
+                column,
+                reached,
+                floor,
+                seed,
+            )
+            return settled
+        best, chosen = -math.inf, (-1, -1, -math.inf, np.uint64(0))
+        for position in positions:
+            others = np.delete(group.rows, column[start[position] : start[position + 1]])
+            others = others[np.searchsorted(others, group.rows[position], side="right") :]
+            item = np.full(len(others), group.rows[position])
+            values = self._utility(*difference(belief, item, others))
+            best = max(best, float(values.max(initial=-math.inf)))
+            if len(tied := np.flatnonzero(values >= floor)):
+                priorities = kernels.pair_priorities(seed, item[tied], others[tied])
+                first = tied[int(np.argmax(priorities))]
+                if chosen[0] < 0 or priorities.max() > chosen[3]:
+                    chosen = int(item[first]), int(others[first]), float(values[first]), priorities.max()
+        return best, *chosen
 
 
 class _Apart:
