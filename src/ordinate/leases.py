@@ -66,9 +66,12 @@ def half_over(state: State, number: int, at: str) -> bool:
 
 def require_room(state: State, annotator: str | None, holding: int) -> None:
     """Raise StudyPaused or BudgetSpent where an annotator who holds so many queries may be given no other."""
-    rules, answers = state.rules, state.annotators()
+    rules = state.rules
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
+    if rules.annotator_budget is None and rules.budget is None:
+        return
+    answers = state.annotators()
     if rules.annotator_budget is not None and answers.get(annotator, 0) + holding >= rules.annotator_budget:
         raise BudgetSpent(
             f"{annotator or 'this annotator'} has given all {rules.annotator_budget} answers asked for", False

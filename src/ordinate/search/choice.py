@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol
 
 from ordinate import kernels
 from ordinate.types import Floats, Integers
@@ -30,8 +31,7 @@ class Utility(Protocol):
     def __call__(self, margin: Floats, variance: Floats) -> Floats: ...
 
 
-@runtime_checkable
-class Rising(Utility, Protocol):
+class Rising(ABC):
     """A utility, never below 0, that does not fall where v rises: what it was bounds what it is after more answers.
 
     steepest  at least its largest derivative by v
@@ -39,12 +39,13 @@ class Rising(Utility, Protocol):
     faint     by how much besides
     """
 
-    @property
-    def steepest(self) -> float: ...
-    @property
-    def wobble(self) -> float: ...
-    @property
-    def faint(self) -> float: ...
+    steepest: float
+    wobble = 0.0
+    faint = 0.0
+
+    @abstractmethod
+    def __call__(self, margin: Floats, variance: Floats) -> Floats:
+        """As of any `Utility`."""
 
 
 Score = Callable[[Integers, Integers], Floats]
@@ -52,14 +53,13 @@ Score = Callable[[Integers, Integers], Floats]
 
 
 @dataclass(frozen=True)
-class CurvaturePower:
+class CurvaturePower(Rising):
     """sigma'(m)^exponent * v: the utility with a compiled scan. Exponent 2 is GURO, 0 is NormMin."""
 
     exponent: int
-    wobble = faint = 0.0
 
     @property
-    def steepest(self) -> float:
+    def steepest(self) -> float:  # type: ignore[override]
         return 1.0 if self.exponent == 0 else 1.0 / 16.0
 
     def __call__(self, margin: Floats, variance: Floats) -> Floats:

@@ -89,7 +89,8 @@ class RowBounds:
         """The best pair under `belief`, which is `answered` with any open queries taken off."""
         new = self._apart.lacked(pool)
         if len(new) <= _FEW:
-            self._put_apart(pool, new)
+            if len(new):
+                self._put_apart(pool, new)
             return self._best(answered, belief, pool, seed)
         # Pairs put apart are looked at for every pool that has them. Where a pool lacks many, as one without some item
         # does, a copy of the bounds serves it, and here only those go apart that would be in the way again.
@@ -196,7 +197,7 @@ class RowBounds:
 
         def settled(floor: float) -> list[tuple[float, int, int, float, int]]:
             found = []
-            for number in np.unique(self._number[finalists]):
+            for number in np.unique(self._number[finalists]) if len(self._groups) > 1 else (0,):
                 group = self._groups[number]
                 positions = finalists[(finalists >= group.begin) & (finalists < group.end)] - group.begin
                 best, i, j, value, priority = self._exact(belief, group, positions, reached, floor, seed)
@@ -289,6 +290,8 @@ class _Apart:
 
     def allowed(self, pool: AllPairs) -> PairList:
         """The pairs put apart that this pool does not lack."""
+        if not len(self._ranks):
+            return PairList(self._ranks, self._ranks)
         return pool.pairs_of(kernels.sorted_difference(self._ranks, pool.masked))
 
 
