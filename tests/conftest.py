@@ -16,12 +16,32 @@ hypothesis.settings.load_profile("ordinate")
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """The folder of recorded human answers, which lies beside a checkout where it exists."""
-    folder = Path(__file__).parents[1] / ".." / "shared" / "data"
+def shared() -> Path:
+    """What tests may use and the project does not contain: beside a checkout, or where ORDINATE_TEST_DATA says."""
+    named = os.environ.get("ORDINATE_TEST_DATA")
+    folder = Path(named) if named else Path(__file__).parents[2] / "shared"
+    if named and not folder.is_dir():
+        pytest.fail(f"ORDINATE_TEST_DATA names {named}, which is no folder")
     if not folder.is_dir():
-        pytest.skip("the recorded human answers (../shared/data) are not here")
+        pytest.skip("neither ../shared nor a folder named by ORDINATE_TEST_DATA is here")
     return folder.resolve()
+
+
+@pytest.fixture(scope="session")
+def shared_data(shared: Path) -> Path:
+    """The folder of recorded human answers."""
+    if not (shared / "data").is_dir():
+        pytest.skip(f"the recorded human answers ({shared}/data) are not here")
+    return shared / "data"
+
+
+@pytest.fixture(scope="session")
+def synthetic_task(shared: Path) -> Path:
+    """The reference task: features and theta."""
+    path = shared / "reference" / "synthetic_task.npz"
+    if not path.is_file():
+        pytest.skip(f"the synthetic task ({path}) is not here")
+    return path
 
 
 @pytest.fixture

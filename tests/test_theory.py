@@ -2,7 +2,6 @@
 
 import math
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from ordinate.theory import FORMS, CoefficientBelief, Constants, Truth, bounds_o
 
 VIEWS = ("verifiable", "unverifiable")
 FORMS_AND_VIEWS = [(form, view) for form in FORMS for view in VIEWS]
-TASK = Path(__file__).parents[1] / ".." / "shared" / "reference" / "synthetic_task.npz"
 
 
 def sigma(m: float) -> float:
@@ -351,11 +349,9 @@ def test_a_run_without_the_truth_has_the_verifiable_view_only():
             bounds_over_run(features, answers, steps, 0.2)
 
 
-def test_on_the_synthetic_task_the_bound_stays_at_one_and_the_form_of_the_figure_falls():
+def test_on_the_synthetic_task_the_bound_stays_at_one_and_the_form_of_the_figure_falls(synthetic_task):
     """100 items, 10 features, noise factor 0.5, 2,000 random comparisons, threshold 0.2."""
-    if not TASK.is_file():
-        pytest.skip("the synthetic task (../shared/reference) is not here")
-    with np.load(TASK) as arrays:
+    with np.load(synthetic_task) as arrays:
         features, theta = arrays["features"], arrays["theta"]
     answers = answers_to(features, 0.5 * theta, 2000, np.random.default_rng(8))
     columns = bounds_over_run(features, answers, [10, 100, 300, 1000, 2000], 0.2, truth=Truth(theta, 0.5))
@@ -376,11 +372,9 @@ def test_on_the_synthetic_task_the_bound_stays_at_one_and_the_form_of_the_figure
     assert curve("right", "verifiable", "expected_error")[-1] < 0.03
 
 
-def test_on_the_synthetic_task_the_bound_takes_some_ten_million_comparisons():
+def test_on_the_synthetic_task_the_bound_takes_some_ten_million_comparisons(synthetic_task):
     """With the information of 2,000 comparisons per 2,000, the sum over pairs gets below the threshold near 10^7."""
-    if not TASK.is_file():
-        pytest.skip("the synthetic task (../shared/reference) is not here")
-    with np.load(TASK) as arrays:
+    with np.load(synthetic_task) as arrays:
         features, theta = arrays["features"], arrays["theta"]
     truth = Truth(theta, 0.5)
     answers = answers_to(features, 0.5 * theta, 2000, np.random.default_rng(9))

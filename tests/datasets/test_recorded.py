@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
@@ -7,8 +5,6 @@ from sklearn.decomposition import PCA
 from ordinate.datasets import principal_components, read_recorded
 from ordinate.errors import InvalidInput
 from ordinate.types import Comparison
-
-REAL = Path(__file__).parents[2] / ".." / "shared" / "data"
 
 
 @pytest.fixture
@@ -102,8 +98,8 @@ def test_answers_that_do_not_fit_the_items_are_refused(folder, lines, message):
         ("ukpconvarg1", {"items": 1052, "groups": 32, "answers": 65340, "pairs": 16800}),
     ],
 )
-def test_the_real_data_sets_are_read_whole(name, sizes):
-    here = REAL / name
+def test_the_real_data_sets_are_read_whole(shared_data, name, sizes):
+    here = shared_data / name
     if not here.is_dir():
         pytest.skip(f"the real data ({name}) is not on this machine")
     dataset = read_recorded(here / "items.csv", here / "comparisons.csv", features=here / "features.npy", pca=0.9)

@@ -4,7 +4,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,6 @@ from ordinate.simulation.run import simulate
 from ordinate.simulation.summary import curves
 from ordinate.simulation.tasks import RecordedTask, SimulatedTask, Task, Trial
 from ordinate.types import Comparison, Items
-
-SHARED = Path(__file__).parents[2] / ".." / "shared"
 
 
 @pytest.fixture(scope="module")
@@ -261,12 +258,9 @@ def test_an_interrupt_ends_all_processes_without_a_traceback(tmp_path, jobs):
         process.kill()
 
 
-def test_the_reference_task_is_learned():
-    task = SHARED / "reference" / "synthetic_task.npz"
-    if not task.is_file():
-        pytest.skip("the reference task is not on this machine")
+def test_the_reference_task_is_learned(synthetic_task):
     rows = simulate(
-        SimulatedTask(read_synthetic(task), noise=0.5),
+        SimulatedTask(read_synthetic(synthetic_task), noise=0.5),
         ["guro-contextual"],
         range(3),
         budget=200,
@@ -280,8 +274,8 @@ def test_the_reference_task_is_learned():
 
 
 @pytest.mark.parametrize(("name", "by"), [("sentimentit_movie_reviews", "answers"), ("ukpconvarg1", "pairs")])
-def test_real_answers_are_learned_from(name, by):
-    here = SHARED / "data" / name
+def test_real_answers_are_learned_from(shared_data, name, by):
+    here = shared_data / name
     if not here.is_dir():
         pytest.skip(f"the real data ({name}) is not on this machine")
     dataset = read_recorded(here / "items.csv", here / "comparisons.csv", features=here / "features.npy", pca=0.9)
