@@ -56,6 +56,15 @@ def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
     return parsed
 
 
+def all_numbers(values: Sequence[Any]) -> bool:
+    """Whether a column could be read as numbers."""
+    try:
+        numbers(values, "")
+    except InvalidInput:
+        return False
+    return True
+
+
 def text(name: str, value: Any) -> str:
     """A text that a caller gave. Raises InvalidInput."""
     if not isinstance(value, str):

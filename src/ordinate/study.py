@@ -10,6 +10,7 @@ Every call first takes in what other processes have added; every write is one tr
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -205,6 +206,19 @@ class Study(Questions):
             self._write(entries)
         return len(given)
 
+    @locked
+    def known(self, comparisons: Iterable[Comparison]) -> int:
+        """How many of these comparisons the study has already, from the same annotators and as often."""
+
+        def facts(one: Comparison | Entry) -> tuple[Any, ...]:
+            outcome = one.answer if isinstance(one, Entry) else one.outcome
+            return one.annotator, *min((one.left, one.right, outcome), (one.right, one.left, _mirrored(outcome)))
+
+        wanted = Counter(map(facts, comparisons))
+        state = self._catch_up()
+        entries = (entry for who in {fact[0] for fact in wanted} for entry in state.seen(who).entries)
+        return (wanted & Counter(map(facts, entries))).total()
+
     def add_items(self, items: Items) -> None:
         """Add items with the same feature columns as the others; from now on they are asked about and ordered."""
 
@@ -334,6 +348,11 @@ class Study(Questions):
             return [] if excluded == (kind == "exclude-annotator") else [self._entry(kind, annotator=annotator)]
 
         self._write(entries)
+
+
+def _mirrored(outcome: str | None) -> str | None:
+    """The same answer with the sides changed."""
+    return {"left": "right", "right": "left"}.get(outcome or "", outcome)
 
 
 def _require_pair(items: Items) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinate.cells import id_text, is_missing, numbers, plain_text
+from ordinate.cells import all_numbers, id_text, is_missing, numbers, plain_text
 from ordinate.errors import InvalidInput, MissingExtra, naming
 
 if TYPE_CHECKING:
@@ -161,6 +161,13 @@ class Items:
         columns = read_columns(path)
         with naming(path if features is None else f"{path} with {features}"):
             return cls.from_columns(columns, id_column=id_column, features=matrix, feature_columns=feature_columns)
+
+    def numbers_left_aside(self, path: str | Path, id_column: str = "id") -> list[str]:
+        """The columns of the file these items were read from that hold numbers and are no features of theirs."""
+        from ordinate.formats import read_columns
+
+        known = {id_column, "group", *CONTENT_KINDS, *(self.feature_names or ())}
+        return [name for name, values in read_columns(path).items() if name not in known and all_numbers(values)]
 
     def take(self, rows: Sequence[int] | Integers) -> Items:
         """The items in the given rows, in that order."""

@@ -38,7 +38,19 @@ class TestCreate:
             "algorithm": "guro-independent",
             "question": "Which?",
             "seed": 3,
+            "numbers_left_aside": ["sharpness", "contrast"],
         }
+
+    def test_numbers_that_were_not_used_are_mentioned(self, run, folder):
+        out = run("create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness").out
+        assert "Not used: contrast. To learn from such numbers, make it with\n" in out
+        assert "  --feature-columns sharpness,contrast\n" in out
+        (folder / "items.csv").write_text("id,group,text,note,size\n1,1,7,x,2\n2,1,8,3,\n")
+        assert "Not used" not in run("create", "other.db", "--items", "items.csv").out  # ids, group, text; gaps
+        np.save(folder / "features.npy", np.eye(2))
+        (folder / "items.csv").write_text("id,size\n1,2\n2,3\n")
+        given = run("create", "third.db", "--items", "items.csv", "--features", "features.npy", "--json").json
+        assert given["numbers_left_aside"] == []  # a matrix was given instead
 
     def test_matrix_groups_id_column_and_algorithm(self, run, folder):
         (folder / "grouped.csv").write_text("name,group\nx,1\ny,1\nz,2\nw,2\n")
@@ -113,7 +125,29 @@ class TestExchange:
             "study": "study.db", "file": "out.csv", "comparisons": 3,
         }  # fmt: skip
         assert (folder / "out.csv").read_text().splitlines() == table.replace("c,b,c,", "c,b,left,").splitlines()
-        assert "Recorded 3 comparisons from out.csv; study.db now has 6." in run("import", "study.db", "out.csv").out
+        refused = run("import", "study.db", "out.csv")
+        assert (refused.code, refused.out) == (2, "")
+        assert "study.db has 3 of these 3 comparisons already, so nothing was recorded" in refused.err
+        again = run("import", "study.db", "out.csv", "--again")
+        assert "Recorded 3 comparisons from out.csv; study.db now has 6." in again.out
+
+    def test_a_table_that_grew_is_noticed_and_new_ones_are_not(self, run, study, folder):
+        head, old = "left,right,winner,annotator\n", "a,b,right,anna\nc,b,c,\n"
+        (folder / "old.csv").write_text(head + old)
+        (folder / "grown.csv").write_text(head + "b,a,left,anna\nb,c,c,\nd,a,tie,ben\n")  # with the sides changed
+        (folder / "new.csv").write_text(head + old.replace("anna", "ben") + "a,d,left,anna\nb,d,left,anna\n")
+        assert run("import", "study.db", "old.csv").code == 0
+        assert "has 2 of these 3 comparisons already" in run("import", "study.db", "grown.csv").err
+        assert run("import", "study.db", "new.csv").code == 0
+
+    def test_export_to_out(self, run, study, folder):
+        assert "Wrote 0 comparisons to out.csv" in run("export", "study.db", "--out", "out.csv").out
+        assert (folder / "out.csv").exists()
+        for line in ((), ("one.csv", "--out", "two.csv")):
+            refused = run("export", "study.db", *line)
+            assert refused.code == 2
+            assert "name one file to write to" in refused.err
+        assert not (folder / "one.csv").exists()
 
     def test_export_of_none(self, run, study, folder):
         assert "Wrote 0 comparisons" in run("export", "study.db", "out.csv").out
@@ -205,6 +239,8 @@ class TestStatus:
         assert "Which is clearer?" in out
         assert "guro-hybrid" in out
         assert "excluded items" in out
+        assert "items           3, 2 feature columns (sharpness, contrast); 1 more excluded" in out
+        assert run("status", "study.db", "--json").json["items"] == 3
         assert "expected error" in out
 
     def test_json(self, run, study):

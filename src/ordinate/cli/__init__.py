@@ -156,7 +156,7 @@ _add(
     RESULT,
     "export",
     exchange.export,
-    "ordinate export study.db comparisons.csv",
+    "ordinate export study.db --out comparisons.csv",
 )
 _add(
     TRY,

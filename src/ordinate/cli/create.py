@@ -57,6 +57,7 @@ def create(
     from ordinate.study import Study
 
     table = read_items(items, id_column, features, split_names(feature_columns))
+    aside = table.numbers_left_aside(items, id_column) if features is None else []
     made = Study.create(
         media.from_study_folder(table, items, study),
         algorithm=algorithm,
@@ -66,9 +67,13 @@ def create(
     )
     with made:
         if as_json:
-            print_json({"study": study, **_summary(made)})
+            print_json({"study": study, **_summary(made), "numbers_left_aside": aside})
             return
         say(f"Made {study}: {_described(made.items)}.")
+        if aside:
+            names = [*split_names(feature_columns), *aside]
+            say(f"Not used: {', '.join(aside)}. To learn from such numbers, make it with")
+            say(f"  --feature-columns {quote(','.join(names))}")
         say(f"Question: {made.settings.question}")
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
         say()

@@ -24,7 +24,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
                     "question": settings.question,
                     "algorithm": settings.algorithm,
                     "seed": settings.seed,
-                    "items": len(items),
+                    "items": len(items) - len(opened.excluded_items),
                     "features": int(items.features.shape[1]),
                     "groups": groups,
                     "comparisons": answers,
@@ -45,9 +45,11 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
         named = "" if items.feature_names is None else f" ({', '.join(items.feature_names)})"
         inside = f" in {groups:,} groups" if items.group is not None else ""
         known = f"{count(features, 'feature column')}{named}" if features else "no features"
+        excluded = opened.excluded_items
+        aside = f"; {len(excluded):,} more excluded" if excluded else ""
         rows = {
             "question": settings.question,
-            "items": f"{len(items):,}{inside}, {known}",
+            "items": f"{len(items) - len(excluded):,}{inside}, {known}{aside}",
             "algorithm": settings.algorithm,
             "comparisons": f"{answers:,}",
             "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
@@ -59,8 +61,8 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
             )
             or "nothing",
         }
-        if opened.excluded_items:
-            rows["excluded items"] = ", ".join(opened.excluded_items)
+        if excluded:
+            rows["excluded items"] = ", ".join(excluded)
         if opened.excluded_annotators:
             rows["excluded annotators"] = ", ".join(opened.excluded_annotators)
         for name, value in rows.items():
