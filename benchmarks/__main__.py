@@ -1,7 +1,7 @@
 """Run the benchmarks and put their results on a page.
 
 python -m pip install -e '.[benchmark]'
-python -m benchmarks --page docs/performance.md         # everything, a quarter of an hour on one core
+python -m benchmarks --page docs/performance.md         # everything, some ten minutes on one core
 python -m benchmarks question fit --out rows.csv        # some of it
 python -m benchmarks --quick                            # only whether all of it runs
 """
@@ -33,25 +33,31 @@ def main() -> None:
     one_core()  # before anything starts threads
     from benchmarks import fits, page, profiles, questions, ratings, refits
     from benchmarks.measure import Row
+    from ordinate.formats import write_columns
 
-    sources = {"question": questions.rows, "refit": refits.rows, "fit": fits.rows, "ratings": ratings.rows}
+    sources = {"question": questions.rows, "fit": fits.rows, "ratings": ratings.rows, "refit": refits.rows}
     rows: list[Row] = []
+
+    def keep(profiled: str = "") -> None:
+        """After each group: what was measured is not lost when a later one is interrupted."""
+        if options.out is not None:
+            write_columns(options.out, {name: [getattr(row, name) for row in rows] for name in Row._fields})
+        if options.page is not None:
+            plot = options.page.parent / "figures" / "growth.png"
+            page.draw(rows, plot)
+            page.write(options.page, describe(), rows, plot, profiled)
+
     for group, source in sources.items():
         if group in chosen:
             for row in source(options.quick):
                 print(f"{row.group:9} {row.who:27} n={row.n:<6} d={row.d:<4} {page.ms(row.seconds):>9} ms  {row.note}")
                 sys.stdout.flush()
                 rows.append(row)
-    profiled = profiles.report(roofline(), options.quick) if "profile" in chosen else ""
-    print(profiled)
-    if options.out is not None:
-        from ordinate.formats import write_columns
-
-        write_columns(options.out, {name: [getattr(row, name) for row in rows] for name in Row._fields})
-    if options.page is not None:
-        plot = options.page.parent / "figures" / "growth.png"
-        page.draw(rows, plot)
-        page.write(options.page, describe(), rows, plot, profiled)
+            keep()
+    if "profile" in chosen:
+        profiled = profiles.report(roofline(), options.quick)
+        print(profiled)
+        keep(profiled)
 
 
 if __name__ == "__main__":

@@ -51,11 +51,11 @@ def paths(quick: bool) -> Iterator[HotPath]:
     cold = "search of all pairs, nothing known"
     yield HotPath(f"{cold}, contextual", _cold(factored, n), flops=2 * d * pairs, read=8 * n * d)
     questions = Questions(n, d, "guro-contextual").warmed_up()
-    yield HotPath("question, contextual", questions, questions.block)
+    yield HotPath("question, contextual", questions, questions.size)
     dense = Hybrid().fit(features, early).belief
     yield HotPath(f"{cold}, exact hybrid", _cold(dense, n), read=8 * pairs)
     exact = Questions(n, d, "guro-hybrid").warmed_up()
-    yield HotPath("question, exact hybrid", exact, exact.block)
+    yield HotPath("question, exact hybrid", exact, exact.size)
     yield HotPath("refit, factored hybrid", lambda: FactoredHybrid().fit(features, answers))
     given = independent_work(*((200, 4000) if quick else (6000, 110_000)))
     yield HotPath("fit of a score per item with standard errors", independent_fit(given), flops=given.n**3.0)

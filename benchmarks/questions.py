@@ -21,6 +21,7 @@ TARGETS: list[Size] = [(200, 35), (500, 35), (935, 162), (6072, 75)]
 BY_N: list[Size] = [(n, 35) for n in (100, 200, 500, 1000, 2000, 4000, 8000)]
 BY_D: list[Size] = [(1000, d) for d in (5, 10, 20, 40, 80, 160)]
 WARM_UP = 50
+RUN = 600  # answers over which a mean is taken: early questions are slower, since less is known of what can win
 MOST_BYTES = 1.5e9  # of difference vectors; beyond it the plain version does not run
 
 
@@ -30,27 +31,27 @@ def refit_every(n: int) -> int:
 
 
 class Questions:
-    """A study and someone who answers at random as the logistic model says, in blocks from refit to refit."""
+    """A study and someone who answers at random as the logistic model says, in blocks of whole spans between refits."""
 
     def __init__(self, n: int, d: int, algorithm: str) -> None:
         rng = np.random.default_rng(n + d)
         features = rng.normal(size=(n, d)) / np.sqrt(d)
         self.scores = 2.0 * features @ rng.normal(size=d)
-        self.rng, self.block, self.asked = rng, refit_every(n), 0
+        self.rng, self.size, self.asked = rng, refit_every(n), 0
         self.study = Study.create(
             Items([f"item-{k}" for k in range(n)], features),
             algorithm=algorithm,
             scaling="none",
-            refit_every=self.block,
+            refit_every=self.size,
         )
 
     def __call__(self) -> int:
-        for _ in range(self.block):
+        for _ in range(self.size):
             self.asked += 1
             query = self.study.ask(f"someone-{self.asked}")
             margin = self.scores[self.study.row(query.left)] - self.scores[self.study.row(query.right)]
             self.study.tell(query.id, "left" if self.rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
-        return self.block
+        return self.size
 
     def warmed_up(self) -> Questions:
         while self.asked < WARM_UP:
@@ -83,23 +84,33 @@ def seconds_per_question(n: int, d: int, algorithm: str) -> float:
 
 def compare(size: Size, group: str, rounds: int, seconds_each: float) -> Iterator[Row]:
     n, d = size
-    competitors: dict[str, Call] = {"ordinate": Questions(n, d, "guro-contextual").warmed_up()}
+    questions = Questions(n, d, "guro-contextual").warmed_up()
+    questions.size *= max(1, RUN // rounds // questions.size)
+    competitors: dict[str, Call] = {"ordinate": questions}
     if n * (n - 1) / 2 * d * 8 < MOST_BYTES:
         competitors["NumPy, all differences"] = PlainScan(n, d, best_by_differences)
     competitors["NumPy, all products"] = PlainScan(n, d, best_by_products)
     for who, found in interleaved(competitors, rounds, seconds_each).items():
-        yield row(group, "question", who, (n, d, 0), found)
+        yield mean_row(group, who, size, found)
+
+
+def mean_row(group: str, who: str, size: Size, found: np.ndarray, peak_mb: float = float("nan")) -> Row:
+    return row(group, "question", who, (*size, 0), found, peak_mb=peak_mb)._replace(seconds=float(found.mean()))
 
 
 def rows(quick: bool) -> Iterator[Row]:
     """All comparisons; `quick` only tries that they run."""
-    rounds, seconds = (2, 1.0) if quick else (12, 12.0)
+    rounds, seconds = (2, 1.0) if quick else (8, 12.0)
     for size in TARGETS[: 1 if quick else None]:
         yield from compare(size, "question", rounds, seconds)
     for size in (BY_N[:3] if quick else BY_N) + (BY_D[:2] if quick else BY_D):
-        yield from compare(size, "growth", 2 if quick else 6, 1.0 if quick else 5.0)
-    n, d = (300, 20) if quick else (6072, 75)
-    for algorithm in ("guro-contextual", "guro-hybrid-factored", "guro-hybrid"):
-        found = interleaved({algorithm: Questions(n, d, algorithm).warmed_up()}, rounds, 2 * seconds)[algorithm]
-        peak = apart(seconds_per_question, n, d, algorithm, limit=300.0).peak_mb
-        yield row("models", "question", algorithm, (n, d, 0), found, peak_mb=peak)
+        yield from compare(size, "growth", 2 if quick else 4, 1.0 if quick else 3.0)
+    size = (300, 20) if quick else (6072, 75)
+    models = {
+        who: Questions(*size, who).warmed_up() for who in ("guro-contextual", "guro-hybrid-factored", "guro-hybrid")
+    }
+    for questions in models.values():
+        questions.size *= max(1, RUN // rounds // questions.size)
+    for who, found in interleaved(dict(models), rounds, 2 * seconds).items():
+        peak = apart(seconds_per_question, *size, who, limit=120.0).peak_mb
+        yield mean_row("models", who, size, found, peak)

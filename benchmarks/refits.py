@@ -84,4 +84,4 @@ def compare(n: int, d: int, rounds: int, seconds_each: float) -> Iterator[Row]:
 
 def rows(quick: bool) -> Iterator[Row]:
     for n, d in (BY_N[:2] if quick else BY_N) + (BY_D[:2] if quick else BY_D):
-        yield from compare(n, d, 2 if quick else 5, 1.0 if quick else 5.0)
+        yield from compare(n, d, 2 if quick else 3, 1.0 if quick else 3.0)
