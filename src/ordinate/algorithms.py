@@ -117,6 +117,8 @@ NO_MEANING = {
 }
 """Names that someone may look for, and why there is no such algorithm."""
 
+MANY_ITEMS = 20_000
+"""Above this, features are kept in float32 and no covariance of all items with all is made."""
 _EVERY_ANSWER = 100
 _MANY_ITEMS = 5000
 _CHEAP_TO_INVERT = 1000
@@ -152,7 +154,20 @@ def for_budget(name: str, budget: int) -> str:
 
 def default_algorithm(items: Items) -> str:
     """What a person who chose nothing gets."""
+    if len(items) > MANY_ITEMS:
+        return "guro-hybrid-factored"
     return "guro-hybrid" if items.features.shape[1] else "guro-independent"
+
+
+def require_size(name: str, items: int) -> None:
+    """Raise InvalidInput where the covariance of all items with all would not fit into memory, or for no algorithm."""
+    model = algorithm(name).model
+    if items > MANY_ITEMS and isinstance(model, Hybrid | Independent):
+        gigabytes = round(items * items * 8 / 1e9)
+        raise InvalidInput(
+            f"{name} keeps the covariance of every item with every other: {gigabytes} GB for {items:,} items; above "
+            f"{MANY_ITEMS:,} take guro-hybrid-factored or guro-contextual; see: ordinate algorithms"
+        )
 
 
 def strategy_of(name: str, candidates: int | None) -> Strategy:

@@ -62,6 +62,10 @@ class NotAStudy(OrdinateError):
     """The file is no study of `ordinate`, is damaged, or was written by a newer version."""
 
 
+class FeaturesChanged(OrdinateError):
+    """A feature file that a study relies on has gone, or holds something else than when the study was made."""
+
+
 class StorageFailed(OrdinateError, OSError):
     """The disk or the database refused: full, read-only, locked. What was acknowledged before is safe."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinate import belief as beliefs
-from ordinate.algorithms import algorithm, last_refit, last_renewal, next_refit
+from ordinate.algorithms import MANY_ITEMS, algorithm, last_refit, last_renewal, next_refit
 from ordinate.belief import Belief
 from ordinate.errors import InvalidInput
 from ordinate.fold import State
@@ -207,7 +207,9 @@ class Inference:
                 self._settings.scaling,
                 counted if counted.any() else ~counted,
             )
-            self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features))
+            # Of many items one copy in float32 is kept, and nothing else of that size is made (`ProjectedBelief`).
+            kept = np.float32 if len(items) > MANY_ITEMS else np.float64
+            self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features, kept))
         return self._scaled
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ordinate.errors import InvalidInput
+from ordinate.matrices import stacked
 from ordinate.types import CONTENT_KINDS, Items
 
 
@@ -18,7 +17,7 @@ def joined(old: Items, new: Items) -> Items:
     require_same_grouping(old, new)
     return Items(
         ids=(*old.ids, *new.ids),
-        features=np.concatenate([old.features, new.features]),
+        features=stacked(old.features, new.features),
         feature_names=old.feature_names,
         group=None if old.group is None or new.group is None else (*old.group, *new.group),
         content={

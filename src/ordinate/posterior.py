@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ordinate import kernels
-from ordinate.belief import Belief, FactoredBelief, members
-from ordinate.types import Floats, Integers
+from ordinate.belief import Belief, FactoredBelief, ProjectedBelief, blocks, mean_row, members
+from ordinate.types import Floats, Integers, Singles
 
 
 class Spread(Protocol):
@@ -26,7 +26,7 @@ class Spread(Protocol):
         """(k, k) Cov(theta)."""
 
     @property
-    def score_map(self) -> Floats:
+    def score_map(self) -> Floats | Singles:
         """(n, k): Cov(theta, f) = coefficients @ score_map.T"""
 
     @property
@@ -92,7 +92,7 @@ class Posterior:
                 continue
             scores[chosen] -= self.mean[rows].mean()
             mean_variance = self.spread.with_mean(rows).mean()
-            variance[chosen] += mean_variance - 2.0 * spread[chosen] @ self.spread.score_map[rows].mean(axis=0)
+            variance[chosen] += mean_variance - 2.0 * spread[chosen] @ mean_row(self.spread.score_map, rows)
         return scores, np.sqrt(np.maximum(variance, 0.0))
 
 
@@ -116,3 +116,44 @@ class FactoredSpread:
 
     def belief(self, mean: Floats) -> FactoredBelief:
         return FactoredBelief(mean, self.factor, self.residual)
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedSpread:
+    """`FactoredSpread` of many items, whose features (n, k) are float32: nothing else of that size is made."""
+
+    coefficients: Floats
+    score_map: Singles
+    root: Floats
+    residual: Floats
+
+    @cached_property
+    def variance(self) -> Floats:
+        return self.belief(np.empty(len(self.residual))).variance
+
+    def with_mean(self, rows: Integers) -> Floats:
+        towards = self.coefficients @ mean_row(self.score_map, rows)
+        covariance = self.residual[rows] / len(rows)
+        for block in blocks(len(rows)):
+            covariance[block] += linear_scores(self.score_map[rows[block]], towards)
+        return covariance
+
+    def belief(self, mean: Floats) -> ProjectedBelief:
+        return ProjectedBelief(mean, self.score_map, self.root, self.residual, self.root)
+
+
+def factored(coefficients: Floats, features: Any, root: Floats, residual: Floats) -> Spread:
+    """The spread of scores features @ theta + zeta with Cov(theta) = root @ root.T and Var(zeta) = residual (n,)."""
+    if features.dtype == np.float32:
+        return ProjectedSpread(coefficients, features, root, residual)
+    return FactoredSpread(coefficients, features, features @ root, residual)
+
+
+def linear_scores(features: Any, coefficients: Floats) -> Floats:
+    """(n,) features @ coefficients; equal rows get equal scores, to the bit."""
+    scores: Floats
+    if features.dtype == np.float32:
+        scores = kernels.linear_scores_single(features, coefficients.astype(np.float32))
+    else:
+        scores = kernels.linear_scores(features, coefficients)
+    return scores

@@ -13,16 +13,19 @@ changes no posterior, and it makes the cost depend on n instead of d.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinate.matrices import row_blocks
 from ordinate.types import Floats
 
 Scaling = Literal["auto", "none"]
 
+_BLOCK = 1 << 16
 _CONSTANT = 1e-12
 """A column whose spread is below this share of its magnitude is rounding noise around a constant."""
 
@@ -39,19 +42,25 @@ class FeatureMap:
     @classmethod
     def fit(cls, features: Floats, named: bool, scaling: Scaling, active: NDArray[np.bool_]) -> FeatureMap:
         """The map for a study whose items have these features (n, d); only the active items count."""
-        seen = features[active] if not active.all() else features
         if scaling == "none":
-            kept = np.arange(seen.shape[1])
+            kept = np.arange(features.shape[1])
             centre, divisor = np.zeros(len(kept)), np.ones(len(kept))
         else:
-            kept, centre, divisor = _one_unit(seen, named)
+            kept, centre, divisor = _one_unit(features, named, active)
         basis = None
-        if len(kept) > len(seen):
-            basis = np.linalg.qr(((seen[:, kept] - centre) / divisor).T)[0]
+        if len(kept) > np.count_nonzero(active):
+            basis = np.linalg.qr(((features[np.flatnonzero(active)][:, kept] - centre) / divisor).T)[0]
         return cls(kept, centre, divisor, basis)
 
-    def transform(self, features: Floats) -> Floats:
-        """(m, d) raw features -> (m, k)."""
+    def transform(self, features: Floats, kept: type[np.floating[Any]] = np.float64) -> Floats:
+        """(m, d) raw features -> (m, k), in the type that is to be kept."""
+        columns = len(self.kept) if self.basis is None else self.basis.shape[1] + 1
+        scaled: Floats = np.empty((len(features), columns), dtype=kept)
+        for start, block in row_blocks(features, _BLOCK):
+            scaled[start : start + len(block)] = self._transformed(block)
+        return scaled
+
+    def _transformed(self, features: Floats) -> Floats:
         scaled: Floats = (features[:, self.kept] - self.centre) / self.divisor
         if self.basis is None:
             return scaled
@@ -62,13 +71,25 @@ class FeatureMap:
         return np.column_stack([inside, outside])
 
 
-def _one_unit(features: Floats, named: bool) -> tuple[NDArray[np.intp], Floats, Floats]:
+def _one_unit(features: Floats, named: bool, active: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Floats, Floats]:
+    def seen() -> Iterator[Floats]:
+        for start, block in row_blocks(features, _BLOCK):
+            here = active[start : start + len(block)]
+            yield (block if here.all() else block[here]).astype(np.float64, copy=False)
+
+    count = max(int(np.count_nonzero(active)), 1)
     # Each column relative to its largest value: squares of 1e200 would overflow, of 1e-200 vanish.
-    magnitude = np.abs(features).max(axis=0, initial=0.0)
+    magnitude: Floats = np.zeros(features.shape[1])
+    for block in seen():
+        magnitude = np.maximum(magnitude, np.abs(block).max(axis=0, initial=0.0))
     unit = np.where(magnitude > 0, magnitude, 1.0)
-    relative = features / unit
-    centre = relative.mean(axis=0)
-    spread = np.sqrt(np.square(relative - centre).mean(axis=0))
+    centre, spread = np.zeros(len(unit)), np.zeros(len(unit))
+    for block in seen():
+        centre += (block / unit).sum(axis=0)
+    centre /= count
+    for block in seen():
+        spread += np.square(block / unit - centre).sum(axis=0)
+    spread = np.sqrt(spread / count)
     kept = np.flatnonzero(spread > _CONSTANT)
     deviation = spread[kept] * unit[kept]
     if named:

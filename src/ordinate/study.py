@@ -66,7 +66,7 @@ class Study(Questions):
         candidates   how many random pairs to look at for each question; None: all of them
         """
         name = algorithms.default_algorithm(items) if algorithm is None else algorithm
-        algorithms.algorithm(name)
+        algorithms.require_size(name, len(items))
         if scaling not in ("auto", "none"):
             raise InvalidInput(f"unknown scaling {scaling!r}; it is auto or none")
         settings = Settings(
@@ -223,7 +223,7 @@ class Study(Questions):
         """Add items with the same feature columns as the others; from now on they are asked about and ordered."""
 
         def entries() -> list[Entry]:
-            joined(self._state.items, items)
+            algorithms.require_size(self.settings.algorithm, len(joined(self._state.items, items)))
             return [self._entry("add-items")]
 
         if len(items):

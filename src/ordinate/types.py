@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ordinate.cells import all_numbers, id_text, is_missing, numbers, plain_text
 from ordinate.errors import InvalidInput, MissingExtra, naming
+from ordinate.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Outcome = Literal["left", "right", "tie"]
 Answer = Literal["left", "right", "tie", "skip"]
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
 Columns = Mapping[str, Sequence[Any]]
 
@@ -55,7 +57,8 @@ class Items:
     """What is to be ordered: ids, what is known about them as numbers, and what to show a person.
 
     ids            n distinct texts that are not empty
-    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart)
+    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart). The path of a .npy
+                   file: they stay there, and a study remembers the path and what the file holds (`FileMatrix`)
     feature_names  d names when the columns are separate measurements, each standardised on its own; None for a
                    matrix such as an embedding, whose columns share one unit
     group          n texts; items are compared, and ordered, only within their group. None: all in one
@@ -151,13 +154,16 @@ class Items:
         features: str | Path | None = None,
         feature_columns: Sequence[str] = (),
     ) -> Items:
-        """Items from a .csv, .jsonl, .json or .parquet file; `features` is a .npy file with one row per item.
+        """Items from a .csv, .jsonl, .json or .parquet file; `features` is a .npy file with one row per item, which
+        is not read into memory where it is large (above 64 MB).
 
         Errors name the file. Row 1 is the first below the header line.
         """
         from ordinate.formats import read_columns, read_matrix
 
-        matrix = None if features is None else read_matrix(features)
+        matrix: Any = None if features is None else features
+        if features is not None and not (Path(features).is_file() and Path(features).stat().st_size > KEPT_IN_FILE):
+            matrix = read_matrix(features)
         columns = read_columns(path)
         with naming(path if features is None else f"{path} with {features}"):
             return cls.from_columns(columns, id_column=id_column, features=matrix, feature_columns=feature_columns)
@@ -368,7 +374,11 @@ def _require_columns(columns: Columns, names: Iterable[str]) -> None:
         raise InvalidInput(f"the columns are of different lengths: {lengths}")
 
 
-def _feature_matrix(values: Any, ids: Sequence[str]) -> Floats:
+def _feature_matrix(values: Any, ids: Sequence[str]) -> Any:
+    if isinstance(values, str | Path):
+        values = FileMatrix.read(values, lambda row: f"item {ids[row]!r} (row {row + 1})" if row < len(ids) else "")
+    if isinstance(values, FileMatrix | StackedMatrix):
+        return _require_rows(values, ids)
     try:
         matrix = np.asarray(values)
         if matrix.dtype.kind not in "biuf":
@@ -378,8 +388,7 @@ def _feature_matrix(values: Any, ids: Sequence[str]) -> Floats:
         raise InvalidInput("features must be a rectangular (items, columns) matrix of numbers") from None
     if matrix.ndim != 2:
         raise InvalidInput(f"features must have two axes (items, columns); these have shape {matrix.shape}")
-    if len(matrix) != len(ids):
-        raise InvalidInput(f"features have {len(matrix)} rows for {len(ids)} items; row k belongs to item k")
+    _require_rows(matrix, ids)
     finite = np.isfinite(matrix)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
@@ -387,4 +396,10 @@ def _feature_matrix(values: Any, ids: Sequence[str]) -> Floats:
             f"the features of item {ids[row]!r} (row {row + 1}, column {column + 1}) hold {matrix[row, column]}; "
             "fill it in or leave the item out"
         )
+    return matrix
+
+
+def _require_rows(matrix: Any, ids: Sequence[str]) -> Any:
+    if len(matrix) != len(ids):
+        raise InvalidInput(f"features have {len(matrix)} rows for {len(ids)} items; row k belongs to item k")
     return matrix

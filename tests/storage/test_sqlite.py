@@ -18,7 +18,7 @@ from ordinate.errors import (
     StudyExists,
     StudyNotFound,
 )
-from ordinate.storage import Entry, Storage, sqlite
+from ordinate.storage import Entry, Storage, sqlite, tables
 from ordinate.study import Study
 from ordinate.types import Comparison, Items
 
@@ -59,7 +59,8 @@ def foreign_database(path: Path) -> None:
 
 
 def another_alembic_database(path: Path) -> None:
-    execute(path, "CREATE TABLE alembic_version (version_num TEXT)", "INSERT INTO alembic_version VALUES ('0002')")
+    newest = f"INSERT INTO alembic_version VALUES ('{tables.REVISIONS[-1]}')"
+    execute(path, "CREATE TABLE alembic_version (version_num TEXT)", newest)
 
 
 def same_names_other_columns(path: Path) -> None:

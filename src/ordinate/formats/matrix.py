@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from tokenize import TokenError
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,14 @@ from ordinate.formats.files import failures, require_file
 
 
 def read_matrix(path: str | Path) -> NDArray[np.number]:
-    """The matrix, of shape (n, d), in the type it was saved in. Never runs code from the file (no pickles)."""
+    """The matrix, of shape (n, d), in the type it was saved in."""
+    mapped = open_matrix(path)
+    with failures("read", path):
+        return np.array(mapped)
+
+
+def open_matrix(path: str | Path) -> np.memmap[Any, Any]:
+    """The matrix mapped, not read. Never runs code from the file (no pickles)."""
     require_file(path)
     with naming(path), failures("read", path):
         if Path(path).suffix.lower() != ".npy":
@@ -29,7 +37,7 @@ def read_matrix(path: str | Path) -> NDArray[np.number]:
                 f"the matrix must have two axes (items, columns); this one has shape {mapped.shape}"
                 + ("; for one column, reshape it to (-1, 1)" if mapped.ndim == 1 else "")
             )
-        return np.array(mapped)
+        return mapped
 
 
 def _check_start(path: str | Path) -> None:

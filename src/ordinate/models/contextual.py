@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate import kernels
 from ordinate.models import Answers
 from ordinate.models.cholesky import PositiveDefinite
 from ordinate.models.likelihood import PairCounts, newton
-from ordinate.posterior import FactoredSpread, Posterior
+from ordinate.models.maximum import Compared
+from ordinate.posterior import Posterior, Spread, factored, linear_scores
 from ordinate.types import Floats
 
 _BLOCK = 1 << 13
@@ -26,11 +26,11 @@ class Contextual:
     coefficient_variance: float = 2.0
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        pairs = PairCounts.of(answers, len(features))
+        _, compared, pairs = Compared.of(features, answers)
         precision = 1.0 / self.coefficient_variance
 
         def margin(theta: Floats) -> Floats:
-            scores = features @ theta
+            scores = compared @ theta
             gap: Floats = scores[pairs.left] - scores[pairs.right]
             return gap
 
@@ -38,19 +38,19 @@ class Contextual:
             return pairs.log_likelihood(margin(theta)) - 0.5 * precision * float(theta @ theta)
 
         def hessian(theta: Floats) -> PositiveDefinite:
-            return PositiveDefinite(information(features, pairs, pairs.weight(margin(theta))), precision)
+            return PositiveDefinite(information(compared, pairs, pairs.weight(margin(theta))), precision)
 
         def step(theta: Floats) -> tuple[Floats, Floats]:
-            gradient = features.T @ pairs.scatter(pairs.residual(margin(theta)), len(features)) - precision * theta
+            gradient = compared.T @ pairs.scatter(pairs.residual(margin(theta)), len(compared)) - precision * theta
             return gradient, hessian(theta).solve(gradient)
 
         theta = newton(objective, step, np.zeros(features.shape[1]))
 
-        def spread() -> FactoredSpread:
+        def spread() -> Spread:
             root = hessian(theta).inverse_root()
-            return FactoredSpread(root @ root.T, features, features @ root, np.zeros(len(features)))
+            return factored(root @ root.T, features, root, np.zeros(len(features)))
 
-        return Posterior(kernels.linear_scores(features, theta), theta, spread, new_item_variance=0.0)
+        return Posterior(linear_scores(features, theta), theta, spread, new_item_variance=0.0)
 
 
 def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:

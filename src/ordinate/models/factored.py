@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from ordinate import kernels
 from ordinate.models import Answers
 from ordinate.models.cholesky import root_of
 from ordinate.models.maximum import Compared, Prior, maximum
 from ordinate.models.one_by_one import replay_factored
-from ordinate.posterior import FactoredSpread, Posterior
+from ordinate.posterior import Posterior, Spread, factored, linear_scores
 from ordinate.types import Floats
 
 
@@ -32,14 +31,14 @@ class FactoredHybrid:
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)
         theta, zeta = maximum(Prior(self.coefficient_variance, self.item_variance), compared)
-        mean = kernels.linear_scores(features, theta)
+        mean = linear_scores(features, theta)
         mean[compared.rows] += zeta
 
-        def spread() -> FactoredSpread:
+        def spread() -> Spread:
             margin = mean[answers.left] - mean[answers.right]
             covariance = self.coefficient_variance * np.eye(features.shape[1])
             residual = np.full(len(features), self.item_variance)
             replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
-            return FactoredSpread(covariance, features, features @ root_of(covariance), residual)
+            return factored(covariance, features, root_of(covariance), residual)
 
         return Posterior(mean, theta, spread, self.item_variance)

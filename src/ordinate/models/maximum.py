@@ -43,7 +43,7 @@ class Compared(NamedTuple):
         seen[pairs.left] = seen[pairs.right] = True
         rows = np.flatnonzero(seen)
         place = np.cumsum(seen) - 1
-        inside = np.ascontiguousarray(features[rows])
+        inside = np.ascontiguousarray(features[rows], dtype=np.float64)
         return cls(rows, inside, PairCounts(place[pairs.left], place[pairs.right], pairs.asked, pairs.wins))
 
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.kernels import linear_scores
 from ordinate.models import Answers
 from ordinate.models.cholesky import root_of
 from ordinate.models.one_by_one import replay_sequential
-from ordinate.posterior import FactoredSpread, Posterior
+from ordinate.posterior import Posterior, Spread, factored, linear_scores
 from ordinate.types import Floats
 
 
@@ -33,7 +32,7 @@ class Sequential:
         zeta, residual = np.zeros(items), np.full(items, self.item_variance)
         replay_sequential(np.ascontiguousarray(features), *answers, theta, covariance, zeta, residual)
 
-        def spread() -> FactoredSpread:
-            return FactoredSpread(covariance, features, features @ root_of(covariance), residual)
+        def spread() -> Spread:
+            return factored(covariance, features, root_of(covariance), residual)
 
         return Posterior(linear_scores(features, theta) + zeta, theta, spread, self.item_variance)

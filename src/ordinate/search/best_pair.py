@@ -12,16 +12,20 @@ are taken by the plain formula, block by block, of every pair.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from ordinate import kernels
-from ordinate.belief import Belief, difference
+from ordinate.belief import Belief, ProjectedBelief, difference
 from ordinate.errors import PoolExhausted
-from ordinate.search.choice import Choice, Rising, Score, Utility, floor_of
+from ordinate.search.choice import Choice, CurvaturePower, Rising, Score, Utility, floor_of
+from ordinate.search.large import MOST_PAIRS, Large
 from ordinate.search.pair_bounds import PairBounds
 from ordinate.search.pools import AllPairs, PairList, Pool
 from ordinate.search.row_bounds import RowBounds
+
+SAMPLED_PAIRS = 200_000
 
 
 class Bounds:
@@ -30,6 +34,7 @@ class Bounds:
     def __init__(self) -> None:
         self._rows: RowBounds | None = None
         self._pairs: PairBounds | None = None
+        self._large: Large | None = None
 
     def best(
         self,
@@ -41,19 +46,32 @@ class Bounds:
     ) -> Choice:
         """The pair of the pool with the largest utility; ties at random. Raises PoolExhausted on an empty pool.
 
+        Of more than MOST_PAIRS pairs, one near the largest (`large`).
         `belief` is `answered`, the belief after the answers alone, with any open queries taken off.
         """
         if pool.size == 0:
             raise PoolExhausted("no pair is left to ask")
-        if isinstance(pool, AllPairs) and isinstance(utility, Rising):
+        projected = isinstance(answered, ProjectedBelief) and isinstance(belief, ProjectedBelief)
+        if projected and pool.size > MOST_PAIRS and isinstance(pool, AllPairs) and isinstance(utility, CurvaturePower):
+            near = self._near_best(answered, belief, pool, utility, rng)
+            if near is not None:
+                return near
+        elif isinstance(pool, AllPairs) and isinstance(utility, Rising) and pool.size <= MOST_PAIRS:
             if self._rows is None or not self._rows.serves(pool, utility, answered):
                 self._rows = RowBounds(pool, utility, answered)
             return self._rows.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
-        if isinstance(pool, PairList) and isinstance(utility, Rising):
+        if isinstance(pool, PairList) and isinstance(utility, Rising) and not projected:
             if self._pairs is None or not self._pairs.serves(pool, utility, answered):
                 self._pairs = PairBounds(pool, utility, answered)
             return self._pairs.best(answered, belief, rng.integers(0, 2**64, dtype=np.uint64))
         return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng)
+
+    def _near_best(
+        self, answered: Any, belief: Any, pool: AllPairs, utility: CurvaturePower, rng: np.random.Generator
+    ) -> Choice | None:
+        if self._large is None or not self._large.serves(pool, answered):
+            self._large = Large(pool, answered)
+        return self._large.best(answered, belief, pool, utility, rng)
 
 
 def best_pair(belief: Belief, pool: Pool, utility: Utility, rng: np.random.Generator) -> Choice:
@@ -65,10 +83,13 @@ def best_scored(pool: Pool, score: Score, rng: np.random.Generator) -> Choice:
     """The pair of the pool with the largest score; ties at random. Raises PoolExhausted on an empty pool.
 
     Two passes over blocks of pairs: the first finds the best score, the second the tied pair of highest priority in the
-    blocks that reach it. So memory stays at a block even where all pairs tie.
+    blocks that reach it. So memory stays at a block even where all pairs tie. Of more than MOST_PAIRS pairs, only
+    SAMPLED_PAIRS random ones are looked at.
     """
     if pool.size == 0:
         raise PoolExhausted("no pair is left to ask")
+    if pool.size > MOST_PAIRS:
+        pool = pool.sample(SAMPLED_PAIRS, rng)
     seed = rng.integers(0, 2**64, dtype=np.uint64)
     maxima = [float(score(block.left, block.right).max(initial=-math.inf)) for block in pool.blocks()]
     floor = floor_of(max(maxima))

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ordinate.errors import InvalidInput
+from ordinate.formats.files import require_file
 from ordinate.storage.log import Circumstances, Entry, Kind, Log, Settings, Storage, checked, moment, now
 from ordinate.storage.memory import MemoryStorage
 from ordinate.types import Items
+
+if TYPE_CHECKING:
+    from ordinate.matrices import FileMatrix
+    from ordinate.storage.sql import SqlStorage
 
 __all__ = [
     "Circumstances",
@@ -19,7 +25,9 @@ __all__ = [
     "Storage",
     "checked",
     "create",
+    "features_outside",
     "moment",
+    "move_features",
     "now",
     "open",
     "upgrade",
@@ -57,6 +65,24 @@ def upgrade(url: str) -> tuple[str, str]:
     from ordinate.storage import sqlite
 
     return sqlite.upgrade(path)
+
+
+def features_outside(url: str) -> list[FileMatrix]:
+    """The files outside the study that hold features of its items, unchecked."""
+    return _sql(url).feature_files()
+
+
+def move_features(url: str, path: str | Path) -> FileMatrix:
+    """Tell the study where one of its feature files is now. Raises InvalidInput where `path` is none of them."""
+    require_file(path)
+    return _sql(url).move_features(Path(path).absolute())
+
+
+def _sql(url: str) -> SqlStorage:
+    path = _sqlite_path(url)
+    from ordinate.storage import sqlite
+
+    return sqlite.open(path)
 
 
 def _sqlite_path(url: str) -> Path:

@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
-from ordinate.errors import NotAStudy
-from ordinate.storage import tables
+from ordinate.errors import InvalidInput, NotAStudy
+from ordinate.matrices import FileMatrix
+from ordinate.storage import feature_files, tables
 from ordinate.storage.log import Entry, Log, Settings
 from ordinate.types import CONTENT_KINDS, Items
 
@@ -22,10 +24,15 @@ Serving = Callable[[], AbstractContextManager[None]]
 MIGRATIONS = Path(__file__).parent / "migrations"
 SETTINGS = ("algorithm", "question", "seed", "scaling", "refit_every", "candidates")
 
+_ROWS = 1 << 14
+_LARGEST_BLOCK = 900_000_000
+"""SQLite holds blocks of up to 1,000,000,000 bytes."""
+
 
 class SqlStorage:
-    def __init__(self, engine: Engine, translation: Translation, serving: Serving) -> None:
+    def __init__(self, engine: Engine, folder: Path, translation: Translation, serving: Serving) -> None:
         self.serving = serving
+        self._folder = folder
         self._engine = engine
         self._translation = translation
         with translation(), engine.connect() as connection:
@@ -34,13 +41,25 @@ class SqlStorage:
     @contextmanager
     def reading(self) -> Iterator[Log]:
         with self._translation(), self._engine.connect() as connection:
-            yield SqlLog(connection)
+            yield SqlLog(connection, self._folder)
 
     @contextmanager
     def writing(self) -> Iterator[Log]:
         with self._translation(), self._engine.connect().execution_options(writing=True) as connection:
-            yield SqlLog(connection)
+            yield SqlLog(connection, self._folder)
             connection.commit()
+
+    def feature_files(self) -> list[FileMatrix]:
+        """The files that hold features of this study, unchecked."""
+        with self._translation(), self._engine.connect() as connection:
+            return [kept.matrix for kept in feature_files.read(connection, self._folder)]
+
+    def move_features(self, path: Path) -> FileMatrix:
+        """One of them is at `path` now; the log does not change."""
+        with self._translation(), self._engine.connect().execution_options(writing=True) as connection:
+            moved = feature_files.move(connection, self._folder, path).matrix
+            connection.commit()
+        return moved
 
     def close(self) -> None:
         self._engine.dispose()
@@ -49,30 +68,50 @@ class SqlStorage:
 class SqlLog:
     """The log inside one transaction. The primary key refuses a position that is taken: nothing is told twice."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, folder: Path) -> None:
         self._connection = connection
+        self._folder = folder
 
     def entries(self, after: int) -> Sequence[Entry]:
         query = select(tables.log).where(tables.log.c.position > after).order_by(tables.log.c.position)
         return [Entry._make(row) for row in self._connection.execute(query)]
 
     def items(self, added: int) -> Items:
-        query = select(tables.items).where(tables.items.c.added == added).order_by(tables.items.c.row)
-        rows = self._connection.execute(query).all()
         block = self._connection.execute(select(tables.features).where(tables.features.c.added == added)).one()
-        if min(block.items, block.columns) < 0 or len(block.numbers) != block.items * block.columns * 8:
+        files = [kept for kept in feature_files.read(self._connection, self._folder) if kept.added == added]
+        features: Any
+        if files:
+            features = files[0].matrix
+            features.check()
+        elif min(block.items, block.columns) < 0 or len(block.numbers) != block.items * block.columns * 8:
             raise NotAStudy(f"the features of entry {added} are damaged")
-        content = {kind: [getattr(row, kind) for row in rows] for kind in CONTENT_KINDS}
+        else:
+            features = np.frombuffer(block.numbers, dtype="<f8").reshape(block.items, block.columns)
+        ids, groups, *contents = self._item_columns(added)
         try:
             return Items(
-                ids=[row.id for row in rows],
-                features=np.frombuffer(block.numbers, dtype="<f8").reshape(block.items, block.columns),
+                ids=ids,
+                features=features,
                 feature_names=None if block.names is None else json.loads(block.names),
-                group=None if any(row.item_group is None for row in rows) else [row.item_group for row in rows],
-                content={kind: values for kind, values in content.items() if set(values) != {None}},
+                group=None if None in groups else groups,
+                content={
+                    kind: values
+                    for kind, values in zip(CONTENT_KINDS, contents, strict=True)
+                    if any(value is not None for value in values)
+                },
             )
         except (ValueError, TypeError) as error:
             raise NotAStudy(f"the items of entry {added} are damaged: {error}") from error
+
+    def _item_columns(self, added: int) -> list[list[Any]]:
+        """Ids, groups and each kind of content; a part at a time, since rows take more memory than what they say."""
+        wanted = [tables.items.c[name] for name in ("id", "item_group", *CONTENT_KINDS)]
+        query = select(*wanted).where(tables.items.c.added == added).order_by(tables.items.c.row)
+        columns: list[list[Any]] = [[] for _ in wanted]
+        for rows in self._connection.execute(query).partitions(_ROWS):
+            for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+                column.extend(values)
+        return columns
 
     def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
         self._connection.execute(insert(tables.log), [entry._asdict() for entry in entries])
@@ -81,25 +120,35 @@ class SqlLog:
 
     def _append_items(self, items: Items, added: int) -> None:
         last = self._connection.execute(select(func.coalesce(func.max(tables.items.c.row), 0))).scalar_one()
-        rows = [
-            {
-                "row": last + number,
-                "added": added,
-                "id": items.ids[number - 1],
-                "item_group": None if items.group is None else items.group[number - 1],
-                **{kind: items.content[kind][number - 1] if kind in items.content else None for kind in CONTENT_KINDS},
-            }
-            for number in range(1, len(items) + 1)
-        ]
-        self._connection.execute(insert(tables.items), rows)
+        columns: dict[str, Sequence[Any]] = {"id": items.ids, **items.content}
+        if items.group is not None:
+            columns["item_group"] = items.group
+        for start in range(0, len(items), _ROWS):
+            rows = zip(*(values[start : start + _ROWS] for values in columns.values()), strict=True)
+            self._connection.execute(
+                insert(tables.items),
+                [
+                    {"row": number, "added": added, **dict(zip(columns, row, strict=True))}
+                    for number, row in enumerate(rows, last + start + 1)
+                ],
+            )
+        features: Any = items.features
+        in_file = isinstance(features, FileMatrix)
         block = {
             "added": added,
             "items": items.features.shape[0],
             "columns": items.features.shape[1],
             "names": None if items.feature_names is None else json.dumps(list(items.feature_names)),
-            "numbers": items.features.astype("<f8").tobytes(),
+            "numbers": b"" if in_file else features.astype("<f8").tobytes(),
         }
+        if len(block["numbers"]) > _LARGEST_BLOCK:
+            raise InvalidInput(
+                f"features of {len(block['numbers']) / 1e9:.1f} GB do not fit into a study; write them to a .npy file "
+                "with numpy.save and give its path, then they stay there"
+            )
         self._connection.execute(insert(tables.features), [block])
+        if in_file:
+            feature_files.write(self._connection, self._folder, added, features)
 
 
 def write_settings(connection: Connection, settings: Settings, token: str) -> None:

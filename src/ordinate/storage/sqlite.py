@@ -48,7 +48,7 @@ def create(path: Path, settings: Settings, token: str, first: Entry, items: Item
             with engine.connect().execution_options(writing=True) as connection:
                 migrate(connection)
                 write_settings(connection, settings, token)
-                SqlLog(connection).append([first], items)
+                SqlLog(connection, path.parent).append([first], items)
                 connection.commit()
         _put_in_place(partial, path)
     finally:
@@ -69,7 +69,7 @@ def open(path: Path) -> SqlStorage:
                 "an older version of ordinate wrote it; keep a copy, then run once: "
                 f"ordinate db upgrade {shlex.quote(str(path))}"
             )
-    return SqlStorage(engine, lambda: _translated(path), lambda: _write_ahead(engine, path))
+    return SqlStorage(engine, path.parent, lambda: _translated(path), lambda: _write_ahead(engine, path))
 
 
 def upgrade(path: Path) -> tuple[str, str]:

@@ -5,10 +5,10 @@ The migrations in migrations/versions make these tables; a test holds the two to
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 # Every revision of the tables, oldest first. A study is opened at the last one only.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 
 metadata = MetaData()
 
@@ -75,5 +75,16 @@ features = Table(
     Column("items", Integer, nullable=False),
     Column("columns", Integer, nullable=False),
     Column("names", Text),  # JSON; empty for a matrix
-    Column("numbers", LargeBinary, nullable=False),
+    Column("numbers", LargeBinary, nullable=False),  # empty where they stay in a file
+)
+
+# Where the numbers of a block stay in a .npy file, and what it held; the path is absolute or from the study's folder.
+feature_files = Table(
+    "feature_files",
+    metadata,
+    Column("added", Integer, ForeignKey("log.position"), primary_key=True, autoincrement=False),
+    Column("path", Text, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("bytes", Integer, nullable=False),
+    Column("modified_ns", BigInteger, nullable=False),
 )

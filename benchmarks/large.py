@@ -1,0 +1,161 @@
+"""A study of many items, driven as in production: time per question, memory, and what its search gives away.
+
+The features are clusters with a falling spectrum, as embeddings have; the answers come from a logistic annotator. The
+loss is measured now and then against every pair that the sampled rows are in: all rows with --rows 0.
+
+    python benchmarks/large.py                                    # 100,000 x 64, 1,000 answers, contextual and factored
+    python benchmarks/large.py --items 1000000 --columns 128 --answers 200 --rows 256
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ordinate import kernels
+from ordinate.belief import ProjectedBelief
+from ordinate.search.large import ceiling
+from ordinate.study import Study
+from ordinate.threads import one_thread
+from ordinate.types import Items
+
+BLOCK = 1 << 14
+ROWS = 256
+
+
+def write_features(path: Path, n: int, d: int) -> None:
+    """A float32 file, written block by block."""
+    rng = np.random.default_rng(0)
+    falling = np.arange(1, d + 1) ** -0.3
+    centres = rng.normal(size=(200, d))
+    matrix = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(n, d))
+    for start in range(0, n, BLOCK):
+        size = min(BLOCK, n - start)
+        matrix[start : start + size] = (centres[rng.integers(0, 200, size)] + rng.normal(size=(size, d))) * falling
+    matrix.flush()
+
+
+def best_of_all(belief: ProjectedBelief) -> float:
+    """The largest sigma'(m)^2 v of all pairs, in float32 products."""
+    n = len(belief.mean)
+    factor = belief.features @ belief.root.astype(np.float32)
+    variance = np.einsum("nk,nk->n", factor, factor) + belief.residual
+    scores = belief.mean - 0.5 * (belief.mean.max() + belief.mean.min())
+    around = variance, np.exp(scores), np.exp(-scores), 2, np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
+    maxima = np.full(n, kernels.NO_PAIR)
+    for start in range(0, n, ROWS):
+        rows = np.arange(start, min(start + ROWS, n))
+        kernels.row_maxima(factor[rows] @ factor[start:].T, rows, start, *around, maxima)
+    return float(maxima.max())
+
+
+def best_of_rows(belief: ProjectedBelief, rows: int) -> float:
+    """Of the pairs with one of so many items: half of them those of the largest variance, half random ones."""
+    factor = belief.features @ belief.root.astype(np.float32)
+    variance = np.einsum("nk,nk->n", factor, factor) + belief.residual.astype(np.float32)
+    widest = np.argpartition(-variance, rows // 2)[: rows // 2]
+    chosen = np.concatenate([widest, np.random.default_rng(1).choice(len(variance), rows // 2, replace=False)])
+    centred = (belief.mean - belief.mean.mean()).astype(np.float32)
+    best = 0.0
+    for start in range(0, len(chosen), 16):
+        part = chosen[start : start + 16]
+        fall = np.exp(-np.abs(centred[part, None] - centred))
+        spread = variance[part, None] + variance - 2 * (factor[part] @ factor.T)
+        spread[np.arange(len(part)), part] = 0
+        best = max(best, float((np.square(fall / np.square(1 + fall)) * spread).max()))
+    return best
+
+
+def run(
+    path: Path, algorithm: str, n: int, d: int, answers: int, rows: int, checks: int
+) -> Iterator[dict[str, object]]:
+    items = Items([f"item-{row}" for row in range(n)], features=path)
+    place = {item: row for row, item in enumerate(items.ids)}
+    scores = np.load(path, mmap_mode="r") @ (0.5 * np.random.default_rng(5).normal(size=d)).astype(np.float32)
+    rng = np.random.default_rng(7)
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"sqlite:///{folder}/study.db"
+        begin = time.perf_counter()
+        study = Study.create(items, algorithm=algorithm, storage=address, seed=1)
+        created = time.perf_counter() - begin
+        walls, cores, losses, ceilings = [], [], [], []
+        for number in range(answers):
+            wall, core = time.perf_counter(), time.process_time()
+            query = study.ask()
+            wall, core = time.perf_counter() - wall, time.process_time() - core
+            left, right = place[query.left], place[query.right]
+            if checks and number % max(answers // checks, 1) == 0 and number:
+                with one_thread():
+                    belief = study._inference.answered(study._state)
+                    assert isinstance(belief, ProjectedBelief)
+                    found = float(study._state.queries[-1].utility or 0.0)
+                    losses.append(max(1 - found / (best_of_rows(belief, rows) if rows else best_of_all(belief)), 0.0))
+                    ceilings.append(ceiling(belief, study._state.active, 2) / found)
+            told, spent = time.perf_counter(), time.process_time()
+            study.tell(query.id, "left" if rng.random() < kernels.sigmoid(scores[left] - scores[right]) else "right")
+            walls.append(wall + time.perf_counter() - told)
+            cores.append(core + time.process_time() - spent)
+        begin = time.perf_counter()
+        study.ordering()
+        ordered = time.perf_counter() - begin
+        begin = time.perf_counter()
+        study.expected_error()
+        expected = time.perf_counter() - begin
+        study.close()
+        begin = time.perf_counter()
+        with Study.open(address):
+            opened = time.perf_counter() - begin
+    yield {
+        "algorithm": algorithm,
+        "n": n,
+        "d": d,
+        "answers": answers,
+        "first_s": walls[0],
+        "mean_ms": 1e3 * np.mean(walls[1:]),
+        "p99_ms": 1e3 * np.quantile(walls[1:], 0.99),
+        "core_ms": 1e3 * np.mean(cores[1:]),
+        "mean_loss": np.mean(losses) if losses else np.nan,
+        "worst_loss": np.max(losses) if losses else np.nan,
+        "checks": len(losses),
+        "ceiling_ratio": np.mean(ceilings) if ceilings else np.nan,
+        "create_s": created,
+        "open_s": opened,
+        "ordering_s": ordered,
+        "expected_error_s": expected,
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--columns", type=int, default=64)
+    parser.add_argument("--answers", type=int, default=1000)
+    parser.add_argument("--rows", type=int, default=0, help="measure the loss against the pairs of this many items")
+    parser.add_argument("--checks", type=int, default=5, help="how often the loss is measured")
+    parser.add_argument("--algorithms", nargs="+", default=["guro-contextual", "guro-hybrid-factored"])
+    parser.add_argument("--folder", type=Path, help="keeps the feature file for the next run")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = (given.folder or Path(folder)) / f"features-{given.items}-{given.columns}.npy"
+        if not path.exists():
+            write_features(path, given.items, given.columns)
+        for algorithm in given.algorithms:
+            for row in run(path, algorithm, given.items, given.columns, given.answers, given.rows, given.checks):
+                print(
+                    "  ".join(
+                        f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+                        for name, value in row.items()
+                    ),
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,325 @@
+"""A pair near the best among too many pairs to look at them all; the same one for the same belief, whatever was kept.
+
+1. The universe: every item, or of more than 2^17 those furthest from the middle and a random part.
+2. The candidates: those of the universe with the largest variance, at every level of the score and overall, and some
+   random ones. All pairs among them are looked at.
+3. The best of them look for their best partners in the whole universe, all pairs of partners are looked at, and those
+   in the best pairs so far look for their partners in turn.
+
+The best pairs met are scored again by the canonical formula. How much is lost against a look at every pair is measured
+by benchmarks/large.py; `ceiling` bounds it for one belief.
+
+    v_ij = |w_i - w_j|^2 + residual_i + residual_j,  w = features @ root;  moving all w at once changes nothing
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordinate import kernels
+from ordinate.belief import ProjectedBelief, blocks, difference, mean_row
+from ordinate.search import scans
+from ordinate.search.choice import Choice, CurvaturePower, floor_of
+from ordinate.search.pools import AllPairs
+from ordinate.types import Floats, Integers, Singles
+
+MOST_PAIRS = 200_000_000
+"""Pools of more pairs than this (20,000 items in one group) are searched this way."""
+
+_UNIVERSE = 1 << 17
+_LEVELS = 32
+_PER_LEVEL = 8
+_OVERALL = 384
+_RANDOM = 384
+_STARTS = 8
+_ROUNDS = 3
+_PARTNERS = 48
+_TILE = 256
+_BOUND_LEVELS = 1000
+_SINGLE = 1e-4
+"""More than what a variance in float32 is off by, relatively."""
+
+
+class _Met(NamedTuple):
+    """Pairs that were the best of a row, each (p,), and what they are worth in float32."""
+
+    left: Integers
+    right: Integers
+    value: Floats
+
+    def joined(self, other: _Met) -> _Met:
+        return _Met(*(np.concatenate(column) for column in zip(self, other, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Universe:
+    """rows (u,) of items, ascending; their features (u, k) minus the mean; the number of each one's group."""
+
+    rows: Integers
+    features: Singles
+    group: Integers
+    single: bool
+
+    @classmethod
+    def of(cls, features: Singles, group: Integers) -> _Universe:
+        rows = np.flatnonzero(group >= 0)
+        middle = mean_row(features, rows).astype(np.float32)
+        if len(rows) > _UNIVERSE:
+            length = np.concatenate([scans.lengths(features[rows[block]] - middle) for block in blocks(len(rows))])
+            order = np.argsort(-length, kind="stable")
+            others = np.random.default_rng(len(rows)).choice(order[_UNIVERSE // 2 :], _UNIVERSE // 2, replace=False)
+            rows = rows[np.sort(np.concatenate([order[: _UNIVERSE // 2], others]))]
+        codes = group[rows]
+        return cls(rows, features[rows] - middle, codes, bool((codes == codes[0]).all()))
+
+
+class _Variances:
+    """(u,) squared lengths of w, as the answers since the covariance was renewed took them down."""
+
+    def __init__(self, universe: _Universe, belief: ProjectedBelief) -> None:
+        self.start, self._universe = belief.start, universe
+        root = belief.start.astype(np.float32)
+        parts = [scans.lengths(universe.features[block] @ root) for block in blocks(len(universe.rows))]
+        self._at_start = np.concatenate(parts)
+        self._taken: tuple[tuple[Floats, float], ...] = ()
+        self._values = self._at_start
+
+    def after(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
+        """After these; kept, so that the next ones build on it."""
+        done = len(self._taken)
+        # A piece was made from the belief with all pieces before it, so the last one tells.
+        if done > len(taken) or (done and taken[done - 1] is not self._taken[-1]):
+            self._taken, self._values = (), self._at_start
+        self._values = self.with_open(taken)
+        self._taken = taken
+        return self._values
+
+    def with_open(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
+        """After these, of which the first ones were passed to `after`."""
+        if not (new := taken[len(self._taken) :]):
+            return self._values
+        directions = np.array([direction for direction, _ in new], dtype=np.float32)
+        values = self._values.copy()
+        scans.take_off(self._universe.features, directions, np.array([rate for _, rate in new]), values)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """What holds between two refits: the scores of the universe from their centre, exp(+-score), levels of the score.
+
+    levels  each with the places of its items
+    """
+
+    of_mean: Floats
+    mean: Floats
+    growth: Floats
+    decay: Floats
+    wide: bool
+    levels: list[Integers]
+
+    @classmethod
+    def of(cls, mean: Floats, universe: _Universe) -> _Fit:
+        scores = mean[universe.rows]
+        scores = scores - 0.5 * (scores.max() + scores.min())
+        wide = bool(scores.max() > kernels.WIDEST)
+        growth, decay = (scores, scores) if wide else (np.exp(scores), np.exp(-scores))
+        levels = np.array_split(np.argsort(scores, kind="stable"), min(_LEVELS, len(scores)))
+        return cls(mean, scores, growth, decay, wide, levels)
+
+    def candidates(self, variance: Floats) -> Integers:
+        """Places of the items with the largest variance (u,), overall and at every level."""
+        chosen = [level[_largest(variance[level], _PER_LEVEL)] for level in self.levels]
+        return np.unique(np.concatenate([_largest(variance, _OVERALL), *chosen]))
+
+
+class Large:
+    """For one division into groups; what is kept may be dropped at any moment without changing a choice."""
+
+    def __init__(self, pool: AllPairs, belief: ProjectedBelief) -> None:
+        self._division, self._features = pool.rows, belief.features
+        self._universe = _Universe.of(belief.features, pool.group)
+        self._variances = _Variances(self._universe, belief)
+        self._fit: _Fit | None = None
+
+    def serves(self, pool: AllPairs, belief: ProjectedBelief) -> bool:
+        return pool.rows is self._division and belief.features is self._features
+
+    def best(
+        self,
+        answered: ProjectedBelief,
+        belief: ProjectedBelief,
+        pool: AllPairs,
+        utility: CurvaturePower,
+        rng: np.random.Generator,
+    ) -> Choice | None:
+        """A pair near the best under `belief`, which is `answered` with any open queries taken off.
+
+        None where the pool has no pair in the universe.
+        """
+        universe, seed = self._universe, rng.integers(0, 2**64, dtype=np.uint64)
+        fit = self._fitted(answered)
+        self._variances.after(answered.taken)
+        variance = self._variances.with_open(belief.taken) + belief.residual[universe.rows]
+        scan = _Scan(universe, fit, variance, belief.root, utility.exponent, _Barred.of(pool, universe))
+
+        count = len(universe.rows)
+        drawn = rng.choice(count, min(_RANDOM, count), replace=False)
+        # In random order, since of equal ones the first is taken.
+        places = rng.permutation(np.union1d(fit.candidates(variance), drawn))
+        met = scan.among(places)
+        seen = np.zeros(count, dtype=np.bool_)
+        for _ in range(_ROUNDS):
+            order = np.argsort(-met.value, kind="stable")
+            ends = np.stack([met.left[order], met.right[order]], axis=1).ravel()
+            ends = ends[np.sort(np.unique(ends, return_index=True)[1])]
+            starts = ends[~seen[ends]][:_STARTS]
+            seen[starts] = True
+            partners = scan.rows(starts)
+            near = np.union1d(starts, partners.right)
+            met = met.joined(partners).joined(scan.among(near))
+        items = _Met(universe.rows[met.left], universe.rows[met.right], met.value)
+        return _settled(belief, items, utility, seed, scan.looked)
+
+    def _fitted(self, answered: ProjectedBelief) -> _Fit:
+        if self._variances.start is not answered.start:
+            self._variances = _Variances(self._universe, answered)
+            self._fit = None
+        if self._fit is None or self._fit.of_mean is not answered.mean:
+            self._fit = _Fit.of(answered.mean, self._universe)
+        return self._fit
+
+
+def _largest(variance: Floats, count: int) -> Integers:
+    """Places of the `count` largest ones, in no order."""
+    return np.argpartition(-variance, min(count, len(variance)) - 1)[:count]
+
+
+class _Barred:
+    """The pairs of the universe that the pool lacks, by places: both ways round, sorted by the first."""
+
+    def __init__(self, first: Integers, second: Integers) -> None:
+        both = np.concatenate([first, second])
+        order = np.argsort(both, kind="stable")
+        self._first, self._second = both[order], np.concatenate([second, first])[order]
+
+    @classmethod
+    def of(cls, pool: AllPairs, universe: _Universe) -> _Barred:
+        pairs = pool.pairs_of(pool.masked)
+        places = np.full(len(pool.group), -1)
+        places[universe.rows] = np.arange(len(universe.rows))
+        first, second = places[pairs.left], places[pairs.right]
+        inside = (first >= 0) & (second >= 0)
+        return cls(first[inside], second[inside])
+
+    def partners(self, places: Integers) -> tuple[Integers, Integers]:
+        """Indices into `places`, and the places each of them may not be paired with."""
+        begin, end = np.searchsorted(self._first, [places, places + 1])
+        size = end - begin
+        numbers = np.repeat(np.arange(len(places)), size)
+        offsets = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        return numbers, self._second[np.repeat(begin, size) + offsets]
+
+
+class _Scan:
+    """Looks at rows of pairs under one belief, and counts them."""
+
+    def __init__(
+        self, universe: _Universe, fit: _Fit, variance: Floats, root: Floats, exponent: int, barred: _Barred
+    ) -> None:
+        self._universe, self._fit, self._variance, self._exponent = universe, fit, variance, exponent
+        self._root, self._barred = root.astype(np.float32), barred
+        self.looked = 0
+
+    def rows(self, places: Integers) -> _Met:
+        """The best partners of each of these in the whole universe, at most one in each chunk of it."""
+        universe = self._universe
+        factor = universe.features[places] @ self._root
+        # Many rows times few columns: much quicker than the other way round.
+        tile = np.ascontiguousarray((universe.features @ np.ascontiguousarray(self._root @ factor.T)).T)
+        numbers, partners = self._barred.partners(places)
+        tile[numbers, partners] = scans.BARRED
+        tile[np.arange(len(places)), places] = scans.BARRED
+        if not universe.single:
+            tile[universe.group[places][:, None] != universe.group] = scans.BARRED
+        values, found = self._best(tile, places, slice(None))
+        if values.shape[1] > _PARTNERS:
+            best = np.argpartition(-values, _PARTNERS - 1, axis=1)[:, :_PARTNERS]
+            values, found = np.take_along_axis(values, best, axis=1), np.take_along_axis(found, best, axis=1)
+        kept = found >= 0
+        return _Met(np.broadcast_to(places[:, None], found.shape)[kept], found[kept], values[kept])
+
+    def among(self, places: Integers) -> _Met:
+        """The best partner of each of these among them."""
+        universe, count = self._universe, len(places)
+        factor = universe.features[places] @ self._root
+        position = np.full(len(universe.rows), -1)
+        position[places] = np.arange(count)
+        group = universe.group[places]
+        values, found = np.empty(count), np.empty(count, dtype=np.int64)
+        for begin in range(0, count, _TILE):
+            rows = np.arange(begin, min(begin + _TILE, count))
+            tile = factor[rows] @ factor.T
+            numbers, partners = self._barred.partners(places[rows])
+            inside = position[partners] >= 0
+            tile[numbers[inside], position[partners[inside]]] = scans.BARRED
+            tile[np.arange(len(rows)), rows] = scans.BARRED
+            if not universe.single:
+                tile[group[rows][:, None] != group] = scans.BARRED
+            chunk_values, chunk_found = self._best(tile, rows, places)
+            best = chunk_values.argmax(axis=1)
+            values[rows], found[rows] = (
+                chunk_values[np.arange(len(rows)), best],
+                chunk_found[np.arange(len(rows)), best],
+            )
+        kept = found >= 0
+        return _Met(places[kept], places[found[kept]], values[kept])
+
+    def _best(self, tile: Any, rows: Integers, columns: Integers | slice) -> tuple[Floats, Integers]:
+        fit, chunks = self._fit, -(-tile.shape[1] // scans.CHUNK)
+        values, found = np.empty((len(tile), chunks)), np.empty((len(tile), chunks), dtype=np.int64)
+        around = (self._variance[columns], fit.growth[columns], fit.decay[columns], fit.mean[columns])
+        scans.best_partners(tile, rows, *around, self._exponent, fit.wide, values, found)
+        self.looked += tile.size
+        return values, found
+
+
+def _settled(
+    belief: ProjectedBelief, met: _Met, utility: CurvaturePower, seed: np.uint64, looked: int
+) -> Choice | None:
+    """Of the pairs met that come near the best, the one that the canonical formula finds best; ties at random."""
+    if not len(met.value):
+        return None
+    near = np.flatnonzero(met.value >= floor_of(float(met.value.max()), _SINGLE))
+    left, right = met.left[near], met.right[near]
+    values = utility(*difference(belief, left, right))
+    tied = np.flatnonzero(values >= floor_of(float(values.max())))
+    place = tied[np.argmax(kernels.pair_priorities(seed, left[tied], right[tied]))]
+    return Choice(int(left[place]), int(right[place]), float(values[place]), looked)
+
+
+def ceiling(belief: ProjectedBelief, group: Integers, exponent: int) -> float:
+    """An upper bound of sigma'(m)^exponent v over all pairs of items of any group: no pair can be worth more.
+
+    By the triangle inequality v <= (|w_i| + |w_j|)^2 + residual_i + residual_j, with w from their middle; the items are
+    cut into levels of the score, and two levels are as near to each other as their nearest items.
+    """
+    rows = np.flatnonzero(group >= 0)
+    root = belief.root.astype(np.float32)
+    middle = mean_row(belief.features, rows).astype(np.float32)
+    about: Any = belief.features
+    parts = [scans.lengths((about[rows[block]] - middle) @ root) for block in blocks(len(rows))]
+    reach = np.sqrt(np.concatenate(parts)) * (1.0 + _SINGLE)
+    order = np.argsort(belief.mean[rows], kind="stable")
+    levels = [level for level in np.array_split(order, _BOUND_LEVELS) if len(level)]
+    scores = belief.mean[rows]
+    low, high = (np.array([scores[level[end]] for level in levels]) for end in (0, -1))
+    widest = np.array([reach[level].max() for level in levels])
+    residual = np.array([belief.residual[rows[level]].max() for level in levels])
+    gap = np.maximum(low[:, None] - high[None, :], 0.0)
+    spread = np.square(widest[:, None] + widest[None, :]) + residual[:, None] + residual[None, :]
+    bounds = kernels.power_utilities((gap + gap.T).ravel(), spread.ravel(), exponent)
+    return float(bounds.max())
