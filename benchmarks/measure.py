@@ -1,4 +1,8 @@
-"""How time and memory are measured: competitors take turns, and what may be slow or large first runs apart."""
+"""How time and memory are measured: competitors take turns, and what may be slow or large first runs apart.
+
+Seconds are those that the core spent on this process, all its threads together. Where nothing else runs this is
+the time that passes; on a busy one it leaves out the turns of others, though not what they do to the caches.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +61,9 @@ def interleaved(competitors: Mapping[str, Call], rounds: int, seconds_each: floa
         for who in order:
             if used[who] > seconds_each:
                 continue
-            begun = time.perf_counter()
+            begun = time.process_time()
             units = competitors[who]()
-            spent = time.perf_counter() - begun
+            spent = time.process_time() - begun
             used[who] += spent
             times[who].append(spent / units)
         order = order[1:] + order[:1]
