@@ -30,7 +30,7 @@ def main() -> None:
         parser.error(f"there is no group {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
     chosen = options.groups or list(GROUPS)
 
-    one_core()  # before anything starts threads
+    one_core()
     from benchmarks import fits, page, profiles, questions, ratings, refits
     from benchmarks.measure import Row
     from ordinate.formats import write_columns

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 PACKAGES = ("ordinate", "numpy", "scipy", "numba", "choix", "evalica", "arena-rank", "jax", "trueskill", "openskill")
 
@@ -23,11 +24,15 @@ class Roofline(NamedTuple):
 
 
 def one_core() -> None:
-    """Keep this process, and those it starts, on one core: peers that would use several are measured like the rest."""
+    """Keep this process, and those it starts, on one core and one thread of BLAS: peers are measured like the rest.
+
+    A second thread of BLAS on the one core would wait for the first by burning its time.
+    """
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ[name] = "1"
+        os.environ[name] = "1"  # for the processes that are started
+    threadpool_limits(1)
 
 
 def describe() -> list[str]:
