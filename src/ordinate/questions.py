@@ -52,7 +52,11 @@ class Questions(Ledger):
         An annotator gets no pair twice, and no pair that is open, until nothing else is left. Fewer than `count` come
         back when the pairs run out; none left at all raises PoolExhausted. `among` allows only the pairs of a list.
         """
-        name = self._asked(annotator)
+        name = named(annotator)
+        self._catch_up()
+        self._require_included(name)
+        if leases.due(self._state, now()):
+            self._write(lambda: self._append(self._expirations()))
         wanted = 1 if count is None else whole("count", count, 1)
         overtaken = 0
         while len(mine := asking.open_queries(self._state, name, among)) < wanted:
@@ -91,7 +95,6 @@ class Questions(Ledger):
             state.suppose_nothing()
         return offers
 
-    @locked
     def take(
         self, annotator: str | None, count: int, offers: Sequence[Offer] = (), *, tab: str | None = None
     ) -> list[Lease]:
@@ -100,17 +103,24 @@ class Questions(Ledger):
         Queries given to another tab of the same annotator come only where there is nothing else. Raises BudgetSpent,
         StudyPaused where nothing is open and nothing may be given.
         """
-        name = self._asked(annotator)
-        wanted = whole("count", count, 1)
-        while len(mine := asking.open_queries(self._state, name, tab=tab)) < wanted:
-            try:
-                if not self._write(lambda: self._taken(name, offers, tab)):
+        name, wanted = named(annotator), whole("count", count, 1)
+
+        def take() -> list[Lease]:
+            self._require_included(name)
+            self._append(self._expirations())
+            while len(mine := asking.open_queries(self._state, name, tab=tab)) < wanted:
+                try:
+                    taken = self._taken(name, offers, tab)
+                except (BudgetSpent, StudyPaused):
+                    if not (mine := asking.open_queries(self._state, name)):
+                        raise
                     break
-            except (BudgetSpent, StudyPaused):
-                if not (mine := asking.open_queries(self._state, name)):
-                    raise
-                break
-        return [self._lease(entry) for entry in mine[:wanted]]
+                if not taken:
+                    break
+                self._append(taken)
+            return [self._lease(entry) for entry in mine[:wanted]]
+
+        return self._write(take)
 
     @locked
     def query(self, query_id: str) -> Query:
@@ -126,55 +136,50 @@ class Questions(Ledger):
             raise InvalidInput(f"unknown answer {answer!r}; it is {', '.join(ANSWERS)}")
         known = checked(circumstances or Circumstances())
 
-        def entries() -> list[Entry]:
+        def tell() -> None:
             if known.key is not None and (earlier := self._state.keys.get(known.key)) is not None:
                 if (self._id(earlier.query), earlier.answer) != (query_id, answer):
                     raise KeyReused(f"the key {known.key!r} belongs to another answer; use a new one for each answer")
-                return []
+                return
             asked = self._waiting(query_id, late=True)
             if answer == "tie" and not self._state.rules.ties:
                 raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
-            return [self._about(asked, "answer", answer, **known._asdict())]
+            self._append([self._about(asked, "answer", answer, **known._asdict())])
 
-        self._write(entries)
+        self._write(tell)
 
-    @locked
     def show(self, query_id: str, shown_at: str | None = None) -> Lease:
         """A query has reached the annotator's screen: where less than half of its lease is left, it starts anew."""
         known = checked(Circumstances(shown_at=shown_at))
 
-        def entries() -> list[Entry]:
+        def show() -> Lease:
             asked, at = self._waiting(query_id), now()
-            if not leases.half_over(self._state, asked.query or 0, at):
-                return []
-            ends = leases.until(self._state, at)
-            return [self._about(asked, "show", shown_at=known.shown_at, expires_at=ends)]
+            if leases.half_over(self._state, asked.query or 0, at):
+                ends = leases.until(self._state, at)
+                self._append([self._about(asked, "show", shown_at=known.shown_at, expires_at=ends)])
+            return self._lease(asked)
 
-        self._write(entries)
-        return self._lease(self._waiting(query_id))
+        return self._write(show)
 
     def withdraw(self, query_id: str) -> None:
         """Close a query without an answer; its pair may be asked again."""
-        self._write(lambda: [self._about(self._waiting(query_id), "withdraw")])
+        self._write(lambda: self._append([self._about(self._waiting(query_id), "withdraw")]))
 
     def undo(self, annotator: str | None = None) -> Query:
         """Take back the newest answer (or skip) that this annotator told; its query, returned, is open again."""
         return self.take_back(annotator)[0].query
 
-    @locked
     def take_back(self, annotator: str | None = None) -> tuple[Lease, Answer]:
         """`undo`, with until when the query is open now, and the answer that was taken back."""
         name = named(annotator)
-        was: Any = None
 
-        def entries() -> list[Entry]:
-            nonlocal was
+        def take_back() -> tuple[Lease, Answer]:
             told = self._state.newest_told(name)
-            was = self._state.answered[told.query or 0].answer
-            return [self._about(told, "retract", expires_at=leases.until(self._state, now()))]
+            was: Any = self._state.answered[told.query or 0].answer
+            self._append([self._about(told, "retract", expires_at=leases.until(self._state, now()))])
+            return self._lease(told), was
 
-        (retraction,) = self._write(entries)
-        return self._lease(self._state.queries[(retraction.query or 0) - 1]), was
+        return self._write(take_back)
 
     def _ask_another(self, annotator: str | None, among: PairList | None, *, locked: bool) -> bool:
         """Choose a pair and ask it; False where others wrote meanwhile, so that the choice rests on an old log.
@@ -183,11 +188,14 @@ class Questions(Ledger):
         """
         chosen = None if locked else self._choose(annotator, among)
 
-        def entries() -> list[Entry]:
+        def ask() -> bool:
             entry = chosen or self._choose(annotator, among)
-            return [entry] if entry.position == self._state.position + 1 else []
+            if entry.position != self._state.position + 1:
+                return False
+            self._append([entry])
+            return True
 
-        return bool(self._write(entries))
+        return self._write(ask)
 
     def _choose(self, annotator: str | None, among: PairList | None) -> Entry:
         state = self._state
@@ -236,16 +244,12 @@ class Questions(Ledger):
         number, ends = len(state.queries) + 1, leases.until(state, at)
         return Entry(state.position + 1, "ask", at, query=number, expires_at=ends, **fields)
 
-    def _asked(self, annotator: str | None) -> str | None:
-        """The name of somebody who may be asked, after all leases that have ended are noted as such."""
-        name = named(annotator)
-        if name in self._catch_up().excluded_annotators:
-            raise InvalidInput(f"annotator {name!r} is excluded; include them before asking them again")
-        if leases.due(self._state, now()):
-            self._write(self._expirations)
-        return name
+    def _require_included(self, annotator: str | None) -> None:
+        if annotator in self._state.excluded_annotators:
+            raise InvalidInput(f"annotator {annotator!r} is excluded; include them before asking them again")
 
     def _expirations(self) -> list[Entry]:
+        """For each open query whose lease has ended, the entry that says so."""
         state, at = self._state, now()
         ended = [state.queries[number - 1] for number in leases.due(state, at)]
         return [

@@ -114,14 +114,11 @@ class Study(Questions):
     def set_rules(self, **changes: Any) -> None:
         """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
 
-        def entries() -> list[Entry]:
-            at, first = now(), self._state.position + 1
-            changed = differences(self._state.rules, changes)
-            return [
-                Entry(place, "set", at, name=name, value=value) for place, (name, value) in enumerate(changed, first)
-            ]
+        def change() -> None:
+            for name, value in differences(self._state.rules, changes):
+                self._append([self._entry("set", name=name, value=value)])
 
-        self._write(entries)
+        self._write(change)
 
     def make_link(
         self, role: Role, annotator: str | None = None, expires_at: datetime | None = None, *, name: str | None = None
@@ -136,37 +133,32 @@ class Study(Questions):
         until = None if expires_at is None else moment(expires_at)
         chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
 
-        def entries() -> list[Entry]:
-            if chosen in self._state.links:
-                return []
-            return [self._entry("link", name=chosen, value=role, annotator=whose, expires_at=until)]
+        def make() -> Link:
+            if chosen not in self._state.links:
+                self._append([self._entry("link", name=chosen, value=role, annotator=whose, expires_at=until)])
+            return self._link(chosen)
 
-        self._write(entries)
-        return self.link(chosen)
+        return self._write(make)
 
     def revoke_link(self, name: str) -> None:
         """From now on nobody comes in by this link, nor stays in by it."""
 
-        def entries() -> list[Entry]:
-            self.link(name)
-            return [] if name in self._state.revoked else [self._entry("revoke", name=name)]
+        def revoke() -> None:
+            if not self._link(name).revoked:
+                self._append([self._entry("revoke", name=name)])
 
-        self._write(entries)
+        self._write(revoke)
 
     @locked
     def link(self, name: str) -> Link:
         """Raises InvalidInput where there is none of this name."""
-        state = self._catch_up()
-        if name not in state.links:
-            raise InvalidInput(f"the study has no link {name!r}")
-        entry = state.links[name]
-        role: Any = entry.value
-        return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in state.revoked)
+        self._catch_up()
+        return self._link(name)
 
     @locked
     def links(self) -> list[Link]:
         """All links, oldest first."""
-        return [self.link(name) for name in self._catch_up().links]
+        return [self._link(name) for name in self._catch_up().links]
 
     @locked
     def agreement(self) -> tuple[int, int]:
@@ -196,14 +188,16 @@ class Study(Questions):
         several = not isinstance(comparisons, Comparison)
         given = comparisons_of(comparisons) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
 
-        def entries() -> list[Entry]:
+        def record() -> None:
             for row, comparison in enumerate(given, start=1):
                 self._state.check_pair(comparison, f"row {row}: " if several else "")
             at, first = now(), self._state.position + 1
-            return [Entry(place, "record", at, None, *comparison) for place, comparison in enumerate(given, first)]
+            self._append(
+                [Entry(place, "record", at, None, *comparison) for place, comparison in enumerate(given, first)]
+            )
 
         if given:
-            self._write(entries)
+            self._write(record)
         return len(given)
 
     @locked
@@ -222,12 +216,12 @@ class Study(Questions):
     def add_items(self, items: Items) -> None:
         """Add items with the same feature columns as the others; from now on they are asked about and ordered."""
 
-        def entries() -> list[Entry]:
+        def add() -> None:
             algorithms.require_size(self.settings.algorithm, len(joined(self._state.items, items)))
-            return [self._entry("add-items")]
+            self._append([self._entry("add-items")], items)
 
         if len(items):
-            self._write(entries, items)
+            self._write(add)
 
     def exclude_item(self, item: str) -> None:
         """Leave an item, and all comparisons with it, out of everything until it is included again."""
@@ -330,24 +324,33 @@ class Study(Questions):
         self.close()
 
     def _switch_item(self, kind: Kind, item: str) -> None:
-        def entries() -> list[Entry]:
+        def switch() -> None:
             self._state.row(item)
             excluded = item in self._state.excluded_items
-            return [] if excluded == (kind == "exclude-item") else [self._entry(kind, left=item)]
+            if excluded != (kind == "exclude-item"):
+                self._append([self._entry(kind, left=item)])
 
-        self._write(entries)
+        self._write(switch)
 
     def _switch_annotator(self, kind: Kind, annotator: str) -> None:
         if named(annotator) is None:
             raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
 
-        def entries() -> list[Entry]:
+        def switch() -> None:
             if not self._state.knows_annotator(annotator):
                 raise InvalidInput(f"no annotator {annotator!r} was asked or has answered")
             excluded = annotator in self._state.excluded_annotators
-            return [] if excluded == (kind == "exclude-annotator") else [self._entry(kind, annotator=annotator)]
+            if excluded != (kind == "exclude-annotator"):
+                self._append([self._entry(kind, annotator=annotator)])
 
-        self._write(entries)
+        self._write(switch)
+
+    def _link(self, name: str) -> Link:
+        if name not in self._state.links:
+            raise InvalidInput(f"the study has no link {name!r}")
+        entry = self._state.links[name]
+        role: Any = entry.value
+        return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in self._state.revoked)
 
 
 def _mirrored(outcome: str | None) -> str | None:

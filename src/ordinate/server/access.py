@@ -47,6 +47,8 @@ class Door:
     def __init__(self, keys: Keys, hall: Hall, *, per_second: float = 30.0, burst: float = 120.0) -> None:
         self.keys, self.hall = keys, hall
         self._callers = Rate(per_second, burst)
+        # A program may speak for many annotators.
+        self._programs = Rate(10 * per_second, 10 * burst)
         self._strangers = Rate(2.0, 60.0)
 
     def served(self, name: str) -> Served:
@@ -82,7 +84,7 @@ class Door:
         except Problem:
             self.knock(request)
             raise
-        self._callers.spend((served.name, caller.link.id, caller.annotator, caller.session is None))
+        self._spend(caller)
         return caller
 
     def callers(self, request: Request) -> list[tuple[Served, Caller]]:
@@ -97,9 +99,12 @@ class Door:
         if not found:
             self.knock(request)
             raise refusal or Problem(401, "no study is served here")
-        served, caller = found[0]
-        self._callers.spend((served.name, caller.link.id, caller.annotator, caller.session is None))
+        self._spend(found[0][1])
         return found
+
+    def _spend(self, caller: Caller) -> None:
+        rate = self._programs if caller.session is None else self._callers
+        rate.spend((caller.served.name, caller.link.id, caller.annotator))
 
     def knock(self, request: Request) -> None:
         """Count somebody who has shown no valid link."""

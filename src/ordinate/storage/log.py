@@ -163,6 +163,9 @@ class Storage(Protocol):
         """Nobody else writes meanwhile. What was appended is on the disk when the block ends, or, where the block or
         the disk fails, it never happened."""
 
+    def version(self) -> int | None:
+        """While the storage is served: a number that changes whenever anybody has written. None: look yourself."""
+
     def serving(self) -> AbstractContextManager[None]:
         """While the block runs, many short transactions are cheap and readers do not wait for writers."""
 

@@ -43,6 +43,9 @@ class MemoryStorage:
             del self._entries[before:]
             raise
 
+    def version(self) -> None:
+        return None
+
     def serving(self) -> AbstractContextManager[None]:
         return nullcontext()
 

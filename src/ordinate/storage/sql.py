@@ -19,8 +19,9 @@ from ordinate.types import CONTENT_KINDS, Items
 
 # Turns the errors of one database into ours: a block that runs inside it.
 Translation = Callable[[], AbstractContextManager[None]]
-# What a database needs to be quick while it is served: a block around that time.
-Serving = Callable[[], AbstractContextManager[None]]
+# What a database needs to be quick while it is served: a block around that time, in which connections are kept open,
+# and a number that tells whether anybody has written.
+Serving = Callable[[], AbstractContextManager[tuple[Engine, Callable[[], int]]]]
 MIGRATIONS = Path(__file__).parent / "migrations"
 SETTINGS = ("algorithm", "question", "seed", "scaling", "refit_every", "candidates")
 
@@ -31,7 +32,8 @@ _LARGEST_BLOCK = 900_000_000
 
 class SqlStorage:
     def __init__(self, engine: Engine, folder: Path, translation: Translation, serving: Serving) -> None:
-        self.serving = serving
+        self._serving = serving
+        self._version: Callable[[], int] | None = None
         self._folder = folder
         self._engine = engine
         self._translation = translation
@@ -60,6 +62,18 @@ class SqlStorage:
             moved = feature_files.move(connection, self._folder, path).matrix
             connection.commit()
         return moved
+
+    def version(self) -> int | None:
+        return None if self._version is None else self._version()
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        with self._serving() as (engine, version):
+            before, self._engine, self._version = self._engine, engine, version
+            try:
+                yield
+            finally:
+                self._engine, self._version = before, None
 
     def close(self) -> None:
         self._engine.dispose()

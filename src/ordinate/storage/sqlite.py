@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import NullPool, Pool, QueuePool
 
 from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyNotFound
 from ordinate.storage import tables
@@ -69,7 +69,7 @@ def open(path: Path) -> SqlStorage:
                 "an older version of ordinate wrote it; keep a copy, then run once: "
                 f"ordinate db upgrade {shlex.quote(str(path))}"
             )
-    return SqlStorage(engine, path.parent, lambda: _translated(path), lambda: _write_ahead(engine, path))
+    return SqlStorage(engine, path.parent, lambda: _translated(path), lambda: _write_ahead(path))
 
 
 def upgrade(path: Path) -> tuple[str, str]:
@@ -83,17 +83,18 @@ def upgrade(path: Path) -> tuple[str, str]:
     return before, tables.REVISIONS[-1]
 
 
-def _engine(path: Path, mode: str) -> Engine:
-    """Connections to the file, each opened for one transaction: so nothing is held between calls or across a fork.
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
+    """Connections to the file, by default each opened for one transaction: nothing is held between calls or across a
+    fork.
 
     Mode "rw" never makes a file, and falls back to reading where the file is read-only.
     """
-    address = f"file:{quote(str(path))}?mode={mode}"
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    engine = create_engine("sqlite://", creator=lambda: _connect(path, mode), poolclass=pool)
 
     @event.listens_for(engine, "connect")
     def _be_durable(connection: Any, _record: object) -> None:
@@ -110,21 +111,24 @@ def _engine(path: Path, mode: str) -> Engine:
 
 
 @contextmanager
-def _write_ahead(engine: Engine, path: Path) -> Iterator[None]:
+def _write_ahead(path: Path) -> Iterator[tuple[Engine, Callable[[], int]]]:
     """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
 
     A commit then waits for one flush of the log, and readers never wait. (`synchronous`: FULL and EXTRA are one there.)
     """
+    engine = _engine(path, "rw", QueuePool)
     with _translated(path):
-        # Kept open: closing the last connection would copy the log into the file after every transaction.
         kept = engine.raw_connection()
-        kept.driver_connection.execute("PRAGMA journal_mode = WAL")  # type: ignore[union-attr]
+        watch: Any = kept.driver_connection
+        watch.execute("PRAGMA journal_mode = WAL")
     try:
-        yield
+        yield engine, lambda: int(watch.execute("PRAGMA data_version").fetchone()[0])
     finally:
-        with suppress(sqlite3.OperationalError):
-            kept.driver_connection.execute("PRAGMA journal_mode = DELETE")  # type: ignore[union-attr]
         kept.close()
+        engine.dispose()
+        with suppress(sqlite3.OperationalError), closing(_connect(path, "rw")) as last:
+            last.execute("PRAGMA busy_timeout = 0")
+            last.execute("PRAGMA journal_mode = DELETE")
 
 
 def _put_in_place(partial: Path, path: Path) -> None:
