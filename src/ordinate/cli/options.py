@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordinate.errors import InvalidInput
+from ordinate.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
+    from ordinate.client import Client
     from ordinate.simulation.parallel import Jobs
     from ordinate.study import Study
 
@@ -20,6 +21,14 @@ RESULT = "See the result"
 TRY = "Try it out"
 
 StudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The file of the study.", show_default=False)]
+StudyOrServer = Annotated[
+    str | None,
+    typer.Argument(metavar="STUDY.db", help="The file of the study, unless --server names one.", show_default=False),
+]
+Server = Annotated[
+    str | None,
+    typer.Option("--server", metavar="LINK", help="A link that `ordinate serve` printed, instead of a file."),
+]
 Annotator = Annotated[
     str | None,
     typer.Option("--annotator", "-a", metavar="NAME", help="Who answers; leave it out if only one person does."),
@@ -77,6 +86,21 @@ def help_text(command: Callable[..., None]) -> str:
 def study_url(address: str) -> str:
     """The URL of a study given as a file; a URL stays what it is."""
     return address if "://" in address else f"sqlite:///{address}"
+
+
+def one_of(study: str | None, server: str | None) -> str:
+    """The address of the study, or the link, whichever was given. Raises InvalidInput."""
+    if (study is None) == (server is None):
+        raise InvalidInput("name the file of a study, or a link with --server")
+    return study or server or ""
+
+
+def open_client(link: str) -> Client:
+    try:
+        from ordinate.client import Client
+    except ModuleNotFoundError as error:
+        raise MissingExtra("httpx", "app", "--server") from error
+    return Client(link)
 
 
 def open_study(address: str) -> Study:

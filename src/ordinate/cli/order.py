@@ -8,8 +8,19 @@ import typer
 
 from ordinate.cli.answering import item_contents
 from ordinate.cli.create import read_items_like
-from ordinate.cli.options import AsJson, FeatureColumns, FeaturesFile, IdColumn, StudyFile, open_study
+from ordinate.cli.options import (
+    AsJson,
+    FeatureColumns,
+    FeaturesFile,
+    IdColumn,
+    Server,
+    StudyOrServer,
+    one_of,
+    open_client,
+    open_study,
+)
 from ordinate.cli.screen import console, count, error_in_words, one_line, print_json, say
+from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from ordinate.types import Ordering
@@ -18,7 +29,8 @@ PREVIEW = 60
 
 
 def order(
-    study: StudyFile,
+    study: StudyOrServer = None,
+    server: Server = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -48,7 +60,11 @@ def order(
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
     """
-    with open_study(study) as opened:
+    address = one_of(study, server)
+    if server is not None:
+        _order_served(server, out, items, as_json)
+        return
+    with open_study(address) as opened:
         given = None if items is None else read_items_like(opened, items, id_column, features, feature_columns)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
@@ -60,7 +76,7 @@ def order(
     if out is not None:
         ordering.save(out)
     if as_json:
-        summary = {"study": study, "comparisons": answers, "expected_error": error, "file": out}
+        summary = {"study": address, "comparisons": answers, "expected_error": error, "file": out}
         print_json({**summary, "items": _rows(ordering)})
         return
     if out is not None:
@@ -73,6 +89,32 @@ def order(
         say(f"From {count(answers, 'comparison')}.")
     else:
         say(f"From {count(answers, 'comparison')}. Expected error {error_in_words(error)}.")
+
+
+def _order_served(link: str, out: str | None, items: str | None, as_json: bool) -> None:
+    if items is not None:
+        raise InvalidInput("--items orders items by a study in a file; add them to the server's study instead")
+    with open_client(link) as client:
+        status, rows = client.status(), client.ordering()
+    import numpy as np
+
+    from ordinate.types import Ordering
+
+    ordering = Ordering(
+        ids=tuple(row.id for row in rows),
+        scores=np.array([row.score for row in rows]),
+        standard_errors=np.array([row.standard_error for row in rows]),
+        group=tuple(str(row.group) for row in rows) if any(row.group is not None for row in rows) else None,
+    )
+    if out is not None:
+        ordering.save(out)
+    if as_json:
+        summary = {"study": link, "comparisons": status["answers"], "expected_error": status["expected_error"]}
+        print_json({**summary, "file": out, "items": _rows(ordering)})
+        return
+    if out is None:
+        _show(ordering, {})
+    say(f"From {count(status['answers'], 'comparison')}." + ("" if out is None else f" Wrote {out}."))
 
 
 def _rows(ordering: Ordering) -> list[dict[str, Any]]:

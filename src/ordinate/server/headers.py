@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,6 +33,7 @@ ALWAYS = {
 }
 SAFE = ("GET", "HEAD", "OPTIONS")
 LARGEST_BODY = 64 * 1024 * 1024
+_TOO_LARGE = f"a request may hold at most {LARGEST_BODY} bytes"
 
 
 class Guard:
@@ -53,9 +55,19 @@ class Guard:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
             await send(message)
 
+        arrived = 0
+
+        async def counted() -> Message:
+            nonlocal arrived
+            message = await receive()
+            arrived += len(message.get("body", b""))
+            if arrived > LARGEST_BODY:
+                raise HTTPException(413, _TOO_LARGE)
+            return message
+
         refusal = _refusal(scope)
         if refusal is None:
-            await self._app(scope, receive, guarded)
+            await self._app(scope, counted, guarded)
         else:
             await problem(*refusal)(scope, receive, guarded)
 
@@ -64,7 +76,7 @@ def _refusal(scope: Scope) -> tuple[int, str] | None:
     headers = Headers(scope=scope)
     length = headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > LARGEST_BODY:
-        return 413, f"a request may hold at most {LARGEST_BODY} bytes"
+        return 413, _TOO_LARGE
     origin = headers.get("origin")
     if scope["method"] in SAFE or origin is None:
         return None

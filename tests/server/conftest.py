@@ -1,0 +1,122 @@
+"""A server in this process over real studies in files, and browsers and programs that talk to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from ordinate.rules import Role
+from ordinate.server.access import Door
+from ordinate.server.app import create_app
+from ordinate.server.served import Served
+from ordinate.study import Study
+from ordinate.types import Items
+
+SECRET = "a secret of these tests"
+IDS = [f"item {row:02}" for row in range(12)]
+
+
+class Site:
+    """A running server over one study named "essays"."""
+
+    def __init__(self, app: FastAPI, client: TestClient) -> None:
+        self.app, self.client = app, client
+
+    @property
+    def door(self) -> Door:
+        door: Door = self.app.state.door
+        return door
+
+    @property
+    def served(self) -> Served:
+        return self.door.served("essays")
+
+    @property
+    def study(self) -> Study:
+        return self.served.study
+
+    def token(self, role: Role = "annotator", annotator: str | None = None, **options: Any) -> str:
+        link = self.study.make_link(role, annotator, **options)
+        return self.door.keys.link(self.study.token, link.id)
+
+    def program(self, role: Role = "annotator", annotator: str | None = None) -> Program:
+        return Program(self.client, {"Authorization": f"Bearer {self.token(role, annotator)}"})
+
+    def browser(self, name: str = "Ann", role: Role = "annotator", token: str | None = None) -> Program:
+        """Somebody who came by a link; cookies are their own."""
+        visitor = TestClient(self.app, raise_server_exceptions=False)
+        page = visitor.post(f"/join/essays/{token or self.token(role)}", data={"name": name})
+        assert page.status_code == 200, page.text
+        (csrf,) = re.findall('data-csrf="([^"]+)"', page.text)
+        return Program(visitor, {"X-CSRF-Token": csrf})
+
+
+class Program:
+    """Calls to the API of the study, with what lets them in."""
+
+    def __init__(self, client: TestClient, headers: dict[str, str]) -> None:
+        self.client, self.headers = client, headers
+
+    def get(self, path: str, **options: Any) -> Any:
+        return self.client.get(f"/api/v1/studies/essays{path}", headers=self.headers, **options)
+
+    def post(self, path: str, json: Any = None, headers: dict[str, str] | None = None) -> Any:
+        return self.client.post(
+            f"/api/v1/studies/essays{path}",
+            json={} if json is None else json,
+            headers={**self.headers, **(headers or {})},
+        )
+
+    def patch(self, path: str, json: Any) -> Any:
+        return self.client.patch(f"/api/v1/studies/essays{path}", json=json, headers=self.headers)
+
+    def ask(self, count: int = 1, **options: Any) -> list[dict[str, Any]]:
+        response = self.post("/queries", {"count": count, **options})
+        assert response.status_code == 200, response.text
+        queries: list[dict[str, Any]] = response.json()["queries"]
+        return queries
+
+    def tell(self, query: dict[str, Any], answer: str = "left", key: str | None = None, **options: Any) -> Any:
+        headers = {} if key is None else {"Idempotency-Key": key}
+        return self.post("/answers", {"query": query["id"], "answer": answer, "count": 0, **options}, headers)
+
+
+Build = Callable[..., Site]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Iterator[Build]:
+    """Start a server over a new study of these items."""
+    running: list[TestClient] = []
+
+    def start(items: Items | None = None, *, question: str = "Which is better?", app: Any = (), **rules: Any) -> Site:
+        path = tmp_path / "essays.db"
+        if not path.exists():
+            features = np.random.default_rng(0).normal(size=(12, 3))
+            given = items or Items(IDS, features, content={"text": [f"The text of {name}" for name in IDS]})
+            Study.create(given, question=question, storage=f"sqlite:///{path}").close()
+        made = create_app([path], SECRET, executor=lambda: ThreadPoolExecutor(1), **dict(app))
+        client = TestClient(made, raise_server_exceptions=False)
+        client.__enter__()
+        running.append(client)
+        site = Site(made, client)
+        if rules:
+            site.study.set_rules(**rules)
+        return site
+
+    yield start
+    for client in running:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def site(build: Build) -> Site:
+    return build()

@@ -1,0 +1,273 @@
+"""What an annotator's page relies on: pairs, answers, undo, budgets, two tabs, expiry, keys."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from ordinate import leases, questions
+from ordinate.storage import moment
+
+
+def pair(query: dict[str, Any]) -> frozenset[str]:
+    return frozenset((query["left"]["id"], query["right"]["id"]))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A clock that the test moves: clock(seconds)."""
+    when = [datetime(2030, 1, 1, tzinfo=UTC)]
+
+    def forward(seconds: float) -> None:
+        when[0] += timedelta(seconds=seconds)
+
+    monkeypatch.setattr(questions, "now", lambda: moment(when[0]))
+    return forward
+
+
+def test_a_person_judges(site: Any) -> None:
+    ann = site.browser("Ann")
+    first, second = ann.ask(2)
+    assert first["left"]["text"] == f"The text of {first['left']['id']}"
+    assert pair(first) != pair(second)
+    told = ann.tell(first, "right", shown_at="2030-01-01T10:00:00Z", duration_ms=1200, client="page 1")
+    assert told.json() == {"accepted": True, "your_answers": 1, "next": [], "finished": None, "paused": False}
+    assert ann.ask() == [second]
+    (comparison,) = site.study.comparisons()
+    assert (comparison.left, comparison.outcome, comparison.annotator) == (first["left"]["id"], "right", "Ann")
+    status = ann.get("").json()
+    assert (status["answers"], status["your"]["answers"], status["open"]) == (1, 1, 1)
+
+
+def test_an_answer_brings_the_next_pairs(site: Any) -> None:
+    ann = site.browser()
+    first, second = ann.ask(2)
+    ann.ask(3)  # there is a third, so that one is ready or held
+    following = ann.tell(first, count=2).json()["next"]
+    assert following[0] == second
+    assert len(following) == 2
+
+
+def test_the_log_says_when_where_and_by_what(site: Any) -> None:
+    ann = site.browser("Ann")
+    (query,) = ann.ask(tab="tab 1")
+    details = {"shown_at": "2030-01-01T10:00:00+02:00", "answered_at": "2030-01-01T08:00:03.5Z", "duration_ms": 3500}
+    ann.tell(query, "skip", key="k", reason="both blurred", client="page 0.1", **details)
+    connection = sqlite3.connect(site.served.path)
+    connection.row_factory = sqlite3.Row
+    asked, told = connection.execute("SELECT * FROM log WHERE query IS NOT NULL ORDER BY position").fetchall()
+    connection.close()
+    assert (asked["strategy"], asked["annotator"], asked["tab"]) == ("Guro()", "Ann", "tab 1")
+    assert asked["model"].startswith("Hybrid(")
+    assert asked["based_on"] < asked["position"]
+    assert asked["utility"] > 0
+    assert (asked["left"], asked["right"]) == (query["left"]["id"], query["right"]["id"])
+    assert dict(told) | {"reason": "both blurred", "client": "page 0.1", "key": "k", "duration_ms": 3500} == dict(told)
+    assert told["shown_at"] == "2030-01-01T08:00:00.000+00:00"
+    assert told["answered_at"] == "2030-01-01T08:00:03.500+00:00"
+
+
+def test_nobody_gets_a_pair_that_another_holds(site: Any) -> None:
+    people = [site.browser(name) for name in ("Ann", "Bob", "Cem")]
+    held = [pair(query) for person in people for query in person.ask(20)]
+    assert len(held) == len(set(held)) == 60
+    assert len(people[0].ask(20)) == 20
+
+
+def test_two_tabs_of_one_person_do_not_fight(site: Any) -> None:
+    ann = site.browser("Ann")
+    one, other = ann.ask(2, tab="one"), ann.ask(2, tab="other")
+    assert not {query["id"] for query in one} & {query["id"] for query in other}
+    assert ann.ask(2, tab="one") == one
+    ann.tell(one[0], tab="one", count=2)
+    assert ann.ask(2, tab="other") == other
+
+
+def test_a_closed_tabs_pairs_go_to_another_tab_when_there_is_nothing_else(build: Any) -> None:
+    site = build(annotator_budget=2)
+    ann = site.browser("Ann")
+    held = ann.ask(2, tab="closed")
+    assert ann.ask(2, tab="new") == held
+
+
+def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Any) -> None:
+    from ordinate.types import Items
+
+    site = build(Items(["a", "b"]), lease=60.0)
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    (held,) = ann.ask()
+    assert bob.post("/queries").json() == {"queries": [], "finished": "exhausted", "paused": False}
+    clock(61)
+    (again,) = bob.ask()
+    assert pair(again) == pair(held)
+    late = ann.tell(held)
+    assert late.status_code == 409
+    assert "given to somebody else" in late.json()["detail"]
+    assert bob.tell(again).status_code == 200
+    assert ann.tell(held).status_code == 409
+
+
+def test_a_late_answer_counts_while_nobody_else_has_the_pair(build: Any, clock: Any) -> None:
+    site = build(lease=60.0)
+    ann = site.browser("Ann")
+    (held,) = ann.ask()
+    clock(61)
+    assert site.study.take("Bob", 1, []) == [], "he takes nothing, but it is noted that the lease has ended"
+    assert site.study.open_queries() == []
+    assert ann.tell(held).status_code == 200
+    assert site.study.annotators() == {"Ann": 1}
+
+
+def test_a_pair_on_the_screen_keeps_its_lease(build: Any, clock: Any) -> None:
+    site = build(lease=60.0)
+    ann = site.browser("Ann")
+    (held,) = ann.ask()
+    clock(20)
+    assert ann.post("/shown", {"query": held["id"]}).json()["expires_at"] == held["expires_at"]
+    clock(20)
+    renewed = ann.post("/shown", {"query": held["id"]}).json()["expires_at"]
+    assert renewed == "2030-01-01T00:01:40.000+00:00"
+    clock(50)
+    assert ann.ask() == [{**held, "expires_at": renewed}]
+
+
+def test_a_skipped_pair_does_not_come_back_to_who_skipped_it(build: Any) -> None:
+    from ordinate.types import Items
+
+    site = build(Items(["a", "b"]))
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    ann.tell(ann.ask()[0], "skip", reason="cannot tell")
+    assert ann.post("/queries").json()["finished"] == "exhausted"
+    site.study.set_rules(again=True)
+    assert ann.post("/queries").json()["finished"] == "exhausted"
+    assert len(bob.ask()) == 1
+
+
+def test_no_item_twice_in_a_row(build: Any) -> None:
+    site = build(variety=0.0)
+    ann = site.browser("Ann")
+    before: frozenset[str] = frozenset()
+    for _ in range(20):
+        (query,) = ann.ask()
+        assert not before & pair(query)
+        before = pair(query)
+        ann.tell(query)
+
+
+def test_the_same_key_is_the_same_answer(site: Any) -> None:
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    assert ann.tell(query, "left", key="one").status_code == 200
+    assert ann.tell(query, "left", key="one").json()["your_answers"] == 1
+    assert ann.tell(query, "right", key="one").status_code == 422
+    assert ann.tell(query, "left", key="two").status_code == 409
+    (undone,) = (ann.post("/undo").json(),)
+    assert (undone["was"], undone["query"]["id"]) == ("left", query["id"])
+    assert ann.tell(query, "left", key="one").status_code == 200, (
+        "sent again late: it was that answer, taken back since"
+    )
+    assert site.study.comparisons() == []
+    assert ann.tell(query, "right", key="three").status_code == 200
+
+
+def test_the_key_outlives_the_server(build: Any) -> None:
+    site = build()
+    (query,) = site.browser("Ann").ask()
+    assert site.browser("Ann").tell(query, key="k").status_code == 200
+    again = build()
+    assert again.browser("Ann").tell(query, key="k").json()["your_answers"] == 1
+    assert len(again.study.comparisons()) == 1
+
+
+def test_undo_opens_the_pair_again_for_a_whole_lease(build: Any, clock: Any) -> None:
+    site = build(lease=60.0)
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    ann.tell(query)
+    clock(100)
+    undone = ann.post("/undo").json()["query"]
+    assert undone["expires_at"] == "2030-01-01T00:02:40.000+00:00"
+    assert ann.ask() == [undone]
+    assert ann.post("/undo").status_code == 409
+
+
+def test_budgets_end_the_questions(build: Any) -> None:
+    site = build(annotator_budget=2, budget=3)
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    for query in ann.ask(5):
+        ann.tell(query)
+    assert ann.post("/queries").json() == {"queries": [], "finished": "budget", "paused": False}
+    assert ann.get("").json()["finished"] == "budget"
+    (last,) = bob.ask(5)
+    bob.tell(last)
+    assert bob.post("/queries").json()["finished"] == "total-budget"
+    assert bob.get("").json() | {"goal": 3, "answers": 3, "finished": "total-budget"} == bob.get("").json()
+
+
+def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:
+    site = build()
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    site.study.set_rules(paused=True)
+    assert ann.post("/queries", {"count": 2}).json() == {"queries": [query], "finished": None, "paused": False}
+    assert ann.tell(query).status_code == 200
+    assert ann.post("/queries").json() == {"queries": [], "finished": None, "paused": True}
+    assert ann.get("").json()["paused"] is True
+
+
+def test_ties_only_where_the_owner_allows_them(build: Any) -> None:
+    site = build(ties=False)
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    refused = ann.tell(query, "tie")
+    assert refused.status_code == 422
+    assert "ties are no answer" in refused.json()["detail"]
+    assert ann.tell(query, "left").status_code == 200
+
+
+def test_repeats_swap_the_sides_and_measure_agreement(build: Any) -> None:
+    site = build(repeat=1.0)
+    ann = site.browser("Ann")
+    asked: dict[frozenset[str], dict[str, Any]] = {}
+    repeated = 0
+    for _ in range(leases.REPEAT_AFTER + 4):
+        (query,) = ann.ask()
+        if query["repeat"]:
+            first = asked[pair(query)]
+            assert (query["left"]["id"], query["right"]["id"]) == (first["right"]["id"], first["left"]["id"])
+            ann.tell(query, "right" if repeated else "left")  # the first one disagrees
+            repeated += 1
+        else:
+            asked[pair(query)] = query
+            ann.tell(query, "left")
+    assert repeated == 3
+    assert site.study.agreement() == (2, 3)
+    (row,) = site.program("owner").get("/annotators").json()["annotators"]
+    assert (row["name"], row["repeats"], row["repeats_agreed"]) == ("Ann", 3, 2)
+
+
+def test_others_pairs_are_not_mine_to_answer(site: Any) -> None:
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    (query,) = ann.ask()
+    assert bob.tell(query).status_code == 403
+    assert bob.post("/shown", {"query": query["id"]}).status_code == 403
+    assert ann.tell(query).status_code == 200
+
+
+def test_a_program_speaks_for_whom_it_names(site: Any) -> None:
+    program = site.program()
+    (query,) = program.ask(annotator="Dora")
+    assert query["annotator"] == "Dora"
+    assert program.tell(query).status_code == 403
+    assert program.tell(query, annotator="Dora").status_code == 200
+    assert site.program("owner").tell(program.ask(annotator="Emil")[0]).status_code == 200
+
+
+def test_answers_of_the_excluded_are_not_asked_for(site: Any) -> None:
+    ann = site.browser("Ann")
+    ann.tell(ann.ask()[0])
+    site.study.exclude_annotator("Ann")
+    assert ann.post("/queries").status_code == 422

@@ -1,0 +1,176 @@
+"""Files of items: whose, which, and from where."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from ordinate.errors import InvalidInput
+from ordinate.server.media import data_url, media_type
+from ordinate.types import Items
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> bytes:
+    Image.new("RGB", (3, 2), "red").save(tmp_path / "a.png")
+    return (tmp_path / "a.png").read_bytes()
+
+
+def test_pictures_come_to_those_with_a_link(build, picture):
+    site = build(Items(["a", "b"], content={"image": ["a.png", None]}))
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    url = next(item["image_url"] for item in (query["left"], query["right"]) if item["image_url"])
+    assert "a.png" not in url
+    response = ann.client.get(url)
+    assert response.content == picture
+    assert response.headers["content-type"] == "image/png"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in response.headers["content-security-policy"]
+    assert "private" in response.headers["cache-control"]
+    assert TestClient(site.app).get(url).status_code == 401
+    token = site.token()
+    assert site.client.get(url, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_parts_of_a_sound_come_when_asked_for(build, tmp_path):
+    (tmp_path / "a.mp3").write_bytes(b"ID3" + bytes(1000))
+    site = build(Items(["a", "b"], content={"audio": ["a.mp3", None]}))
+    response = site.browser().client.get("/media/essays/0/audio", headers={"Range": "bytes=0-2"})
+    assert (response.status_code, response.content) == (206, b"ID3")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("page.png", b"<html><script>alert(1)</script></html>"),
+        ("drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
+        ("text.jpg", b"root:x:0:0:root:/root:/bin/bash\n"),
+        ("empty.png", b""),
+        ("script.mp3", b"alert(1)"),
+    ],
+)
+def test_what_is_no_picture_is_not_sent_whatever_its_name(build, tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    site = build(Items(["a", "b"], content={"image": [name, None], "audio": [name, None]}))
+    ann = site.browser()
+    assert ann.client.get("/media/essays/0/image").status_code == 404
+    assert ann.client.get("/media/essays/0/audio").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>.png", 'a"b.png', "a\nb.png", "ü ?#%2e.png"])
+def test_any_file_name_does(build, tmp_path, picture, name):
+    (tmp_path / name).write_bytes(picture)
+    site = build(Items(["a", "b"], content={"image": [name, None]}))
+    ann = site.browser()
+    assert ann.client.get("/media/essays/0/image").content == picture
+    assert name not in ann.client.get("/judge/essays").text
+
+
+@pytest.mark.parametrize("place", ["../secret.png", "/etc/passwd", "sub/../../secret.png", "link.png"])
+def test_files_outside_the_study_are_not_served(build, tmp_path, picture, place):
+    (tmp_path.parent / "secret.png").write_bytes(picture)
+    (tmp_path / "sub").mkdir(exist_ok=True)
+    if not os.path.lexists(tmp_path / "link.png"):
+        (tmp_path / "link.png").symlink_to(tmp_path.parent / "secret.png")
+    with pytest.raises(InvalidInput, match=r"lies outside .* --media"):
+        build(Items(["a", "b"], content={"image": [place, None]}))
+
+
+def test_a_file_that_moves_outside_later_is_not_served(build, tmp_path, picture):
+    site = build(Items(["a", "b"], content={"image": ["a.png", None]}))
+    (tmp_path.parent / "secret.png").write_bytes(picture)
+    (tmp_path / "a.png").unlink()
+    (tmp_path / "a.png").symlink_to(tmp_path.parent / "secret.png")
+    assert site.browser().client.get("/media/essays/0/image").status_code == 404
+
+
+def test_a_folder_that_is_named_is_served(build, tmp_path, picture, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("photos")
+    (folder / "b.png").write_bytes(picture)
+    items = Items(["a", "b"], content={"image": [str(folder / "b.png"), None]})
+    site = build(items, app={"media_folders": [folder]})
+    assert site.browser().client.get("/media/essays/0/image").content == picture
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/media/essays/../image",
+        "/media/essays/0/..%2f..%2f..%2fetc%2fpasswd",
+        "/media/essays/-1/image",
+        "/media/essays/99/image",
+        "/media/essays/0/text",
+        "/media/essays/0/__class__",
+        "/media/..%2fessays/0/image",
+        "/static/..%2f..%2fapp.py",
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static//etc/passwd",
+    ],
+)
+def test_no_path_of_the_request_reaches_the_disk(build, picture, path):
+    site = build(Items(["a", "b"], content={"image": ["a.png", None]}))
+    assert site.browser().client.get(path).status_code in (404, 422)
+
+
+@pytest.mark.parametrize(
+    "place", ["../x.png", "/etc/x.png", "C:\\x.png", "..\\x.png", "a/../../x.png", "file:///etc/passwd"]
+)
+def test_items_that_come_over_the_network_name_no_files_elsewhere(site, place):
+    owner = site.program("owner")
+    new = {"items": [{"id": "new", "features": [1, 2, 3], "text": "x", "image": place}]}
+    response = owner.post("/items", new)
+    if "://" in place:  # stored, never opened: only web addresses are shown, as links
+        assert response.status_code == 200
+        shown = owner.get("/items", params={"cursor": "12"}).json()["items"][0]
+        assert (shown["image_url"], shown["link"]) == (None, None)
+    else:
+        assert response.status_code == 422
+        assert len(site.study.items) == 12
+
+
+def test_pictures_written_into_the_table(build, picture):
+    written = "data:image/png;base64," + base64.b64encode(picture).decode()
+    hostile = "data:text/html;base64," + base64.b64encode(b"<script>alert(1)</script>").decode()
+    site = build(Items(["a", "b"], content={"image": [written, hostile]}))
+    ann = site.browser()
+    response = ann.client.get("/media/essays/0/image")
+    assert (response.content, response.headers["content-type"]) == (picture, "image/png")
+    assert ann.client.get("/media/essays/1/image").status_code == 404
+    assert data_url("data:image/png;base64,%%%") is None
+    assert data_url("data:") is None
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
+def test_what_pillow_writes_is_known(tmp_path, kind):
+    Image.new("RGB", (3, 2)).save(tmp_path / "picture", kind)
+    assert media_type((tmp_path / "picture").read_bytes()[:64]) == f"image/{kind.lower()}"
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"RIFF\x00\x00\x00\x00WAVEfmt ", "audio/wav"),
+        (b"ID3\x04", "audio/mpeg"),
+        (b"\xff\xfb\x90\x00", "audio/mpeg"),
+        (b"\xff\xf1\x50\x80", "audio/aac"),
+        (b"fLaC", "audio/flac"),
+        (b"OggS\x00\x02" + bytes(20) + b"\x01vorbis", "audio/ogg"),
+        (b"OggS\x00\x02" + bytes(20) + b"\x80theora", "video/ogg"),
+        (b"\x00\x00\x00\x20ftypisom", "video/mp4"),
+        (b"\x00\x00\x00\x20ftypM4A ", "audio/mp4"),
+        (b"\x00\x00\x00\x20ftypavif", "image/avif"),
+        (b"\x1aE\xdf\xa3", "video/webm"),
+        (b"<svg ", None),
+        (b"%PDF-1.7", None),
+        (b"", None),
+    ],
+)
+def test_sounds_and_videos_are_known_by_their_first_bytes(head, kind):
+    assert media_type(head) == kind

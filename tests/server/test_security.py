@@ -1,0 +1,309 @@
+"""What SECURITY.md promises, one test each."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi.testclient import TestClient
+from itsdangerous import URLSafeSerializer
+
+from ordinate.server.keys import Keys, Session, secret_in
+from ordinate.server.question import rendered
+from ordinate.types import Items
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'; DROP TABLE log; --",
+    '" OR 1=1 --',
+    "{{ 7 * 7 }}${7*7}",
+    "../../../../etc/passwd",
+    "javascript:alert(1)",
+    "%00%0d%0aSet-Cookie: a=b",
+    "\u202egpj.exe",
+]
+
+
+# Links and sessions ----------------------------------------------------------------------------------------------
+
+
+def test_a_link_opens_its_own_study_only(site):
+    token = site.token()
+    assert site.client.get(f"/join/essays/{token}").status_code == 200
+    other = Keys("a secret of these tests").link("abcdef", "annotator")
+    assert site.client.get(f"/join/essays/{other}").status_code == 401
+    assert site.client.get(f"/join/nowhere/{token}").status_code == 404
+
+
+def test_forged_links_are_refused(site):
+    token = site.token("owner")
+    forged = [
+        token[:-1] + ("A" if token[-1] != "A" else "B"),
+        Keys("another secret, long enough").link(site.study.token, "owner"),
+        URLSafeSerializer("a secret of these tests").dumps([site.study.token, "owner"]),  # signed for something else
+        json.dumps([site.study.token, "owner"]),
+        "x",
+        "x" * 100_000,
+    ]
+    for one in forged:
+        if len(one) < 10_000:
+            assert site.client.get(f"/join/essays/{quote(one, safe='')}").status_code == 401, one[:50]
+        headers = {"Authorization": f"Bearer {one}"}
+        assert site.client.get("/api/v1/studies/essays", headers=headers).status_code == 401, one[:50]
+
+
+def test_a_link_that_the_study_does_not_know_is_refused(site):
+    signed = site.door.keys.link(site.study.token, "never-made")
+    assert site.client.get(f"/join/essays/{signed}").status_code == 401
+
+
+def test_a_revoked_link_ends_its_sessions_and_tokens(site):
+    link = site.study.make_link("annotator")
+    token = site.door.keys.link(site.study.token, link.id)
+    browser = site.browser("Ann", token=token)
+    assert browser.get("").status_code == 200
+    owner = site.browser("Olga", "owner")
+    revoked = owner.post(f"/links/{link.id}/revoke").json()
+    assert revoked["revoked"] is True
+    assert revoked["url"] is revoked["token"] is None
+    assert browser.get("").status_code == 401
+    assert browser.post("/queries").status_code == 401
+    assert browser.client.get("/judge/essays").status_code == 401
+    assert "revoked" in site.client.get(f"/join/essays/{token}").text
+    assert site.client.get("/api/v1/studies/essays", headers={"Authorization": f"Bearer {token}"}).status_code == 401
+
+
+def test_an_expired_link_is_refused(site):
+    past, future = (datetime.now(UTC) + timedelta(seconds=seconds) for seconds in (-1, 60))
+    assert site.client.get(f"/join/essays/{site.token(expires_at=past)}").status_code == 401
+    assert site.client.get(f"/join/essays/{site.token(expires_at=future)}").status_code == 200
+
+
+def test_a_session_is_no_link_and_a_link_no_session(site):
+    keys, token = site.door.keys, site.study.token
+    session = keys.session(Session(token, "owner", "Olga"))
+    assert keys.read_link(session) is None
+    site.token("owner", name="owner")
+    visitor = TestClient(site.app, cookies={f"ordinate-{token}": keys.link(token, "owner")})
+    assert visitor.get("/api/v1/studies/essays").status_code == 401
+    forged = keys.session(Session("abcdef", "owner", "Olga"))
+    visitor = TestClient(site.app, cookies={f"ordinate-{token}": forged})
+    assert visitor.get("/api/v1/studies/essays").status_code == 401
+
+
+def test_sessions_end(site, monkeypatch):
+    browser = site.browser("Ann")
+    assert browser.get("").status_code == 200
+    monkeypatch.setattr("ordinate.server.keys.SESSION_SECONDS", -1)
+    assert browser.get("").status_code == 401
+
+
+def test_cookies_are_kept_from_scripts_and_other_sites(site):
+    form = {"data": {"name": "Ann"}, "follow_redirects": False}
+    plain = site.client.post(f"/join/essays/{site.token()}", **form).headers["set-cookie"]
+    assert "HttpOnly" in plain
+    assert "SameSite=lax" in plain
+    assert "Secure" not in plain
+    with TestClient(site.app, base_url="https://testserver") as safe:
+        response = safe.post(f"/join/essays/{site.token()}", **form)
+    assert "Secure" in response.headers["set-cookie"]
+    assert response.headers["strict-transport-security"]
+
+
+def test_a_name_with_a_link_of_its_own_is_not_to_be_taken(site):
+    site.token("annotator", "Ann")
+    shared = site.token()
+    refused = TestClient(site.app).post(f"/join/essays/{shared}", data={"name": "Ann"})
+    assert refused.status_code == 409
+    own = site.browser("whatever they type", token=site.token("annotator", "Ann"))
+    assert own.get("").json()["your"]["name"] == "Ann"
+    assert own.post("/queries", {"annotator": "Bob"}).status_code == 403
+
+
+def test_the_secret_is_for_its_owner_alone(tmp_path):
+    path = tmp_path / "secret"
+    secret = secret_in(path)
+    assert len(secret) >= 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert secret_in(path) == secret
+    path.chmod(0o644)
+    with pytest.raises(ValueError, match="chmod 600"):
+        secret_in(path)
+    with pytest.raises(ValueError, match="at least 16"):
+        Keys("short")
+
+
+# Roles -----------------------------------------------------------------------------------------------------------
+
+OWNERS = [
+    ("GET", "/ordering", None),
+    ("GET", "/comparisons", None),
+    ("GET", "/items", None),
+    ("POST", "/items", {"items": [{"id": "x"}]}),
+    ("GET", "/links", None),
+    ("POST", "/links", {"role": "owner"}),
+    ("POST", "/links/annotator/revoke", None),
+    ("GET", "/rules", None),
+    ("PATCH", "/rules", {"paused": True}),
+    ("GET", "/annotators", None),
+    ("POST", "/exclusions", {"annotator": "Ann"}),
+    ("GET", "/export/ordering.csv", None),
+    ("GET", "/export/comparisons.csv", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), OWNERS)
+def test_annotators_do_not_do_what_owners_do(site, method, path, body):
+    for who in (site.browser("Ann"), site.program()):
+        response = who.client.request(method, f"/api/v1/studies/essays{path}", json=body, headers=who.headers)
+        assert response.status_code == 403
+    assert site.browser("Bob").client.get("/owner/essays").status_code == 403
+    stranger = TestClient(site.app)
+    assert stranger.request(method, f"/api/v1/studies/essays{path}", json=body).status_code == 401
+
+
+def test_every_route_that_is_not_for_annotators_is_in_this_list(site):
+    paths = site.client.get("/api/v1/openapi.json").json()["paths"]
+    prefix = "/api/v1/studies/{study}"
+    known = {"", "/queries", "/answers", "/shown", "/undo"}
+    known |= {
+        re.sub("annotator/", "{link}/", re.sub("(ordering|comparisons).csv", "{what}.csv", row[1])) for row in OWNERS
+    }
+    assert {path.removeprefix(prefix) for path in paths if path.startswith(prefix)} == known
+
+
+def test_annotators_create_no_studies(site):
+    body = {"name": "mine", "items": [{"id": "a"}, {"id": "b"}]}
+    for who, status in ((site.program(), 403), (site.browser("Ann"), 403), (site.program("owner"), 201)):
+        assert who.client.post("/api/v1/studies", json=body, headers=who.headers).status_code == status
+    assert TestClient(site.app).post("/api/v1/studies", json=body).status_code == 401
+
+
+# Other sites -----------------------------------------------------------------------------------------------------
+
+
+def test_a_write_by_cookie_needs_the_token_of_the_page(site):
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    for headers in ({}, {"X-CSRF-Token": ""}, {"X-CSRF-Token": "guess"}, bob.headers):
+        for method, path in (("POST", "/queries"), ("POST", "/answers"), ("POST", "/undo"), ("PATCH", "/rules")):
+            response = ann.client.request(method, f"/api/v1/studies/essays{path}", json={}, headers=headers)
+            assert response.status_code == 403, (headers, path)
+    assert site.study.open_queries() == []
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://testserver.evil.example"])
+def test_requests_from_pages_of_other_sites_are_refused(site, origin):
+    ann = site.browser("Ann")
+    assert ann.post("/queries", headers={"Origin": origin}).status_code == 403
+    joined = site.client.post(f"/join/essays/{site.token()}", data={"name": "x"}, headers={"Origin": origin})
+    assert joined.status_code == 403
+    assert ann.post("/queries", headers={"Origin": "http://testserver"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/judge/essays", "/owner/essays", "/join/essays/x", "/", "/healthz", "/nowhere"])
+def test_pages_run_no_foreign_code_and_stand_in_no_frame(site, path):
+    headers = site.client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["x-frame-options"] == "DENY"
+
+
+def test_pages_hold_no_inline_code(site):
+    ann, olga = site.browser("Ann"), site.browser("Olga", "owner")
+    for page in (
+        ann.client.get("/judge/essays"),
+        olga.client.get("/owner/essays"),
+        site.client.get(f"/join/essays/{site.token()}"),
+        site.client.get("/"),
+    ):
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|https?://", page.text), page.url
+
+
+# Contents --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_texts_stay_texts(build, hostile):
+    """As item ids, texts, links, question, names and reasons: nothing of it is markup, and the tables stay."""
+    items = Items(
+        [hostile, "b", "c"],
+        content={"text": [hostile] * 3, "link": [hostile, "javascript:alert(1)", "https://example.org/"]},
+    )
+    site = build(items, question=f"{hostile} [x](javascript:alert(1)) ![y](https://evil.example/pixel.png)")
+    name = hostile if hostile.isprintable() else "Ann"
+    ann, olga = site.browser(name), site.browser("Olga", "owner")
+    for page in (ann.client.get("/judge/essays"), olga.client.get("/owner/essays")):
+        assert "<script>" not in page.text
+        assert "onerror=alert(1)>" not in page.text.replace("&gt;", ">") or "<img" not in page.text
+        assert "javascript:" not in re.sub(r"&[a-z#0-9]+;|>[^<]*<", "", page.text)
+    told = ann.tell(ann.ask()[0], "skip", reason=hostile, client=hostile, tab=hostile, key=None)
+    assert told.status_code == 200
+    links = {item["id"]: item["link"] for item in site.program("owner").get("/items").json()["items"]}
+    assert links == {hostile: None, "b": None, "c": "https://example.org/"}
+    assert olga.post("/exclusions", {"annotator": name, "excluded": True}).status_code == 200
+    assert olga.post("/exclusions", {"item": hostile}).status_code == 200
+    assert site.study.excluded_items == (hostile,)
+    assert site.study.excluded_annotators == (name,)
+    for path in (f"/links/{quote(hostile, safe='')}/revoke", f"/nothing/{quote(hostile, safe='')}"):
+        assert olga.post(path).status_code in (404, 405, 422)
+    assert ann.post("/answers", {"query": hostile, "answer": "left"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x](data:text/html;base64,PHNjcmlwdD4=)",
+        "![x](https://evil.example/pixel.png)",
+        "<iframe src=//evil.example></iframe>",
+        "<a href='https://x' onclick='alert(1)'>x</a>",
+        "<style>*{display:none}</style>",
+    ],
+)
+def test_the_question_is_harmless_html(markdown):
+    html = rendered(f"**Which** is better? {markdown}")
+    assert html.startswith("<p><strong>Which</strong>")
+    tags = re.findall(r"<[^>]*>", html)
+    assert not [tag for tag in tags if re.search(r"script|img|iframe|style|on\w+=|javascript|data:", tag)], html
+
+
+# Floods ----------------------------------------------------------------------------------------------------------
+
+
+def test_one_caller_cannot_keep_the_others_waiting(build):
+    site = build(app={"per_second": 5.0})
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    codes = [ann.get("").status_code for _ in range(30)]
+    assert 429 in codes
+    refused = ann.get("")
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert int(refused.headers["retry-after"]) >= 1
+    assert bob.get("").status_code == 200
+
+
+def test_guessing_links_is_slow(site):
+    codes = [site.client.get(f"/join/essays/guess-{number}").status_code for number in range(80)]
+    assert codes[0] == 401
+    assert codes[-1] == 429
+
+
+def test_large_requests_are_refused(site, monkeypatch):
+    monkeypatch.setattr("ordinate.server.headers.LARGEST_BODY", 10_000)
+    ann = site.browser("Ann")
+    headers = {**ann.headers, "Content-Type": "application/json"}
+    for body, status in ((b"x" * 1000, 422), (b"x" * 20_000, 413), ((b"x" * 1000 for _ in range(20)), 413)):
+        response: Any = ann.client.post("/api/v1/studies/essays/queries", content=body, headers=headers)
+        assert response.status_code == status
