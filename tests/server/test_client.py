@@ -102,10 +102,10 @@ def test_errors_are_those_of_the_package(site, connect):
 
 def test_no_pair_is_left(build):
     site = build(Items(["a", "b"]))
-    client = Client(f"http://testserver/join/essays/{site.token()}", transport=Wire(site))
-    client.tell(client.ask("Ann")[0].id, "left", "Ann")
-    with pytest.raises(PoolExhausted):
-        client.ask("Ann")
+    with Client(f"http://testserver/join/essays/{site.token()}", transport=Wire(site)) as client:
+        client.tell(client.ask("Ann")[0].id, "left", "Ann")
+        with pytest.raises(PoolExhausted):
+            client.ask("Ann")
 
 
 @pytest.mark.parametrize(
@@ -118,5 +118,6 @@ def test_what_is_no_link_is_refused(link):
 
 def test_a_server_that_is_not_there(monkeypatch):
     monkeypatch.setattr(clients, "PAUSE", 0.0)
-    with pytest.raises(StorageFailed, match="cannot be reached"):
-        Client("http://127.0.0.1:9/join/study/token").ask()
+    with Client("http://127.0.0.1:9/join/study/token") as client:
+        with pytest.raises(StorageFailed, match="cannot be reached"):
+            client.ask()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Header
@@ -83,8 +84,9 @@ def answers(
     """
     served, annotator = caller.served, caller.name(told.annotator)
     _require_own(caller, told.query, annotator)
-    client, reason = told.client, told.reason
-    circumstances = Circumstances(reason, told.shown_at, told.answered_at, told.duration_ms, client, key)
+    circumstances = Circumstances(
+        told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key
+    )
     served.study.tell(told.query, told.answer, circumstances)
     counts = served.study.annotators()
     served.ahead.answered(sum(counts.values()))
@@ -100,7 +102,7 @@ def answers(
 def shown(caller: Anybody, what: Shown) -> Lease:
     """Where less than half of the pair's time is left, it starts anew."""
     _require_own(caller, what.query, caller.name(what.annotator))
-    lease = caller.served.study.show(what.query, what.shown_at)
+    lease = caller.served.study.show(what.query, _text(what.shown_at))
     return Lease(query=lease.query.id, expires_at=lease.expires_at)
 
 
@@ -110,6 +112,10 @@ def undo(caller: Anybody, who: Who) -> Undone:
     lease, was = served.study.take_back(caller.name(who.annotator))
     served.ahead.answered(served.answers)
     return Undone(query=served.shown(lease), was=was)
+
+
+def _text(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
 
 
 def _require_own(caller: Caller, query: str, annotator: str | None) -> None:

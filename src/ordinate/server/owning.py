@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import PlainTextResponse
 
 from ordinate.errors import InvalidInput
 from ordinate.rules import Link
@@ -83,7 +82,11 @@ def comparisons(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> Com
     return ComparisonsPage(comparisons=shown, total=len(made), next_cursor=following)
 
 
-@router.get("/{study}/export/{what}.csv", summary="Download a table", response_class=PlainTextResponse)
+class _Table(Response):
+    media_type = "text/csv; charset=utf-8"
+
+
+@router.get("/{study}/export/{what}.csv", summary="Download a table", response_class=_Table)
 def export(caller: Owner, what: Literal["ordering", "comparisons"]) -> Response:
     if what == "ordering":
         columns = caller.served.ahead.ordering().to_columns()
@@ -101,7 +104,7 @@ def export(caller: Owner, what: Literal["ordering", "comparisons"]) -> Response:
     writer.writerows(zip(*columns.values(), strict=True))
     name = f"{caller.served.name}-{what}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
+    return _Table(text.getvalue(), headers=headers)
 
 
 @router.get("/{study}/items", summary="The items")

@@ -31,8 +31,8 @@ class Answered(Given):
     query: Short
     answer: Literal["left", "right", "tie", "skip"]
     reason: Text | None = None
-    shown_at: Short | None = None
-    answered_at: Short | None = None
+    shown_at: datetime | None = None
+    answered_at: datetime | None = None
     duration_ms: Amount | None = None
     client: Short | None = None
     tab: Short | None = None
@@ -42,7 +42,7 @@ class Answered(Given):
 
 class Shown(Given):
     query: Short
-    shown_at: Short | None = None
+    shown_at: datetime | None = None
     annotator: Name | None = None
 
 
@@ -80,13 +80,13 @@ class NewLink(Given):
 
 
 class RuleChanges(Given):
-    lease: float | None = None
+    lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
     annotator_budget: Amount | None = None
     budget: Amount | None = None
-    repeat: float | None = None
+    repeat: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
     again: bool | None = None
-    variety: float | None = None
+    variety: Annotated[float, Field(ge=0, le=1)] | None = None
     paused: bool | None = None
     theme: Theme | None = None
 

@@ -1,0 +1,201 @@
+"""`ordinate serve` and `ordinate db upgrade` as commands: real processes, real sockets."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ordinate.cli.serve import _is_loopback
+from ordinate.client import Client
+from ordinate.study import Study
+
+
+@contextmanager
+def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """A server that has started, and the links it printed."""
+    command = [sys.executable, "-m", "ordinate", "serve", *arguments, "--port", "0", "--no-open"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    links: list[str] = []
+    try:
+        while len(links) < 2:
+            line = process.stdout.readline()
+            assert line, process.communicate()
+            links += re.findall(r"http://\S+", line)
+        yield process, links
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+def test_it_prints_two_links_serves_and_ends_when_interrupted(run, study):
+    with serving(str(study), "--budget", "2", "--no-ties") as (process, (owner_link, shared_link)):
+        with Client(shared_link) as ann, Client(owner_link) as owner:
+            query = ann.ask("Ann")[0]
+            ann.tell(query.id, "left", "Ann")
+            assert owner.comparisons()[0].left == query.left
+            assert owner.status()["goal"] == 2
+            assert owner.status()["ties_allowed"] is False
+            asked = run("ask", "--server", shared_link, "--annotator", "Bob", "--json")
+            (given,) = asked.json["queries"]
+            assert run("tell", "--server", shared_link, given["id"], "right", "--annotator", "Bob").code == 0
+            assert run("ask", "--server", shared_link, "--annotator", "Bob").code == 2, "the budget is spent"
+            ordered = run("order", "--server", owner_link, "--json").json
+            assert ordered["comparisons"] == 2
+            assert run("order", "--server", owner_link, "--out", "ordering.csv").code == 0
+            assert Path("ordering.csv").read_text().startswith("rank,id,score,standard_error\n1,")
+            assert run("order", "--server", shared_link).code == 2, "only the owner sees it"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "Traceback" not in out + err
+    assert not list(study.parent.glob("study.db-*"))
+    with Study.open(f"sqlite:///{study}") as opened:
+        assert len(opened.comparisons()) == 2
+
+
+def test_links_stay_what_they_were(study):
+    with serving(str(study)) as (process, links):
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+    secret = study.parent / ".ordinate-secret"
+    assert secret.stat().st_mode & 0o777 == 0o600
+    with serving(str(study)) as (_, again):
+        assert [link.partition("/join/")[2] for link in again] == [link.partition("/join/")[2] for link in links]
+
+
+def test_the_demo_is_served_with_its_pictures(folder):
+    with serving("--demo", "--folder", "photos") as (_, (_, shared_link)):
+        base, _, rest = shared_link.partition("/join/")
+        headers = {"Authorization": f"Bearer {rest.split('/')[1]}"}
+        response = httpx.post(f"{base}/api/v1/studies/photos/queries", json={}, headers=headers, timeout=60)
+        (query,) = response.json()["queries"]
+        picture = httpx.get(base + query["left"]["image_url"], headers=headers)
+        assert picture.headers["content-type"] == "image/jpeg"
+
+
+def test_a_port_that_is_taken_is_a_clear_error(run, study):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = run("serve", "study.db", "--port", port, "--no-open")
+    assert result.code == 1
+    assert f"port {port}" in result.err
+    assert "--port" in result.err
+
+
+def test_other_machines_come_in_only_with_a_secret_that_was_chosen(run, study, monkeypatch):
+    monkeypatch.delenv("ORDINATE_SECRET", raising=False)
+    result = run("serve", "study.db", "--host", "0.0.0.0", "--no-open")
+    assert result.code == 2
+    assert "--secret-file" in result.err
+    assert "ORDINATE_SECRET" in result.err
+    monkeypatch.setenv("ORDINATE_SECRET", "short")
+    assert run("serve", "study.db", "--host", "0.0.0.0", "--port", "0").code == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True)]
+    + [(host, False) for host in ("0.0.0.0", "::", "192.168.1.2", "example.org", "127.0.0.1.example.org", "")],
+)
+def test_what_loopback_is(host, loopback):
+    assert _is_loopback(host) is loopback
+
+
+@pytest.mark.parametrize(
+    "line", [["serve"], ["serve", "--demo", "study.db"], ["serve", "missing.db"], ["serve", "items.csv"]]
+)
+def test_nothing_to_serve(run, study, line):
+    result = run(*line)
+    assert result.code == 2
+    assert "Traceback" not in result.err
+
+
+def test_a_link_instead_of_a_file(run, study):
+    for line in (["ask"], ["ask", "study.db", "--server", "http://x/join/a/b"], ["tell", "a", "left"], ["order"]):
+        assert run(*line).code == 2, line
+    assert "a link such as" in run("ask", "--server", "http://127.0.0.1:8000").err
+
+
+def test_the_server_dies_and_its_helper_with_it(study):
+    """kill -9 leaves no process behind that holds the file."""
+    with serving(str(study)) as (process, (_, shared_link)):
+        with Client(shared_link) as client:
+            client.ask("Ann")
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        if not children.exists():
+            pytest.skip("this system does not list child processes")
+        left = children.read_text().split()
+        assert left
+        process.kill()
+        process.wait()
+        until = time.monotonic() + 20
+        while any(Path(f"/proc/{child}").exists() and _is_alive(child) for child in left):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+def _is_alive(child: str) -> bool:
+    try:
+        return Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+OLD = """
+PRAGMA foreign_keys = OFF;
+CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY);
+INSERT INTO alembic_version VALUES ('0001');
+CREATE TABLE study (token VARCHAR NOT NULL PRIMARY KEY, question TEXT NOT NULL, algorithm VARCHAR NOT NULL,
+    seed INTEGER NOT NULL, scaling VARCHAR NOT NULL, refit_every INTEGER, candidates INTEGER);
+INSERT INTO study VALUES ('abc123', 'Which?', 'guro-independent', 3, 'auto', NULL, NULL);
+CREATE TABLE log (position INTEGER NOT NULL PRIMARY KEY, kind VARCHAR NOT NULL, at VARCHAR NOT NULL, query INTEGER,
+    "left" TEXT, "right" TEXT, answer VARCHAR, annotator TEXT, based_on INTEGER, utility FLOAT, algorithm VARCHAR);
+INSERT INTO log (position, kind, at) VALUES (1, 'add-items', '2025-01-01T00:00:00.000+00:00');
+INSERT INTO log VALUES
+    (2, 'ask', '2025-01-01T00:00:01.000+00:00', 1, 'a', 'b', NULL, 'Ann', 1, 0.06, 'guro-independent'),
+    (3, 'answer', '2025-01-01T00:00:02.000+00:00', 1, 'a', 'b', 'left', 'Ann', NULL, NULL, NULL),
+    (4, 'ask', '2025-01-01T00:00:03.000+00:00', 2, 'a', 'c', NULL, 'Ann', 3, 0.05, 'guro-independent');
+CREATE TABLE items ("row" INTEGER NOT NULL PRIMARY KEY, added INTEGER NOT NULL REFERENCES log (position),
+    id TEXT NOT NULL UNIQUE, item_group TEXT, text TEXT, image TEXT, audio TEXT, link TEXT);
+INSERT INTO items (row, added, id, text) VALUES (1, 1, 'a', 'A'), (2, 1, 'b', 'B'), (3, 1, 'c', 'C');
+CREATE INDEX ix_items_added ON items (added);
+CREATE TABLE features (added INTEGER NOT NULL PRIMARY KEY REFERENCES log (position), items INTEGER NOT NULL,
+    columns INTEGER NOT NULL, names TEXT, numbers BLOB NOT NULL);
+INSERT INTO features VALUES (1, 3, 0, NULL, x'');
+"""
+
+
+def test_a_study_of_the_first_version_is_upgraded_and_goes_on(run, folder):
+    connection = sqlite3.connect("old.db")
+    connection.executescript(OLD)
+    connection.close()
+    refused = run("status", "old.db")
+    assert refused.code == 2
+    assert f"ordinate db upgrade {folder}/old.db" in refused.err
+    upgraded = run("db", "upgrade", "old.db")
+    assert (upgraded.code, upgraded.out.strip()) == (0, "old.db: upgraded from tables 0001 to 0002")
+    assert run("db", "upgrade", "old.db").out.strip() == "old.db: up to date already"
+    with Study.open("sqlite:///old.db") as study:
+        assert [query.id for query in study.open_queries()] == ["abc123-2"]
+        study.tell("abc123-2", "right")
+        assert study.annotators() == {"Ann": 2}
+        assert study.ordering().ids[-1] == "b"
+    assert run("db", "upgrade", "items.csv").code == 2
+    assert run("db", "upgrade", "missing.db").code == 2
