@@ -118,6 +118,8 @@ def test_what_is_no_link_is_refused(link):
 
 def test_a_server_that_is_not_there(monkeypatch):
     monkeypatch.setattr(clients, "PAUSE", 0.0)
-    with Client("http://127.0.0.1:9/join/study/token") as client:
-        with pytest.raises(StorageFailed, match="cannot be reached"):
-            client.ask()
+    with (
+        Client("http://127.0.0.1:9/join/study/token") as client,
+        pytest.raises(StorageFailed, match="cannot be reached"),
+    ):
+        client.ask()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
+from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import quote
 
@@ -230,6 +232,22 @@ def test_pages_hold_no_inline_code(site):
         assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|https?://", page.text), page.url
 
 
+class Markup(HTMLParser):
+    """`foreign`: the tags of a page that run code or load anything, the page's own scripts and styles aside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.foreign: list[tuple[str, str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            own = (value or "").startswith(("/", "#")) and not (value or "").startswith("//")
+            if name.startswith("on") or (name in ("src", "href", "action", "style", "srcdoc") and not own):
+                self.foreign.append((tag, name, value))
+        if tag == "script" and "src" not in dict(attrs):
+            self.foreign.append((tag, "", None))
+
+
 # Contents --------------------------------------------------------------------------------------------------------
 
 
@@ -244,9 +262,10 @@ def test_hostile_texts_stay_texts(build, hostile):
     name = hostile if hostile.isprintable() else "Ann"
     ann, olga = site.browser(name), site.browser("Olga", "owner")
     for page in (ann.client.get("/judge/essays"), olga.client.get("/owner/essays")):
-        assert "<script>" not in page.text
-        assert "onerror=alert(1)>" not in page.text.replace("&gt;", ">") or "<img" not in page.text
-        assert "javascript:" not in re.sub(r"&[a-z#0-9]+;|>[^<]*<", "", page.text)
+        markup = Markup()
+        markup.feed(page.text)
+        assert markup.foreign == []
+        assert hostile.split("<")[0] in unescape(page.text)
     told = ann.tell(ann.ask()[0], "skip", reason=hostile, client=hostile, tab=hostile, key=None)
     assert told.status_code == 200
     links = {item["id"]: item["link"] for item in site.program("owner").get("/items").json()["items"]}
