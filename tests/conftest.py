@@ -1,14 +1,20 @@
 """What the tests of several parts share: reproducible hypothesis runs, the real data, and hostile disks."""
 
 import ctypes
+import io
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
+from PIL import Image
+
+from ordinate import embedding
+from ordinate.embedding.network import Family, Network
 
 # Derandomised, so that a red run stays red; no deadline, since the first call of a kernel compiles it.
 hypothesis.settings.register_profile("ordinate", deadline=None, derandomize=True, print_blob=True)
@@ -76,3 +82,36 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting a small file system takes Linux and root")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
+    """The size of each batch that went through two encoders in plain NumPy, `letters:any` and `tones:any`.
+
+    So all that surrounds the networks is tested where PyTorch is not. The cache is one of the test's own.
+    """
+    sizes: list[int] = []
+
+    def family(content, read: Callable[[bytes], list[float]]) -> Family:
+        def encode(batch):
+            sizes.append(len(batch))
+            # As in a real network, the shape of the batch leaves a trace in the last digits.
+            return np.array([read(data) for data in batch], np.float32) * np.float32(1 + 1e-6 * len(batch))
+
+        def load(model, seed, device):
+            return Network(f"{model} {seed}", "plain", lambda data: data, encode)
+
+        return Family(content, "plain", "nothing", "any", load)
+
+    def letters(data: bytes) -> list[float]:
+        return [data.lower().count(bytes([letter])) for letter in b"abcdefghijklmnopqrstuvwxyz "]
+
+    def tones(data: bytes) -> list[float]:
+        return list(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).mean(axis=(0, 1)))
+
+    monkeypatch.setitem(embedding.FAMILIES, "letters", family("text", letters))
+    monkeypatch.setitem(embedding.FAMILIES, "tones", family("image", tones))
+    monkeypatch.setitem(embedding.DEFAULTS, "text", "letters:any")
+    monkeypatch.setitem(embedding.DEFAULTS, "image", "tones:any")
+    monkeypatch.setenv("ORDINATE_CACHE", str(tmp_path / "cache"))
+    return sizes

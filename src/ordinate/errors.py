@@ -78,14 +78,21 @@ class ClusterFailed(OrdinateError, OSError):
     exit_code = 1
 
 
+class WeightsMissing(OrdinateError, OSError):
+    """The weights of an encoder are not on this computer and could not be fetched."""
+
+    exit_code = 1
+
+
 class MissingExtra(OrdinateError, ImportError):
     """An optional dependency is not installed; the message holds the pip command."""
 
     exit_code = 1
 
-    def __init__(self, package: str, extra: str | None, purpose: str) -> None:
+    def __init__(self, package: str, extra: str | None, purpose: str, command: str | None = None) -> None:
         wanted = package if extra is None else f"'ordinate[{extra}]'"
-        super().__init__(f"{purpose} needs the package {package}. Install it with: python -m pip install {wanted}")
+        command = command or f"python -m pip install {wanted}"
+        super().__init__(f"{purpose} needs the package {package}. Install it with: {command}")
 
 
 @contextmanager

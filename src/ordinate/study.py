@@ -25,6 +25,7 @@ from ordinate.errors import InvalidInput, NotAStudy
 from ordinate.joining import joined
 from ordinate.ledger import locked
 from ordinate.questions import Questions, named
+from ordinate.recipe import Recipe
 from ordinate.rules import Link, Person, Role, Rules, differences
 from ordinate.search import PairList
 from ordinate.storage import Entry, Kind, Settings, moment, now
@@ -56,6 +57,7 @@ class Study(Questions):
         scaling: Literal["auto", "none"] = "auto",
         refit_every: int | None = None,
         candidates: int | None = None,
+        recipe: Recipe | None = None,
     ) -> Study:
         """A new study of these items.
 
@@ -64,6 +66,7 @@ class Study(Questions):
         scaling      "auto": features are brought to one unit; "none": they are used as they are
         refit_every  answers between two fits of the model while asking; None: the schedule of algorithms.py
         candidates   how many random pairs to look at for each question; None: all of them
+        recipe       how `ordinate.embedding` made the features, kept so that new items get theirs in the same way
         """
         name = algorithms.default_algorithm(items) if algorithm is None else algorithm
         algorithms.require_size(name, len(items))
@@ -76,7 +79,10 @@ class Study(Questions):
             scaling=scaling,
             refit_every=None if refit_every is None else whole("refit_every", refit_every, 1),
             candidates=None if candidates is None else whole("candidates", candidates, 1),
+            recipe=recipe,
         )
+        if recipe is not None:
+            recipe.require_made(items)
         _require_pair(items)
         return cls(storages.create(storage, settings, items))
 

@@ -33,6 +33,7 @@ class TestCreate:
             "study": "study.db",
             "items": 4,
             "features": 0,
+            "encoder": None,
             "feature_names": None,
             "groups": 1,
             "algorithm": "guro-independent",

@@ -53,6 +53,16 @@ def test_the_migrations_make_the_tables_of_the_code(stored: Path) -> None:
     engine.dispose()
 
 
+def test_a_study_from_before_recipes_has_none_once_upgraded(stored: Path) -> None:
+    connection = sqlite3.connect(stored)
+    connection.executescript("DROP TABLE recipe; UPDATE alembic_version SET version_num = '0003'")
+    connection.close()
+    storages.upgrade(f"sqlite:///{stored}")
+    with Study.open(f"sqlite:///{stored}") as study:
+        assert study.comparisons() == [Comparison("a", "b", "left")]
+        assert study.settings.recipe is None
+
+
 def test_upgrading_a_study_of_this_version_changes_nothing(stored: Path) -> None:
     before = stored.read_bytes()
     storages.upgrade(f"sqlite:///{stored}")

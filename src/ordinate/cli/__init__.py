@@ -18,6 +18,7 @@ from ordinate.cli import (
     datasets,
     db,
     demo,
+    embed,
     exchange,
     exclusion,
     order,
@@ -73,8 +74,18 @@ _add(
     create.create,
     "ordinate create study.db --items essays.csv --features embeddings.npy",
     'ordinate create study.db --items photos.csv --feature-columns sharpness,contrast --question "Which is clearer?"',
+    "ordinate create study.db --items essays.csv --embed auto --pca 0.9",
     "ordinate create study.db --items names.csv --id-column name",
 )
+_add(
+    CHANGE,
+    "embed",
+    embed.embed,
+    "ordinate embed --items essays.csv --out essays.npz --pca 0.9",
+    "ordinate embed --items x-rays.csv --encoder xray:densenet121-res224-all --out x-rays.npz --pca 35",
+    "ordinate embed --items photos.csv --encoder timm:resnet34@untrained=7 --out untrained.npy",
+)
+_add(CHANGE, "encoders", embed.encoders, "ordinate encoders", "ordinate encoders --json")
 _add(
     CHANGE,
     "add-items",

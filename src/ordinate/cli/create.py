@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordinate.cli import media
+from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
     FeatureColumns,
     FeaturesFile,
     IdColumn,
     ItemsFile,
+    PrincipalComponents,
     StudyFile,
     open_study,
     split_names,
     study_url,
 )
 from ordinate.cli.screen import count, print_json, say
+from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ordinate.recipe import Recipe
     from ordinate.study import Study
     from ordinate.types import Items
 
@@ -33,6 +38,15 @@ def create(
     items: ItemsFile,
     features: FeaturesFile = None,
     feature_columns: FeatureColumns = None,
+    embed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENCODER",
+            help="Make the features from the texts or images: auto, or a name that `ordinate encoders` lists.",
+            show_default=False,
+        ),
+    ] = None,
+    pca: PrincipalComponents = None,
     id_column: IdColumn = "id",
     question: Annotated[str, typer.Option(metavar="TEXT", help="What annotators are asked.")] = "Which ranks higher?",
     algorithm: Annotated[
@@ -50,20 +64,22 @@ def create(
 
     Features are numbers that say something about each item: an embedding of its text or image, or measurements. With
     them the study learns what makes an item rank high, needs fewer questions, and can order new items. A matrix
-    (--features) is scaled as a whole; named columns (--feature-columns) each on their own.
+    (--features) is scaled as a whole; named columns (--feature-columns) each on their own. With --embed, or features
+    from `ordinate embed`, the study keeps how they were made, and new items get theirs in the same way.
 
     Paths of images and sounds are kept as seen from the study's folder, so the folder can move as a whole.
     """
     from ordinate.study import Study
 
-    table = read_items(items, id_column, features, split_names(feature_columns))
-    aside = table.numbers_left_aside(items, id_column) if features is None else []
+    table, recipe = read_items(items, id_column, features, split_names(feature_columns), embed, pca)
+    aside = table.numbers_left_aside(items, id_column) if features is None and embed is None else []
     made = Study.create(
         media.from_study_folder(table, items, study),
         algorithm=algorithm,
         question=question,
         seed=seed,
         storage=study_url(study),
+        recipe=recipe,
     )
     with made:
         if as_json:
@@ -74,6 +90,8 @@ def create(
             names = [*split_names(feature_columns), *aside]
             say(f"Not used: {', '.join(aside)}. To learn from such numbers, make it with")
             say(f"  --feature-columns {quote(','.join(names))}")
+        if recipe is not None:
+            say(f"Features: by {recipe.encoder}; new items get theirs in the same way")
         say(f"Question: {made.settings.question}")
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
         say()
@@ -93,7 +111,7 @@ def add_items(
     """Add items to a study; what was answered stays.
 
     The new items need the same features as the others. Feature columns that the study was made with are read by
-    name from the new table.
+    name from the new table; a study made with an encoder embeds the new texts or images itself.
     """
     with open_study(study) as opened:
         table = read_items_like(opened, items, id_column, features, feature_columns)
@@ -104,20 +122,50 @@ def add_items(
             say(f"Added {count(len(table), 'item')}; {study} now has {_described(opened.items)}.")
 
 
-def read_items(path: str, id_column: str, features: str | None, feature_columns: Sequence[str]) -> Items:
+def read_items(
+    path: str,
+    id_column: str,
+    features: str | None,
+    feature_columns: Sequence[str],
+    encoder: str | None,
+    pca: float | None,
+) -> tuple[Items, Recipe | None]:
+    """The items of a table and, where an encoder makes or made their features, the recipe."""
     from ordinate.types import Items
 
-    return Items.read(path, id_column=id_column, features=features, feature_columns=feature_columns)
+    if encoder is None:
+        if pca is not None:
+            raise InvalidInput("--pca goes with --embed; give `ordinate embed` a --pca, or reduce the matrix yourself")
+        if features is None or Path(features).suffix != ".npz":
+            return Items.read(path, id_column=id_column, features=features, feature_columns=feature_columns), None
+    if encoder is not None and (features is not None or feature_columns):
+        raise InvalidInput("--embed makes the features; leave out --features and --feature-columns")
+    if feature_columns:
+        raise InvalidInput("give features as a file or as named columns, not both")
+    table = Items.read(path, id_column=id_column)
+    if encoder is not None:
+        return embedded(table, path, encoder, pca)
+    from ordinate.embedding import read_embedding
+
+    return read_embedding(str(features), table)
 
 
 def read_items_like(
     study: Study, path: str, id_column: str, features: str | None, feature_columns: str | None
 ) -> Items:
-    """Items for a study that exists: without other word, its feature columns are taken from the table."""
+    """Items for a study that exists: without other word, with features made as the study's own were."""
+    from ordinate.types import Items
+
+    if features is not None and Path(features).suffix == ".npz":
+        raise InvalidInput(
+            f"{features} has principal components of its own; leave it out, then the study's encoder is used"
+        )
     names = split_names(feature_columns)
     if features is None and not names:
         names = list(study.items.feature_names or ())
-    return read_items(path, id_column, features, names)
+    table = Items.read(path, id_column=id_column, features=features, feature_columns=names)
+    recipe = study.settings.recipe
+    return table if recipe is None or features is not None else embedded_like(recipe, table, path)
 
 
 def _summary(study: Study) -> dict[str, Any]:
@@ -125,6 +173,7 @@ def _summary(study: Study) -> dict[str, Any]:
     return {
         "items": len(items),
         "features": int(items.features.shape[1]),
+        "encoder": None if study.settings.recipe is None else study.settings.recipe.encoder,
         "feature_names": None if items.feature_names is None else list(items.feature_names),
         "groups": 1 if items.group is None else len(set(items.group)),
         "algorithm": study.settings.algorithm,

@@ -47,7 +47,10 @@ ItemsFile = Annotated[
 FeaturesFile = Annotated[
     str | None,
     typer.Option(
-        "--features", metavar="FILE.npy", help="Features as a .npy matrix, one row per item.", show_default=False
+        "--features",
+        metavar="FILE",
+        help="Features as a .npy matrix, one row per item; or a .npz file of `ordinate embed`.",
+        show_default=False,
     ),
 ]
 FeatureColumns = Annotated[
@@ -67,6 +70,16 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS", help="With --backend dask: where its scheduler listens, tcp://HOST:8786.", show_default=False
+    ),
+]
+PrincipalComponents = Annotated[
+    float | None,
+    typer.Option(
+        "--pca",
+        metavar="SHARE|NUMBER",
+        min=0,
+        help="Keep the principal components that hold this share of the variance (0.9), or that many of them (35).",
+        show_default=False,
     ),
 ]
 IdColumn = Annotated[str, typer.Option("--id-column", metavar="NAME", help="The column that holds the ids.")]

@@ -9,10 +9,11 @@ from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.degraded_photo import DegradedPhotos, degrade_photo
 from ordinate.datasets.download import download
 from ordinate.datasets.export import export_dataset
-from ordinate.datasets.recorded import principal_components, read_recorded
+from ordinate.datasets.recorded import read_recorded
 from ordinate.datasets.source import Source
 from ordinate.datasets.synthetic import draw_synthetic, linear_dataset, read_synthetic
 from ordinate.errors import InvalidInput
+from ordinate.projection import principal_components
 
 DATASETS: dict[str, Source] = {
     "imdb-wiki-sbs": Source(

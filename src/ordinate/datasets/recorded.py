@@ -7,13 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ordinate.cells import numbers
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
-from ordinate.types import Columns, Comparison, Floats, Items, comparisons_from_columns
+from ordinate.projection import principal_components
+from ordinate.types import Columns, Comparison, Items, comparisons_from_columns
 
 ITEMS = Expected("items.csv", ("id",), note="Also group, text, image, audio or link, where there are any.")
 COMPARISONS = Expected(
@@ -63,38 +62,6 @@ def read_recorded(
     if pca is not None:
         table = replace(table, features=principal_components(table.features, pca), feature_names=None)
     return Dataset(table, comparisons=tuple(listed))
-
-
-def principal_components(features: Floats, keep: float | int) -> Floats:
-    """The features on their first principal components: centred, not whitened.  (n, d) -> (n, k)
-
-    keep  a share of the variance in (0, 1) such as 0.9 (the fewest components that reach it), or a whole number of
-          components
-
-    Components keep their own spread: whitened, the many small ones drown the few that tell the items apart. The sign of
-    each is fixed (its largest loading is positive), so that the result does not hang on the linear algebra library.
-    """
-    share = 0.0 < keep < 1.0
-    if features.shape[1] == 0:
-        raise InvalidInput("there are no features to reduce; leave out the principal components or give features")
-    if isinstance(keep, bool) or not (share or (keep >= 1 and float(keep).is_integer())):
-        raise InvalidInput(
-            f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {keep}"
-        )
-    centred = features - features.mean(axis=0)
-    left, singular, loadings = np.linalg.svd(centred, full_matrices=False)
-    variance = singular**2
-    rank = int(np.sum(singular > singular[0] * max(features.shape) * np.finfo(float).eps)) if singular[0] > 0 else 0
-    if share:
-        reached = np.cumsum(variance) / variance.sum() if rank else np.ones(1)
-        count = int(np.searchsorted(reached, keep - 1e-12)) + 1
-    else:
-        count = int(keep)
-        if count > min(features.shape):
-            raise InvalidInput(f"{features.shape} features have at most {min(features.shape)} components; got {count}")
-    sign = np.sign(loadings[np.arange(len(loadings)), np.abs(loadings).argmax(axis=1)])
-    components: Floats = left[:, :count] * (singular * np.where(sign == 0, 1.0, sign))[:count]
-    return components
 
 
 def _groups_from_comparisons(ids: Sequence[str], listed: Sequence[Comparison], columns: Columns) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from ordinate.cells import text, whole
 from ordinate.errors import InvalidInput
+from ordinate.recipe import Recipe
 from ordinate.types import Answer, Items
 
 Kind = Literal[
@@ -41,6 +42,7 @@ class Settings:
 
     refit_every  answers between two fits of the model; None: the schedule of algorithms.py
     candidates   how many random pairs the strategy looks at; None: every pair of the pool
+    recipe       how the features were made from texts or images; None: they were given
     """
 
     algorithm: str
@@ -49,6 +51,7 @@ class Settings:
     scaling: Literal["auto", "none"] = "auto"
     refit_every: int | None = None
     candidates: int | None = None
+    recipe: Recipe | None = None
 
 
 class Entry(NamedTuple):

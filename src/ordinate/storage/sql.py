@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
 from ordinate.errors import InvalidInput, NotAStudy
 from ordinate.matrices import FileMatrix
-from ordinate.storage import feature_files, tables
+from ordinate.storage import feature_files, recipes, tables
 from ordinate.storage.log import Entry, Log, Settings
 from ordinate.types import CONTENT_KINDS, Items
 
@@ -168,11 +168,13 @@ class SqlLog:
 def write_settings(connection: Connection, settings: Settings, token: str) -> None:
     row = {name: getattr(settings, name) for name in SETTINGS}
     connection.execute(insert(tables.study), [{"token": token, **row}])
+    if settings.recipe is not None:
+        recipes.write(connection, token, settings.recipe)
 
 
 def _read_settings(connection: Connection) -> tuple[str, Settings]:
     row = connection.execute(select(tables.study)).one()
-    return row.token, Settings(**{name: getattr(row, name) for name in SETTINGS})
+    return row.token, Settings(**{name: getattr(row, name) for name in SETTINGS}, recipe=recipes.read(connection))
 
 
 def check_revision(connection: Connection) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 # Every revision of the tables, oldest first. A study is opened at the last one only.
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 
 metadata = MetaData()
 
@@ -22,6 +22,20 @@ study = Table(
     Column("scaling", String, nullable=False),
     Column("refit_every", Integer),
     Column("candidates", Integer),
+)
+
+# At most one row: how the features were made from the items' texts or images. Without a projection, the last three are
+# empty; else float64, little endian: `columns` means, and as many numbers for each component, row after row.
+recipe = Table(
+    "recipe",
+    metadata,
+    Column("token", String, ForeignKey("study.token"), primary_key=True),
+    Column("encoder", Text, nullable=False),
+    Column("content", String, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("columns", Integer),
+    Column("mean", LargeBinary),
+    Column("components", LargeBinary),
 )
 
 log = Table(

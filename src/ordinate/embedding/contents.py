@@ -1,0 +1,50 @@
+"""What an encoder reads of each item: its text, or the bytes of its image file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ordinate.errors import InvalidInput, naming
+from ordinate.formats.files import read_bytes
+from ordinate.types import Items
+
+
+class Content(NamedTuple):
+    """The content of one item: `where` opens an error message, `read` gets its bytes."""
+
+    where: str
+    read: Callable[[], bytes]
+
+
+def contents(items: Items, kind: Literal["text", "image"], folder: str | Path) -> list[Content]:
+    """The contents in the order of the items. Relative paths of images start at `folder`.
+
+    Raises InvalidInput, naming the item, where one has none.
+    """
+    if kind not in items.content:
+        has = " and ".join(items.content) or "no content"
+        raise InvalidInput(f"this encoder reads {_WHAT[kind]}, and the items have {has}; add a column {kind!r}")
+    listed = []
+    for row, (name, value) in enumerate(zip(items.ids, items.content[kind], strict=True), start=1):
+        where = f"item {name!r} (row {row})"
+        if value is None or not value.strip():
+            raise InvalidInput(f"{where} has no {kind}, so there is nothing to embed; fill it in or leave the item out")
+        if kind == "text":
+            listed.append(Content(where, partial(value.encode, "utf-8")))
+        elif "://" in value or value.startswith("data:"):
+            raise InvalidInput(f"{where}: the image is an address; download it and give the path of the file")
+        else:
+            listed.append(Content(where, partial(_file, where, os.path.join(folder, value))))
+    return listed
+
+
+def _file(where: str, path: str) -> bytes:
+    with naming(where):
+        return read_bytes(path)
+
+
+_WHAT = {"text": "texts", "image": "images"}

@@ -1,0 +1,130 @@
+"""What an encoder family hands back: a network that is ready, how it reads one item, and how it encodes a batch.
+
+Here is also what every family needs of PyTorch: the device, weights drawn from a seed, and a fingerprint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinate.errors import InvalidInput, MissingExtra, WeightsMissing
+
+if TYPE_CHECKING:
+    import torch
+
+Vectors = NDArray[np.float32]
+
+
+class Network(NamedTuple):
+    """A network with its weights, and what stands before it.
+
+    weights        what `weights_digest` says of them
+    preprocessing  in words, all that decides how an item becomes the network's input
+    prepare        the bytes of one item -> the network's input; raises InvalidInput
+    encode         inputs -> (inputs, d)
+    """
+
+    weights: str
+    preprocessing: str
+    prepare: Callable[[bytes], Any]
+    encode: Callable[[Sequence[Any]], Vectors]
+
+
+class Family(NamedTuple):
+    """A row of the table of encoders.
+
+    content  what it reads of an item
+    install  the command that installs what it needs
+    example  a model of it
+    load     (model, seed of untrained weights or None for the trained ones, device or None) -> network
+    """
+
+    content: Literal["text", "image"]
+    summary: str
+    install: str
+    example: str
+    load: Callable[[str, int | None, str | None], Network]
+
+
+def choose_device(wanted: str | None) -> str:
+    """The device that was asked for or, without a wish, the fastest that is here."""
+    import torch
+
+    if wanted is None:
+        if torch.cuda.is_available():
+            return "cuda"
+        return "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=wanted)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InvalidInput(f"device {wanted!r} cannot be used here: {str(error).splitlines()[0]}") from None
+    return wanted
+
+
+@contextmanager
+def drawn_from(seed: int | None) -> Iterator[None]:
+    """Within the block, PyTorch's own random state starts at the seed; after it, it is what it was before.
+
+    Libraries initialise networks from that global state, so a generator cannot be handed to them.
+    """
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.random.default_generator.manual_seed(seed or 0)
+        yield
+
+
+def fingerprint(family: str, network: Network) -> str:
+    """SHA-256, in hexadecimal, of all that decides which vector an item gets."""
+    return hashlib.sha256(f"{family}\n{network.preprocessing}\n{network.weights}".encode()).hexdigest()
+
+
+def weights_digest(module: torch.nn.Module) -> str:
+    """SHA-256 of every number that the network keeps, in hexadecimal."""
+    import torch
+
+    digest = hashlib.sha256()
+    for name, tensor in module.state_dict().items():
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def image_encoder(run: Callable[[Any], Any], device: str) -> Callable[[Sequence[Any]], Vectors]:
+    """From a function of one tensor (images, channels, height, width) to `Network.encode`."""
+    import torch
+
+    def encode(inputs: Sequence[Any]) -> Vectors:
+        with torch.inference_mode():
+            vectors: Vectors = run(torch.stack(list(inputs)).to(device)).float().cpu().numpy()
+        return vectors
+
+    return encode
+
+
+@contextmanager
+def needing(package: str, extra: str, purpose: str, command: str | None = None) -> Iterator[None]:
+    """Imports of optional libraries; a missing one is an error that names the pip command."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(error.name or package, extra, purpose, command) from error
+
+
+@contextmanager
+def fetching(what: str, place: str) -> Iterator[None]:
+    """Weights that are neither here nor to be fetched are an error that says what they are and where they go."""
+    try:
+        yield
+    except Exception as error:  # each library, and each that it fetches with, fails in its own way
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise WeightsMissing(
+            f"{what} cannot be loaded: {reason.rstrip('.')}. If its weights are not on this computer, connect it to "
+            f"the network once, or bring from another one {place}"
+        ) from error

@@ -1,0 +1,101 @@
+"""`ordinate embed`, and the commands that embed by themselves."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ordinate.embedding import FAMILIES
+from ordinate.study import Study
+
+pytestmark = pytest.mark.usefixtures("batches")
+NEW = "id,text\ne,A fifth text\nf,And a sixth\n"
+
+
+@pytest.fixture
+def new(folder):
+    (folder / "new.csv").write_text(NEW)
+
+
+def test_the_matrix_for_other_tools(run, folder):
+    done = run("embed", "--items", "items.csv", "--out", "a.npy", "--json")
+    assert done.code == 0
+    assert done.json["files"] == ["a.npy", "a.ids.txt"]
+    assert (done.json["items"], done.json["features"], done.json["encoder"]) == (4, 27, "letters:any")
+    assert np.load("a.npy").shape == (4, 27)
+
+
+@pytest.mark.parametrize("route", ["file", "direct"])
+def test_a_study_embeds_new_items_by_its_own_recipe(run, folder, new, route):
+    if route == "file":
+        assert run("embed", "--items", "items.csv", "--pca", "2", "--out", "a.npz").code == 0
+        made = run("create", "study.db", "--items", "items.csv", "--features", "a.npz")
+    else:
+        made = run("create", "study.db", "--items", "items.csv", "--embed", "auto", "--pca", "2")
+    assert made.code == 0, made.err
+    assert "Features: by letters:any; new items get theirs in the same way" in made.out
+    assert run("add-items", "study.db", "--items", "new.csv", "--json").json["features"] == 2
+    ordered = run("order", "study.db", "--items", "new.csv", "--json")
+    assert {row["id"] for row in ordered.json["items"]} == {"e", "f"}
+    with Study.open("sqlite:///study.db") as study:
+        features, projection = study.items.features, study.settings.recipe.projection
+    assert projection is not None
+    assert features.shape == (6, 2)
+    np.testing.assert_allclose(features[:4].mean(axis=0), 0.0, atol=1e-9)  # centred on the first four alone
+
+
+def test_images_lie_where_the_table_lies(run, folder):
+    (folder / "photos").mkdir()
+    for name, colour in (("red", (200, 0, 0)), ("blue", (0, 0, 200)), ("grey", (90, 90, 90))):
+        Image.new("RGB", (4, 4), colour).save(folder / "photos" / f"{name}.png")
+    (folder / "photos" / "table.csv").write_text("id,image\nr,red.png\nb,blue.png\n")
+    (folder / "photos" / "new.csv").write_text("id,image\ng,grey.png\n")
+    assert run("create", "study.db", "--items", "photos/table.csv", "--embed", "auto").code == 0
+    assert run("add-items", "study.db", "--items", "photos/new.csv").code == 0
+    with Study.open("sqlite:///study.db") as study:
+        np.testing.assert_allclose(study.items.features, [[200, 0, 0], [0, 0, 200], [90, 90, 90]], rtol=1e-4)
+        assert study.items.content["image"][2] == "photos/grey.png"
+
+
+def test_a_study_without_a_recipe_takes_features_as_before(run, folder, new, study):
+    refused = run("add-items", "study.db", "--items", "new.csv")
+    assert refused.code == 2
+    assert "sharpness" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("create s.db --items items.csv --pca 0.9", "--pca goes with --embed"),
+        ("create s.db --items items.csv --embed auto --features x.npy", "leave out --features"),
+        ("create s.db --items items.csv --features x.npz --feature-columns contrast", "not both"),
+        ("create s.db --items items.csv --features gone.npz", "there is no file gone.npz"),
+        ("create s.db --items items.csv --embed letters", "unknown encoder 'letters'"),
+        ("embed --items items.csv --out a.csv", "a.csv: an embedding is"),
+        ("embed --items items.csv --out a.npz --pca 7", "at most 4 components"),
+        ("embed --items empty.csv --out a.npz", "empty.csv: item 'b' (row 2) has no text"),
+        ("embed --items items.csv --encoder tones:any --out a.npz", "items.csv: this encoder reads images"),
+    ],
+)
+def test_bad_input_is_named_and_nothing_is_written(run, folder, line, message):
+    (folder / "empty.csv").write_text("id,text\na,one\nb,\n")
+    done = run(*line.split())
+    assert done.code == 2
+    assert message in done.err
+    assert not list(folder.glob("a.*"))
+    assert not list(folder.glob("s.db*"))
+
+
+def test_an_embedding_for_a_study_with_a_recipe_is_refused(run, folder, new):
+    run("create", "study.db", "--items", "items.csv", "--embed", "auto")
+    run("embed", "--items", "new.csv", "--out", "new.npz")
+    done = run("add-items", "study.db", "--items", "new.csv", "--features", "new.npz")
+    assert done.code == 2
+    assert "leave it out, then the study's encoder is used" in done.err
+
+
+def test_the_encoders_are_listed_with_what_installs_them(run):
+    listed = {row["family"]: row for row in run("encoders", "--json").json}
+    assert listed.keys() == FAMILIES.keys()
+    for family, row in FAMILIES.items():
+        assert f"{family}:{row.example}" in run("encoders").out
+        assert listed[family]["install"] == row.install
