@@ -298,7 +298,7 @@ class TestHostileDisks:
         before = (tiny_disk / "study.db").read_bytes()
         for line in (
             ["tell", place, query, "left"],
-            ["import", place, "made.csv"],
+            ["import", place, "made.csv", "--again"],
             ["create", str(tiny_disk / "new.db"), "--items", "items.csv"],
             ["export", place, str(tiny_disk / "out.csv")],
         ):
