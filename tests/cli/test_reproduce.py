@@ -29,7 +29,11 @@ def test_synthetic(run, folder):
     for name in ("synthetic-loss", "synthetic-bounds"):
         for suffix in (".png", ".svg", ".pdf"):
             assert (folder / "here" / "figures" / f"{name}{suffix}").stat().st_size > 1000
+    (folder / "page.md").write_text("<!-- begin synthetic/synthetic -->\n<!-- end synthetic/synthetic -->\n")
+    arguments += ["--page", "page.md"]
     again = run(*arguments, "--seeds", "2", "--budget", "20", "--out", "here")
+    assert "The reference at these steps:" in (folder / "page.md").read_text()
+    assert "| GURO contextual | 0.500 ± 0.000 |" in (folder / "page.md").read_text()
     assert "0 runs made" in again.out
 
 

@@ -111,6 +111,7 @@ def reproduce(
 def _tell(done: Done) -> None:
     from rich.table import Table
 
+    from ordinate.experiments.reproduce import shown
     from ordinate.experiments.rows import part_of
     from ordinate.simulation.names import look
     from ordinate.simulation.summary import error_table
@@ -118,17 +119,15 @@ def _tell(done: Done) -> None:
     case = done.case
     instead = f", in place of {case.data.stand_in}" if case.data.stand_in else ""
     say(f"{case.experiment} on {case.name}{instead}: {count(done.made, 'run')} made")
-    for figure in case.data.figures:
-        if figure.name not in done.figures:
-            continue
+    for figure in shown(case.data.figures, done.rows):
         for panel in figure.panels:
             for part, words in panel.parts.items():
                 table = error_table(part_of(done.rows[panel.setting], part, panel.algorithms))
                 title = " · ".join(filter(None, (figure.title, panel.title, panel.ylabel, words)))
-                shown = Table(title=title, title_justify="left")
+                drawn = Table(title=title, title_justify="left")
                 for column in table:
-                    shown.add_column(column, justify="left" if column == "algorithm" else "right", no_wrap=True)
+                    drawn.add_column(column, justify="left" if column == "algorithm" else "right", no_wrap=True)
                 for row in zip(*table.values(), strict=True):
-                    shown.add_row(look(row[0]).name, *row[1:])
-                console().print(shown)
+                    drawn.add_row(look(row[0]).name, *row[1:])
+                console().print(drawn)
         say(f"Wrote {done.figures[figure.name][0].with_suffix('')}.png, .svg and .pdf.")

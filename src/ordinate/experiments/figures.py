@@ -75,6 +75,19 @@ def read_reference(path: str | Path) -> dict[str, dict[str, Any]]:
         raise InvalidInput(f"{path} holds no curves: {error!r}; it has algorithms -> NAME -> step, mean, se") from None
 
 
+def reference_table(path: str | Path, steps: Sequence[int]) -> dict[str, list[str]]:
+    """As `error_table`: the reference curves at these steps, or at the nearest that they have."""
+    told = read_reference(path)
+    table: dict[str, list[str]] = {"algorithm": list(told)}
+    for step in steps:
+        places = [int(np.abs(curve["step"] - step).argmin()) for curve in told.values()]
+        table[f"{step:,}"] = [
+            f"{curve['mean'][place]:.3f} ± {curve['se'][place]:.3f}"
+            for curve, place in zip(told.values(), places, strict=True)
+        ]
+    return table
+
+
 def reference_panel(path: str | Path, ylabel: str) -> plot.Panel:
     lines = [
         plot.Line(

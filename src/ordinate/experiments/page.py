@@ -19,7 +19,8 @@ from ordinate.errors import InvalidInput
 from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
 from ordinate.experiments.evidence import Rows
-from ordinate.experiments.reproduce import Done
+from ordinate.experiments.figures import reference_table
+from ordinate.experiments.reproduce import Done, shown
 from ordinate.experiments.rows import part_of
 from ordinate.formats.files import read_bytes, write_bytes
 from ordinate.simulation.names import look
@@ -89,24 +90,26 @@ def _section(done: Done) -> Iterable[str]:
         seeds = len(set(rows["seed"]))
         runs = f"{len(setting.algorithms)} algorithms, {seeds} seeds, {setting.plan.budget:,} comparisons"
         yield f"`{setting.name}`: {runs}; {core_minutes(rows):.1f} minutes of one core."
-    for figure in case.data.figures:
-        if figure.name not in done.figures:
-            continue
+    for figure in shown(case.data.figures, done.rows):
         yield f"![{figure.title}]({FOLDER}/{figure.name}.png)"
         yield f"*{figure.shows}.*"
         for panel in figure.panels:
             for part, words in panel.parts.items():
                 title = ". ".join(filter(None, (panel.title, panel.ylabel, words)))
                 yield f"{title}:"
-                yield "\n".join(_table(part_of(done.rows[panel.setting], part, panel.algorithms)))
+                table = error_table(part_of(done.rows[panel.setting], part, panel.algorithms))
+                yield _markdown(table)
+                if done.reference is not None and figure.name == "synthetic-loss":
+                    yield "The reference at these steps:"
+                    steps = [int(name.replace(",", "")) for name in table if name != "algorithm"]
+                    yield _markdown(reference_table(done.reference, steps))
 
 
-def _table(rows: Columns) -> list[str]:
-    table = error_table(rows)
+def _markdown(table: Columns) -> str:
     lines = ["| " + " | ".join(table) + " |", "|" + "---|" * len(table)]
     for row in zip(*table.values(), strict=True):
         lines.append("| " + " | ".join((look(row[0]).name, *row[1:])) + " |")
-    return lines
+    return "\n".join(lines)
 
 
 def _filled(text: str, name: str, content: str, path: Path) -> str:

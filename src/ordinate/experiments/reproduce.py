@@ -6,7 +6,7 @@ OUT/figures/                    NAME.png, .svg, .pdf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -41,12 +41,13 @@ class Case:
 
 
 class Done(NamedTuple):
-    """What is there after an experiment on one data set."""
+    """What is there after an experiment on one data set; `reference` is the file of curves beside it, if any."""
 
     case: Case
     rows: Mapping[str, Columns]
     made: int
     figures: Mapping[str, list[Path]]
+    reference: str | None = None
 
 
 Watch = Callable[[str], Progress]  # what is run now -> where to report
@@ -114,8 +115,8 @@ def run_case(case: Case, sources: Sources, out: Path, jobs: Jobs, watch: Watch) 
         rows[setting.name] = read_rows(setting, folder)
     pictures = out / "figures"
     pictures.mkdir(parents=True, exist_ok=True)
-    drawn = {figure.name: _draw(figure, rows, pictures, sources) for figure in case.data.figures if _has(figure, rows)}
-    return Done(case, rows, made, drawn)
+    drawn = {figure.name: _draw(figure, rows, pictures, sources) for figure in shown(case.data.figures, rows)}
+    return Done(case, rows, made, drawn, sources.reference if case.experiment == "synthetic" else None)
 
 
 def _draw(figure: Figure, rows: Mapping[str, Columns], folder: Path, sources: Sources) -> list[Path]:
@@ -125,6 +126,13 @@ def _draw(figure: Figure, rows: Mapping[str, Columns], folder: Path, sources: So
     return draw_figure(figure, rows, folder, extra)
 
 
-def _has(figure: Figure, rows: Mapping[str, Columns]) -> bool:
-    """Whether all that the figure shows was measured: without a true order, say, there is no error against it."""
-    return all(set(panel.parts) <= set(rows[panel.setting]["part"]) for panel in figure.panels)
+def shown(figures: Sequence[Figure], rows: Mapping[str, Columns]) -> Iterator[Figure]:
+    """The figures with those panels that were measured: without a true order, say, there is no error against it."""
+    for figure in figures:
+        panels = tuple(
+            panel
+            for panel in figure.panels
+            if panel.setting in rows and set(panel.parts) <= set(rows[panel.setting]["part"])
+        )
+        if panels:
+            yield figure._replace(panels=panels)

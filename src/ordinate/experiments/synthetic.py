@@ -106,6 +106,7 @@ FIGURES = (
                     ("figure", "verifiable", "As in the paper's figure"),
                     ("figure", "unverifiable", "As in the paper's figure"),
                     ("right", "verifiable", "By Theorem 1"),
+                    ("right", "unverifiable", "By Theorem 1"),
                 )
             ),
             Panel("loss-and-bounds", {EXPECTED: ""}, "Expected ordering error", "Under the belief", _CONTEXTUAL),
