@@ -37,6 +37,7 @@ from ordinate.experiments.claim import (
     Claim,
 )
 from ordinate.experiments.evidence import (
+    EARLY,
     END,
     Side,
     above_zero,
@@ -215,13 +216,13 @@ CLAIMS: tuple[Claim, ...] = (
         "WiscAds, IMDB-WIKI-SbS",
         "TrueSkill is slower than contextual models at first",
         (REVIEWS, JOKES),
-        ahead([REVIEWS, JOKES], HELD_OUT, (GURO, UNIFORM), (TRUESKILL,), (0.05, 0.2)),
+        ahead([REVIEWS, JOKES], HELD_OUT, (GURO, UNIFORM), (TRUESKILL,), EARLY),
     ),
     Claim(
         "WiscAds, IMDB-WIKI-SbS",
         "hybrid models improve as fast as contextual ones",
         (REVIEWS, JOKES),
-        not_behind([REVIEWS, JOKES], HELD_OUT, (H_GURO,), CONTEXTUAL, (0.05, 0.2)),
+        not_behind([REVIEWS, JOKES], HELD_OUT, (H_GURO,), CONTEXTUAL, EARLY),
     ),
     Claim(
         "WiscAds, IMDB-WIKI-SbS",

@@ -20,7 +20,7 @@ Verdict = Literal["holds", "does not hold", "holds in part", "not testable here"
 Rows = Mapping[str, Columns]  # "experiment/data/setting" -> rows
 LATE = (0.5, 1.0)  # the second half of the run
 END = (1.0, 1.0)
-EARLY = (0.05, 0.2)
+EARLY = (0.02, 0.1)
 
 
 class Found(NamedTuple):
@@ -47,18 +47,27 @@ class Difference(NamedTuple):
 
 
 def average(rows: Columns, part: str, algorithm: str, window: tuple[float, float]) -> Floats:
-    """(seeds,) the mean over the steps within the window, which is a share of the run."""
+    """(seeds,) the mean over the steps within the window, which is a share of the run; seeds ascending."""
+    return np.array(list(_by_seed(rows, part, algorithm, window).values()))
+
+
+def _by_seed(rows: Columns, part: str, algorithm: str, window: tuple[float, float]) -> dict[int, float]:
     chosen = part_of(rows, part, [algorithm])
     step, seed, error = (np.asarray(chosen[name]) for name in ("step", "seed", "error"))
     if not len(step):
         raise LookupError(f"there are no rows of {algorithm}: {part}")
     last = step.max()
     inside = (step >= window[0] * last) & (step <= window[1] * last)
-    return np.array([error[inside & (seed == one)].mean() for one in np.unique(seed)])
+    return {int(one): float(error[inside & (seed == one)].mean()) for one in np.unique(seed)}
 
 
 def difference(rows: Columns, part: str, one: str, other: str, window: tuple[float, float]) -> Difference:
-    return _of(average(rows, part, one, window) - average(rows, part, other, window))
+    return _paired(_by_seed(rows, part, one, window), _by_seed(rows, part, other, window))
+
+
+def _paired(one: Mapping[int, float], other: Mapping[int, float]) -> Difference:
+    """Of the seeds that both have."""
+    return _of(np.array([one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]))
 
 
 def _of(values: Floats) -> Difference:
@@ -131,11 +140,10 @@ def across(part: str, one: Side, other: Side, *, within: float | None = 0.005) -
     """Holds where the two are alike, as in `alike`; without `within`, where the first is below the second."""
 
     def check(rows: Rows) -> Found:
-        errors = [average(rows[side.key], part, side.algorithm, side.window) for side in (one, other)]
-        shared = min(map(len, errors))
-        gap = _of(errors[0][:shared] - errors[1][:shared])
+        errors = [_by_seed(rows[side.key], part, side.algorithm, side.window) for side in (one, other)]
+        gap = _paired(*errors)
         means = [
-            f"{look(side.algorithm).name}, {side.key.split('/')[-1]}: {error.mean():.3f}"
+            f"{look(side.algorithm).name}, {side.key.split('/')[-1]}: {np.mean(list(error.values())):.3f}"
             for side, error in zip((one, other), errors, strict=True)
         ]
         close = within is not None and (abs(gap.mean) <= within or not (gap.lower or gap.higher))
@@ -146,7 +154,7 @@ def across(part: str, one: Side, other: Side, *, within: float | None = 0.005) -
 
 
 def overtaken(keys: Sequence[str], part: str, starter: str, finisher: str) -> Check:
-    """Holds where the starter is not behind at first (5 to 20 % of the run), and behind in the second half."""
+    """Holds where the starter is not behind in the first tenth of the run, and behind in the second half."""
 
     def check(rows: Rows) -> Found:
         early = [difference(rows[key], part, starter, finisher, EARLY) for key in keys]
