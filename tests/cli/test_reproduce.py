@@ -37,6 +37,23 @@ def test_synthetic(run, folder):
     assert "0 runs made" in again.out
 
 
+def test_a_report_runs_nothing_and_shows_what_is_there(run, folder):
+    assert run("reproduce", "synthetic", "--seeds", "1", "--budget", "5", "--out", "here").code == 0
+    kept = {path: path.read_bytes() for path in (folder / "here").rglob("*.parquet")}
+    for path in (folder / "here").rglob("bald*.parquet"):
+        path.unlink()
+        del kept[path]
+    for path in (folder / "here" / "figures").iterdir():
+        path.unlink()
+    done = run("reproduce", "report", "--budget", "5", "--out", "here")
+    assert done.code == 0, done.err
+    assert "GURO contextual" in done.out
+    assert "BALD" not in done.out
+    assert "Left out: wisc-ads runs on wisc-ads" in done.err
+    assert (folder / "here" / "figures" / "synthetic-loss.svg").is_file()
+    assert {path: path.read_bytes() for path in (folder / "here").rglob("*.parquet")} == kept
+
+
 def test_an_unknown_experiment_lists_those_there_are(run):
     done = run("reproduce", "nonsense")
     assert done.code == 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordinate.cli.options import Backend, Processes, Scheduler, workers
-from ordinate.cli.screen import console, count, progress_bar, say
+from ordinate.cli.screen import console, count, note, progress_bar, say
 
 if TYPE_CHECKING:
     from ordinate.experiments.reproduce import Done
@@ -19,7 +19,7 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help="synthetic, x-ray-age, image-clarity, wisc-ads, imdb-wiki-sbs, or all.",
+            help="synthetic, x-ray-age, image-clarity, wisc-ads, imdb-wiki-sbs; all; report: what is there so far.",
             show_default=False,
         ),
     ],
@@ -79,7 +79,16 @@ def reproduce(
     from ordinate.experiments import Wishes
     from ordinate.experiments.figures import read_reference
     from ordinate.experiments.page import write_page
-    from ordinate.experiments.reproduce import Sources, cases, names_of, run_case
+    from ordinate.experiments.reproduce import (
+        ALL,
+        REPORT,
+        DataMissing,
+        Sources,
+        cases,
+        names_of,
+        report_case,
+        run_case,
+    )
     from ordinate.formats import parquet
     from ordinate.formats.files import require_file
 
@@ -96,11 +105,20 @@ def reproduce(
             shown = bar.add_task(what, total=None)
             return lambda made, total: bar.update(shown, completed=made, total=total)
 
-        all_done = [
-            run_case(case, sources, Path(out), who, watch)
-            for each in names_of(name)
-            for case in cases(each, sources, Wishes(seeds, budget, candidates))
-        ]
+        all_done = []
+        for each in names_of(name):
+            try:
+                found = list(cases(each, sources, Wishes(seeds, budget, candidates)))
+            except DataMissing as missing:
+                if name not in (ALL, REPORT):
+                    raise
+                note(f"Left out: {missing}")
+                continue
+            for case in found:
+                if name == REPORT:
+                    all_done.append(report_case(case, sources, Path(out)))
+                else:
+                    all_done.append(run_case(case, sources, Path(out), who, watch))
     for done in all_done:
         _tell(done)
     if page is not None:

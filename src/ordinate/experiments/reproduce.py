@@ -17,6 +17,7 @@ from ordinate.errors import InvalidInput
 from ordinate.experiments import EXPERIMENTS, Data, Experiment, Figure, Setting, Wishes, experiment
 from ordinate.experiments.figures import draw_figure, reference_panel
 from ordinate.experiments.rows import make_rows, read_rows
+from ordinate.formats.files import failures
 from ordinate.simulation.parallel import Jobs, Progress
 from ordinate.types import Columns
 
@@ -50,19 +51,29 @@ class Done(NamedTuple):
     reference: str | None = None
 
 
+ALL = "all"  # every experiment that has its data here
+REPORT = "report"  # the same, from the rows there are
+
 Watch = Callable[[str], Progress]  # what is run now -> where to report
+
+
+class DataMissing(InvalidInput):
+    """None of the data sets of an experiment is there."""
 
 
 def names_of(name: str) -> list[str]:
     """The experiments that a name stands for. Raises InvalidInput where it is no name."""
-    if name == "all":
+    if name in (ALL, REPORT):
         return list(EXPERIMENTS)
     experiment(name)
     return [name]
 
 
 def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
-    """The data sets that the experiment can run on here: the paper's own where there is one, or else its stand-ins."""
+    """The data sets that the experiment can run on here: the paper's own where there is one, or else its stand-ins.
+
+    Raises DataMissing where there is none.
+    """
     row = experiment(name)
     found = list(_found(name, row, sources))
     if not found:
@@ -72,7 +83,7 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
         where = (
             f"{sources.folder} has none of these folders" if sources.folder else "give the folder of one with --folder"
         )
-        raise InvalidInput(f"{name} runs on {known}; {where}")
+        raise DataMissing(f"{name} runs on {known}; {where}")
     for data_name, data, dataset in found:
         settings = tuple(wishes.applied(setting) for setting in data.build(dataset, wishes))
         yield Case(name, data_name, data, settings)
@@ -107,16 +118,25 @@ def _found(name: str, row: Experiment, sources: Sources) -> Iterator[tuple[str, 
 
 def run_case(case: Case, sources: Sources, out: Path, jobs: Jobs, watch: Watch) -> Done:
     """Make what is missing, then draw; rows that are there already are kept."""
-    rows: dict[str, Columns] = {}
     made = 0
     for setting in case.settings:
-        folder = out / case.experiment / case.name / setting.name
-        made += make_rows(setting, folder, jobs, watch(f"{case.experiment} on {case.name}: {setting.name}"))
-        rows[setting.name] = read_rows(setting, folder)
+        what = f"{case.experiment} on {case.name}: {setting.name}"
+        made += make_rows(setting, _folder(out, case, setting), jobs, watch(what))
+    return report_case(case, sources, out)._replace(made=made)
+
+
+def report_case(case: Case, sources: Sources, out: Path) -> Done:
+    """Draw the rows there are, however many runs they are of."""
+    rows = {setting.name: read_rows(setting, _folder(out, case, setting)) for setting in case.settings}
     pictures = out / "figures"
-    pictures.mkdir(parents=True, exist_ok=True)
+    with failures("written", pictures):
+        pictures.mkdir(parents=True, exist_ok=True)
     drawn = {figure.name: _draw(figure, rows, pictures, sources) for figure in shown(case.data.figures, rows)}
-    return Done(case, rows, made, drawn, sources.reference if case.experiment == "synthetic" else None)
+    return Done(case, rows, 0, drawn, sources.reference if case.experiment == "synthetic" else None)
+
+
+def _folder(out: Path, case: Case, setting: Setting) -> Path:
+    return out / case.experiment / case.name / setting.name
 
 
 def _draw(figure: Figure, rows: Mapping[str, Columns], folder: Path, sources: Sources) -> list[Path]:
