@@ -133,6 +133,17 @@ def test_the_page_is_filled_between_its_markers(everything, tmp_path):
     assert page.read_text() == text
 
 
+def test_a_claim_without_rows_says_so(everything, tmp_path):
+    page = tmp_path / "page.md"
+    names = ("synthetic/synthetic", "claims")
+    page.write_text("\n".join(f"<!-- begin {name} -->\n<!-- end {name} -->" for name in names))
+    write_page(page, everything[:1])
+    lines = [line for line in page.read_text().splitlines() if "**" in line]
+    assert len(lines) == len(CLAIMS)
+    unsaid = [claim for claim in CLAIMS if not set(claim.rows) <= {"synthetic/synthetic/loss-and-bounds"}]
+    assert sum("**not run**" in line for line in lines) == len(unsaid) > 10
+
+
 def test_a_page_without_its_markers_is_refused_and_left_as_it_is(everything, tmp_path):
     page = tmp_path / "page.md"
     page.write_text("nothing\n")

@@ -16,7 +16,7 @@ from ordinate.simulation.names import look
 from ordinate.simulation.summary import curves
 from ordinate.types import Columns, Floats
 
-Verdict = Literal["holds", "does not hold", "holds in part", "not testable here"]
+Verdict = Literal["holds", "does not hold", "holds in part", "not testable here", "not run"]
 Rows = Mapping[str, Columns]  # "experiment/data/setting" -> rows
 LATE = (0.5, 1.0)  # the second half of the run
 END = (1.0, 1.0)

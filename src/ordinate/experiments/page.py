@@ -18,7 +18,7 @@ from PIL import Image
 from ordinate.errors import InvalidInput
 from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
-from ordinate.experiments.evidence import Rows
+from ordinate.experiments.evidence import Found, Rows
 from ordinate.experiments.figures import reference_table
 from ordinate.experiments.reproduce import Done, shown
 from ordinate.experiments.rows import part_of
@@ -28,18 +28,20 @@ from ordinate.simulation.summary import error_table
 from ordinate.types import Columns
 
 FOLDER = "figures"
+CLAIM_TABLE = "claims"
+NOT_RUN = Found("there are no rows of it yet", "not run")
 _COLOURS = 128  # of a PNG on the page: flat colours need no more, and the file is a third
 
 
 def write_page(path: str | Path, done: Sequence[Done]) -> None:
-    """Fill the markers of the page that belong to what was done; the claims only where all their rows are there."""
+    """Fill the markers of the page that belong to what was done, and the claims where it has a place for them."""
     path = Path(path)
     text = read_bytes(path).decode("utf-8")
     for one in done:
         text = _filled(text, f"{one.case.experiment}/{one.case.name}", "\n\n".join(_section(one)), path)
     rows = {key: columns for one in done for key, columns in keyed(one).items()}
-    if all(key in rows for claim in CLAIMS for key in claim.rows):
-        text = _filled(text, "claims", "\n".join(claim_table(CLAIMS, rows)), path)
+    if f"<!-- begin {CLAIM_TABLE} -->" in text:
+        text = _filled(text, CLAIM_TABLE, "\n".join(claim_table(CLAIMS, rows)), path)
     figures = path.parent / FOLDER
     figures.mkdir(parents=True, exist_ok=True)
     for png in (file for one in done for drawn in one.figures.values() for file in drawn if file.suffix == ".png"):
@@ -55,7 +57,10 @@ def keyed(done: Done) -> dict[str, Columns]:
 def claim_table(claims: Iterable[Claim], rows: Rows) -> list[str]:
     lines = ["| claim | where | what was seen | verdict | command | minutes |", "|---|---|---|---|---|---|"]
     for claim in claims:
-        found = claim.check(rows)
+        try:
+            found = claim.check(rows)
+        except LookupError:
+            found = NOT_RUN
         saw = found.saw + (f". {claim.remark}" if claim.remark else "")
         cells = (claim.text, claim.where, saw, f"**{found.verdict}**", _commands(claim), _minutes(claim, rows))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -71,7 +76,7 @@ def _commands(claim: Claim) -> str:
 
 
 def _minutes(claim: Claim, rows: Rows) -> str:
-    return f"{sum(core_minutes(rows[key]) for key in claim.rows):.1f}" if claim.rows else ""
+    return f"{sum(core_minutes(rows[key]) for key in claim.rows if key in rows):.1f}" if claim.rows else ""
 
 
 def core_minutes(rows: Columns) -> float:
