@@ -86,6 +86,12 @@ def test_rows_that_are_missing_are_named():
         ahead(["e/d/s"], "x", ["uniform-contextual"], [A])(ROWS)
 
 
+@pytest.mark.parametrize("check", [jumps("e/d/s", "y", A, 0.0, 1.0), longest_run(["empty"], hours=1.0)])
+def test_rules_that_take_a_whole_run_name_what_is_missing(check):
+    with pytest.raises(LookupError, match="there are no rows"):
+        check(ROWS | {"empty": rows_of({})})
+
+
 def test_a_run_counts_once_however_many_rows_it_has():
     assert core_minutes(ROWS["e/d/s"]) == pytest.approx(6 * 0.5)
 

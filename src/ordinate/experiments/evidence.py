@@ -222,7 +222,10 @@ def jumps(key: str, part: str, name: str, least: float, most: float, at: float =
     """Holds where the error rises by `least` to `most` at that share of the run."""
 
     def check(rows: Rows) -> Found:
-        (curve,) = curves(part_of(rows[key], part, [name]))
+        found = curves(part_of(rows[key], part, [name]))
+        if not found:
+            raise LookupError(f"there are no rows of {name}: {part}")
+        curve = found[0]
         place = int(np.argmin(np.abs(curve.step - at * curve.step[-1])))
         rise = float(curve.mean[place] - curve.mean[place - 1])
         saw = f"{look(name).name} goes from {curve.mean[place - 1]:.3f} to {curve.mean[place]:.3f}"
@@ -247,7 +250,10 @@ def longest_run(keys: Sequence[str], hours: float) -> Check:
     """Holds where no run took longer."""
 
     def check(rows: Rows) -> Found:
-        longest = max(max(rows[key]["core_seconds"]) for key in keys)
+        seconds = [each for key in keys for each in rows[key]["core_seconds"]]
+        if not seconds:
+            raise LookupError(f"there are no rows of {', '.join(keys)}")
+        longest = max(seconds)
         return Found(
             f"the longest took {longest / 60.0:.1f} minutes", "holds" if longest < 3600 * hours else "does not hold"
         )
