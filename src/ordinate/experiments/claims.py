@@ -181,18 +181,21 @@ CLAIMS: tuple[Claim, ...] = (
         "how the pairs are chosen matters little there",
         (PHOTO, FIELDS),
         spread_at_most([PHOTO, FIELDS], HELD_OUT, CONTEXTUAL, 0.02),
+        "The paper's BALD is what differs: on the light fields it keeps asking about pairs that are far apart",
     ),
     Claim(
         "ImageClarity, true order (caption and text)",
         "against the true order the results are much the same, with contextual models somewhat ahead of TrueSkill",
         (PHOTO,),
         ahead([PHOTO], TRUTH, CONTEXTUAL, (TRUESKILL,)),
+        "the paper's BALD is the one that is not ahead",
     ),
     Claim(
         "ImageClarity, Bradley-Terry target",
         "the trends remain: TrueSkill does not overtake GURO",
         (PHOTO, FIELDS),
         ahead([PHOTO, FIELDS], TARGET, (GURO,), (TRUESKILL,), END),
+        "on the photograph TrueSkill has caught up by the end",
     ),
     Claim(
         "ImageClarity, counterexample",
@@ -256,6 +259,7 @@ CLAIMS: tuple[Claim, ...] = (
             not_behind([REVIEWS, PHOTO, FIELDS, JOKES], HELD_OUT, (GURO,), (BALD, PAPERS, UNIFORM)),
             not_behind([REVIEWS, PHOTO, FIELDS, JOKES], HELD_OUT, (H_GURO,), (H_BALD, H_PAPERS, H_UNIFORM)),
         ),
+        "Exact BALD is what comes out ahead here and there, by little; the paper did not have it",
     ),
     Claim(
         "WiscAds, IMDB-WIKI-SbS",

@@ -41,7 +41,8 @@ def write_page(path: str | Path, done: Sequence[Done]) -> None:
         text = _filled(text, f"{one.case.experiment}/{one.case.name}", "\n\n".join(_section(one)), path)
     rows = {key: columns for one in done for key, columns in keyed(one).items()}
     if f"<!-- begin {CLAIM_TABLE} -->" in text:
-        text = _filled(text, CLAIM_TABLE, "\n".join(claim_table(CLAIMS, rows)), path)
+        took = f"All rows together took {sum(map(core_minutes, rows.values())):.0f} minutes of one core."
+        text = _filled(text, CLAIM_TABLE, "\n".join([*claim_table(CLAIMS, rows), "", took]), path)
     figures = path.parent / FOLDER
     figures.mkdir(parents=True, exist_ok=True)
     for png in (file for one in done for drawn in one.figures.values() for file in drawn if file.suffix == ".png"):
