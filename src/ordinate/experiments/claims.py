@@ -293,8 +293,7 @@ CLAIMS: tuple[Claim, ...] = (
         "TrueSkill's error rises sharply",
         (ADDED,),
         jumps(ADDED, HELD_OUT, TRUESKILL, 0.05, 0.5),
-        "it rises several times as much as any hybrid's, but by less than the 0.05 that the rule asks "
-        "for",
+        "it rises several times as much as any hybrid's, but by less than the 0.05 that the rule asks for",
     ),
     Claim(
         "IMDB-WIKI-SbS, items added",
