@@ -11,6 +11,7 @@ import resource
 import time
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +97,15 @@ def _report(connection: Connection, work: Callable[..., float], arguments: tuple
         seconds = work(*arguments)
     except Exception as error:  # a peer may refuse, or need more memory than there is: its row says so
         failure = f"{type(error).__name__}: {error}".splitlines()[0][:120]
-    connection.send((seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, failure))
+    connection.send((seconds, _peak_mb(), failure))
+
+
+def _peak_mb() -> float:
+    # Where /proc is there, it counts from the start of this program; getrusage counts the parent's memory before it.
+    if Path("/proc/self/status").is_file():
+        line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def row(group: str, work: str, who: str, size: tuple[int, int, int], found: np.ndarray, **more: Any) -> Row:
