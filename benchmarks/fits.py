@@ -165,7 +165,8 @@ def compare(n: int, count: int, rounds: int, seconds_each: float, limit: float) 
         scores = found[who] - found[who].mean()
         apart_by = float(np.abs(scores - reference[competitor.same]).max())
         with_errors = "with" if competitor.errors else "without"
-        note = f"{competitor.same}, {with_errors} standard errors; scores within {apart_by:.0e}"
+        same = "" if who == "ordinate" else f"; scores within {apart_by:.0e} of ours"
+        note = f"{competitor.same}, {with_errors} standard errors{same}"
         yield row("fit", "fit", who, (n, 0, count), seconds, peak_mb=trials[who].peak_mb, note=note)
 
 
