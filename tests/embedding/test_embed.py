@@ -241,8 +241,10 @@ class TestNames:
         with pytest.raises(InvalidInput, match="whole number as its seed"):
             parse_encoder(name)
 
-    def test_a_folder_is_kept_as_an_absolute_path(self, batches, tmp_path, monkeypatch):
+    @pytest.mark.parametrize("scheme", ["", "local-dir:"])
+    @pytest.mark.parametrize("ending", ["", "@untrained=3"])
+    def test_a_folder_is_kept_as_an_absolute_path(self, batches, tmp_path, monkeypatch, scheme, ending):
         monkeypatch.chdir(tmp_path)
-        Path("model").mkdir()
-        _, recipe = embed(texts("a", "b"), "letters:model@untrained=3")
-        assert recipe.encoder == f"letters:{tmp_path / 'model'}@untrained=3"
+        Path("letters").mkdir()
+        _, recipe = embed(texts("a", "b"), f"letters:{scheme}letters{ending}")
+        assert recipe.encoder == f"letters:{scheme}{tmp_path / 'letters'}{ending}"

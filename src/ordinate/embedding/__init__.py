@@ -100,7 +100,7 @@ def embed(
     network, mark = _loaded(taken, device)
     vectors = _vectors(listed, network, _cache(cache, mark), batch, progress)
     projection = None if pca is None else Projection.fit(vectors, pca)
-    recipe = Recipe(_lasting(name, taken.model), content, mark, projection)
+    recipe = Recipe(_lasting(name), content, mark, projection)
     return _with_features(items, vectors, recipe), recipe
 
 
@@ -152,9 +152,13 @@ def parse_encoder(name: str) -> Encoder:
     return Encoder(family, model, None)
 
 
-def _lasting(name: str, model: str) -> str:
+def _lasting(name: str) -> str:
     """The name with a folder as an absolute path: later commands may run elsewhere."""
-    return name.replace(model, str(Path(model).resolve()), 1) if Path(model).is_dir() else name
+    family, _, rest = name.partition(":")
+    model, marker, seed = rest.partition("@untrained")
+    scheme = "local-dir:" if model.startswith("local-dir:") else ""
+    folder = Path(model.removeprefix(scheme))
+    return f"{family}:{scheme}{folder.resolve()}{marker}{seed}" if folder.is_dir() else name
 
 
 def _loaded(encoder: Encoder, device: str | None) -> tuple[Network, str]:
