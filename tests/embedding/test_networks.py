@@ -1,6 +1,6 @@
 """The real networks: the same vectors as their own libraries give.
 
-MiniLM's weights come with a package. The networks for images are untrained, since their weights would have to be fetched.
+MiniLM's weights come with a package. The networks for images run untrained: their weights would have to be fetched.
 """
 
 import csv
