@@ -52,18 +52,21 @@ def test_updates_equal_refactorisation(kind: str) -> None:
     np.testing.assert_array_equal(belief.mean, mean)
 
 
+@pytest.mark.parametrize("pieces", [2, 20])
 @pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
-def test_settling_moves_the_mean_and_nothing_else(kind: str) -> None:
+def test_settling_moves_the_mean_and_nothing_else(kind: str, pieces: int) -> None:
     rng = np.random.default_rng(6)
     belief: Belief
     belief, _ = random_dense(rng, 9) if kind == "dense" else random_factored(rng, 9, 4, float(kind == "hybrid"))
-    belief = update(update(belief, 0, 3), 2, 3)
+    for _ in range(pieces):
+        belief = update(belief, *rng.choice(9, 2, replace=False))
     before, mean = full(belief), rng.normal(size=9)
     after = belief.settle(mean)
     np.testing.assert_allclose(full(after), before, atol=1e-12)
     np.testing.assert_array_equal(after.mean, mean)
+    assert not after.history.continues(belief.history)
     if kind == "dense":
-        assert after.factor.shape == (9, 0)
+        assert after.factor.shape[1] == (2 if pieces == 2 else 0)
 
 
 def test_factored_update_with_residuals_drops_the_cross_terms_only() -> None:

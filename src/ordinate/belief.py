@@ -27,6 +27,10 @@ _MOST_PAIRS = 200_000_000
 _SAMPLED_PAIRS = 1 << 18
 
 
+_FEW_PIECES = 16
+"""Taking fewer rank-one pieces into an (n, n) base costs more time, going through memory, than keeping them apart."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class History:
     """What a belief has been through since its fit: one link per rank-one piece, known by identity.
@@ -263,6 +267,8 @@ class DenseBelief:
         return replace(self, factor=np.column_stack([self.factor, column]), history=self.history.extended())
 
     def settle(self, mean: Floats) -> DenseBelief:
+        if self.factor.shape[1] < _FEW_PIECES:
+            return replace(self, mean=mean, history=History())
         # A second (n, n) array would double the memory, and writing it costs more than the product.
         add_product(self.base, self.factor, -1.0)
         return replace(self, mean=mean, factor=np.empty((len(mean), 0)), history=History())
