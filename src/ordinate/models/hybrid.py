@@ -15,9 +15,9 @@ import numpy as np
 from ordinate import kernels
 from ordinate.belief import DenseBelief, add_product
 from ordinate.models import Answers
-from ordinate.models.cholesky import PositiveDefinite, invert
+from ordinate.models.cholesky import PositiveDefinite
+from ordinate.models.item_covariance import ItemCovariance
 from ordinate.models.maximum import Compared, Prior, maximum
-from ordinate.models.pair_loops import likelihood
 from ordinate.posterior import Posterior
 from ordinate.types import Floats, Integers
 
@@ -52,7 +52,7 @@ class HybridSpread:
     @cached_property
     def variance(self) -> Floats:
         variance = np.full(len(self.features), self.prior.items)
-        variance[self.compared.rows] = np.diagonal(self._inverse)
+        variance[self.compared.rows] = self._items.diagonal
         spread = self.score_map @ self._root
         variance += np.einsum("nk,nk->n", spread, spread)
         return variance
@@ -61,7 +61,7 @@ class HybridSpread:
         among = np.zeros(len(self.features))
         among[rows] = 1.0 / len(rows)
         covariance = self.prior.items * among
-        covariance[self.compared.rows] = self._inverse @ among[self.compared.rows]
+        covariance[self.compared.rows] = self._items.times(among[self.compared.rows])
         shared = self.score_map @ (self.coefficients @ (self.score_map.T @ among))
         together: Floats = (covariance + shared)[rows]
         return together
@@ -69,11 +69,11 @@ class HybridSpread:
     def belief(self, mean: Floats) -> DenseBelief:
         rows, items = self.compared.rows, len(self.features)
         if len(rows) > _MOST_OF_THEM * items:
-            covariance = self._inverted(rows, items)
+            covariance = self._items.dense(rows, items)
         else:
             covariance = np.zeros((items, items))
             covariance.flat[:: items + 1] = self.prior.items
-            kernels.place_block(self._inverted(np.arange(len(rows)), len(rows)), rows, covariance)
+            kernels.place_block(self._items.dense(np.arange(len(rows)), len(rows)), rows, covariance)
         add_product(covariance, self.score_map @ self._root, 1.0)
         return DenseBelief(mean, covariance, np.empty((items, 0)))
 
@@ -97,21 +97,8 @@ class HybridSpread:
     @cached_property
     def _kept(self) -> Floats:
         """(t, k) X - A X / item_variance on the compared items."""
-        kept: Floats = self.compared.features - self._inverse @ self.compared.features / self.prior.items
-        return kept
+        return self._items.without_mean(self.compared.features)
 
     @cached_property
-    def _inverse(self) -> Floats:
-        """(t, t) A on the compared items."""
-        return self._inverted(np.arange(len(self.compared.rows)), len(self.compared.rows))
-
-    def _inverted(self, rows: Integers, size: int) -> Floats:
-        """(size, size) A, with the compared items at these rows and others that nobody compared."""
-        pairs = self.compared.pairs
-        _, _, weight, degree = likelihood(*pairs, self.mean[self.compared.rows])
-        matrix = np.zeros((size, size))
-        matrix.flat[:: size + 1] = 1.0 / self.prior.items
-        matrix[rows[pairs.left], rows[pairs.right]] = -weight
-        matrix[rows, rows] += degree
-        invert(matrix)
-        return matrix
+    def _items(self) -> ItemCovariance:
+        return ItemCovariance(self.compared.pairs, self.mean[self.compared.rows], self.prior.items)

@@ -87,6 +87,7 @@ class _Problem:
             root @ root.T,
             theta_gradient,
             zeta_gradient,
+            0.0,
             _MOST_PRODUCTS,
         )
         return np.concatenate([theta_gradient, zeta_gradient]), np.concatenate(moved)

@@ -101,6 +101,7 @@ def conjugate_gradients(
     schur_inverse: Floats,
     theta_gradient: Floats,
     item_gradient: Floats,
+    tolerance: float,
     most: int,
 ) -> tuple[Floats, Floats]:
     """The Newton direction of theta (k,) and of the items' terms (n,), by preconditioned conjugate gradients.
@@ -108,8 +109,8 @@ def conjugate_gradients(
     H = [[theta_precision I + X^T L X, X^T L], [L X, item_precision I + L]]; the preconditioner has the diagonal of L in
     its place, solved by blocks: schur_inverse (k, k) is the inverse of
     theta_precision I + X^T diag(degree * item_precision / (item_precision + degree)) X.
-    Stops once the preconditioned residual is a tenth of what it was or, closer to the maximum, as much less as keeps
-    Newton's convergence quadratic; or after `most` products.
+    Stops once the squared preconditioned residual is `tolerance` times what it was or, with tolerance 0, a hundredth of
+    it and, closer to the maximum, as much less as keeps Newton's convergence quadratic; or after `most` products.
     The gradient by item must sum to 0, as H keeps it: constants are eigenvectors that the preconditioner knows.
     """
     items, columns = features.shape
@@ -127,7 +128,7 @@ def conjugate_gradients(
         size = float(theta_residual @ theta_next + item_residual @ item_next)
         if step == 0:
             first = size
-        if size <= first * max(1e-16, 0.01 * min(1.0, first)):
+        if size <= first * (tolerance or max(1e-16, 0.01 * min(1.0, first))):
             break
         keep = size / before if step else 0.0
         theta_way = theta_next + keep * theta_way
@@ -143,3 +144,41 @@ def conjugate_gradients(
         item_residual -= length * item_flow
         before = size
     return theta, terms
+
+
+@compiled
+def laplacian_columns(left: Integers, right: Integers, weight: Floats, columns: Floats) -> Floats:
+    """(n, c) L @ columns, from the differences of rows, so that an offset of all rows costs no digits."""
+    product = np.zeros_like(columns)
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        for column in range(columns.shape[1]):
+            flow = weight[pair] * (columns[i, column] - columns[j, column])
+            product[i, column] += flow
+            product[j, column] -= flow
+    return product
+
+
+@compiled
+def solve_columns(
+    left: Integers, right: Integers, weight: Floats, degree: Floats, item_precision: float, columns: Floats
+) -> Floats:
+    """(n, c) (item_precision I + L)^-1 @ columns, for columns that each sum to 0."""
+    nothing, solved = np.empty((degree.shape[0], 0)), np.empty_like(columns)
+    for column in range(columns.shape[1]):
+        _, terms = conjugate_gradients(
+            nothing,
+            left,
+            right,
+            weight,
+            degree,
+            0.0,
+            item_precision,
+            np.empty((0, 0)),
+            np.empty(0),
+            columns[:, column].copy(),
+            1e-26,
+            10_000,
+        )
+        solved[:, column] = terms
+    return solved
