@@ -2,6 +2,13 @@
 
 import { count, draw, make, percent } from "./dom.js";
 
+// The past with what is known now, which may be newer than the last point.
+export function upToNow({ answers, expected_error: error, error_history: history }) {
+  const last = history.at(-1);
+  if (error === null || (last && (last[0] >= answers || last[1] === error))) return history;
+  return [...history, [answers, error]];
+}
+
 // What to say about [[answers, error], ...].
 export function errorInWords(history) {
   if (history.length === 0) return "How good the ordering is will be known after some answers.";
@@ -13,7 +20,7 @@ export function errorInWords(history) {
 // goal: how many answers are asked for in all, or null. small: only the line.
 export function drawChart(history, { goal = null, small = false } = {}) {
   const words = errorInWords(history);
-  const [width, height] = small ? [96, 28] : [520, 220];
+  const [width, height] = small ? [96, 28] : matchMedia("(max-width: 44rem)").matches ? [340, 200] : [520, 220];
   const edge = small ? { left: 2, right: 4, top: 4, bottom: 4 } : { left: 44, right: 16, top: 12, bottom: 34 };
   const most = Math.max(...history.map(([answers]) => answers), goal ?? 0, 1);
   // Half of all pairs is what guessing gets wrong.

@@ -13,6 +13,7 @@ import { announcer, Stage } from "./stage.js";
 
 const LOOK_AGAIN = 5000; // while the study is paused
 const WATCH = 5000; // how often leases are looked after
+const LOOK = 30_000; // how often progress is, at least
 
 const app = by("app");
 const { study, csrf, version, name } = app.dataset;
@@ -25,7 +26,8 @@ const pairs = new Pairs(makePair);
 // Pairs that were answered lately: an undo that needs no server shows them again.
 const lately = new Map();
 const outbox = new Outbox(api, `${study}:${name}`, {
-  dress: (body) => ({ ...body, tab: tabIs, count: pairs.wanted(outbox.entries.length) }),
+  // The answer itself closes its pair; others on their way still count as open.
+  dress: (body) => ({ ...body, tab: tabIs, count: pairs.wanted(outbox.entries.length - 1) }),
   accepted,
   refused,
   stopped: stop,
@@ -53,12 +55,11 @@ function fill() {
 
 async function getPairs(pause = 1000) {
   while (!stopping && pairs.held < HELD) {
-    const before = pairs.held;
     // The first pair is asked for alone: the others would only keep it waiting.
-    const count = before === 0 ? 1 + outbox.entries.length : pairs.wanted(outbox.entries.length);
+    const count = pairs.wanted(outbox.entries.length, pairs.held === 0 ? 1 : HELD);
     let given;
     try {
-      given = await api.post("/queries", { count: Math.min(count, 20), tab: tabIs });
+      given = await api.post("/queries", { count, tab: tabIs });
     } catch (error) {
       if (!(error instanceof NoNetwork) && !error.passing) {
         if (!(error instanceof Refused)) throw error;
@@ -72,9 +73,8 @@ async function getPairs(pause = 1000) {
       continue;
     }
     showNetwork();
-    pairs.add(given, (id) => outbox.has(id));
+    const added = take(given);
     if (pairs.current === null) await next();
-    if (pairs.held > 0 && given.queries.length === 0) return;
     if (pairs.held === 0) {
       if (given.paused) {
         messages.show(messages.paused());
@@ -88,13 +88,21 @@ async function getPairs(pause = 1000) {
       }
       // All that the server listed waits in the outbox.
       await sleep(500);
-    } else if (pairs.held === before && before > 0) return;
+    } else if (given.queries.length < count) return;
+    else if (added === 0) await sleep(500);
   }
+}
+
+function take(given) {
+  const added = pairs.add(given, (id) => outbox.has(id));
+  app.dataset.ahead = pairs.ahead.length;
+  return added;
 }
 
 // Put the next pair on the screen, as soon as its pictures can be painted.
 async function next() {
   const pair = pairs.advance();
+  app.dataset.ahead = pairs.ahead.length;
   if (pair === null) {
     stage.hide();
     messages.show(outbox.trouble instanceof NoNetwork ? messages.noNetwork(outbox.entries.length) : messages.waitingForPairs());
@@ -187,7 +195,7 @@ function topUpLater() {
 
 function accepted(entry, response) {
   if (entry.body.answer !== "skip") progress.counted(1);
-  pairs.add({ queries: response.next, serverTime: response.serverTime }, (id) => outbox.has(id));
+  take({ queries: response.next, serverTime: response.serverTime });
   if (pairs.current === null && pairs.ahead.length > 0) next();
   if (pairs.held < HELD && response.finished === null) topUpLater();
   progress.lookSoon();
@@ -340,6 +348,7 @@ for (const event of ["keydown", "pointerdown", "pointermove", "scroll", "visibil
   addEventListener(event, () => (active = Date.now()), { passive: true, capture: true });
 addEventListener("visibilitychange", watchLease);
 setInterval(watchLease, WATCH);
+setInterval(() => document.hidden || stopping || progress.lookSoon(), LOOK);
 addEventListener("beforeunload", (event) => {
   if (!browser.lasting && outbox.entries.length > 0) event.preventDefault();
 });

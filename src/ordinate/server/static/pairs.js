@@ -23,18 +23,20 @@ export class Pairs {
   }
 
   // How many to ask the server for; answers on their way still count as open there.
-  wanted(waiting) {
-    return Math.min(HELD + waiting, MOST);
+  wanted(waiting, held = HELD) {
+    return Math.min(held + waiting, MOST);
   }
 
-  // Add what the server listed and is not here yet. isTold(id): an answer to it is on its way.
+  // Add what the server listed and is not here yet. isTold(id): an answer to it is on its way. Returns how many.
   add({ queries, serverTime }, isTold) {
+    const before = this.ahead.length;
     for (const query of queries) {
       if (this.#told.has(query.id) || isTold(query.id) || this.find(query.id)) continue;
       const pair = this.#make(query);
       timed(pair, query.expires_at, serverTime);
       this.ahead.push(pair);
     }
+    return this.ahead.length - before;
   }
 
   // The next pair comes to the screen: after a reload the one that was there. Returns it, or null.

@@ -1,6 +1,6 @@
 // What judging has achieved so far: answers given, the goal, and how the ordering's expected error falls.
 
-import { drawChart, errorInWords, errorTable } from "./chart.js";
+import { drawChart, errorInWords, errorTable, upToNow } from "./chart.js";
 import { by, count, make, percent } from "./dom.js";
 
 const PAUSE = 4000; // between looks at the study, in milliseconds
@@ -55,7 +55,7 @@ export class Progress {
   }
 
   get history() {
-    return this.status?.error_history ?? [];
+    return this.status === null ? [] : upToNow(this.status);
   }
 
   show() {

@@ -1,0 +1,179 @@
+"""Every page, wide and on a phone, light and dark: no violation that axe finds, all in sight, and pictures of them.
+
+With ORDINATE_PICTURES=docs/pictures the pictures in the documentation are made anew.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+axe_playwright_python = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+LOOKS = [("wide", "light"), ("wide", "dark"), ("phone", "light"), ("phone", "dark")]
+
+
+@pytest.fixture(params=LOOKS, ids=["-".join(look) for look in LOOKS])
+def look(request: pytest.FixtureRequest) -> dict[str, str]:
+    width, theme = request.param
+    return {"width": width, "theme": theme}
+
+
+@pytest.fixture
+def check(look: dict[str, str], record_picture: Callable[..., None]) -> Callable[..., None]:
+    def checked(page: Any, name: str, *, whole: bool = False) -> None:
+        page.wait_for_timeout(400)
+        record_picture(page, f"{name}-{look['width']}-{look['theme']}", whole)
+        # Through the debugger, since the page's own policy lets no other script in.
+        session = page.context.new_cdp_session(page)
+        session.send("Runtime.evaluate", {"expression": AXE})
+        session.detach()
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        told = [(one["id"], one["help"], [node["html"][:200] for node in one["nodes"]]) for one in found]
+        assert not told, (name, told)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+
+    return checked
+
+
+@pytest.fixture
+def record_picture() -> Callable[..., None]:
+    folder = os.environ.get("ORDINATE_PICTURES")
+
+    def record(page: Any, name: str, whole: bool) -> None:
+        if folder is not None:
+            from PIL import Image
+
+            path = Path(folder) / f"{name}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=path, full_page=whole)
+            # A palette makes them a third as large.
+            with Image.open(path) as picture:
+                picture.convert("RGB").quantize(128).save(path, optimize=True)
+
+    return record
+
+
+def test_pages_of_a_study_of_photos(
+    serve: Callable[..., Any],
+    photos: Any,
+    judge: Callable[..., Any],
+    look: dict[str, str],
+    check: Callable[..., None],
+) -> None:
+    (served,) = serve(photos.path, options=("--annotator-budget", "12"))
+    someone = judge(photos.truth, **look)
+    page = someone.page
+    page.goto(served.annotator)
+    check(page, "join")
+    someone.begin(served.annotator, f"{look['width']} {look['theme']}")
+    for _ in range(4):
+        someone.answer()
+    check(page, "judge")
+    # Both items, and what to press, are on the screen at once.
+    size = page.viewport_size
+    for element in ("#left .picture", "#right .picture", "#choose-left", "#choose-right", "#undo-button", "#question"):
+        box = page.locator(element).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= size["height"] + 0.5
+        assert box["height"] >= 24
+    page.click("#light-button")
+    page.keyboard.press("+")
+    check(page, "zoom")
+    page.click("#light-button")
+    page.keyboard.press("?")
+    check(page, "help")
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    check(page, "skip")
+    page.keyboard.press("Escape")
+    someone.until("Number(document.getElementById('app').dataset.ahead) >= 2")
+    page.context.set_offline(True)
+    someone.answer()
+    someone.wait_for_text("network", "Offline, 1 answer waiting.")
+    check(page, "offline")
+    page.context.set_offline(False)
+    someone.wait_until_sent()
+    while not page.is_visible("#message"):
+        someone.answer()
+    someone.wait_for_text("message-title", "Thank you")
+    check(page, "end")
+
+    owner = judge(**look)
+    owner.page.goto(served.owner)
+    check(owner.page, "join-owner")
+    owner.join(served.owner)
+    owner.page.wait_for_selector(".item-card")
+    owner.page.click("#new-link summary")
+    check(owner.page, "owner", whole=look["width"] == "wide")
+    owner.page.click(".item-card")
+    check(owner.page, "item")
+    owner.page.goto(served.owner[:-3])
+    check(owner.page, "closed")
+
+
+def test_pages_of_other_studies(
+    serve: Callable[..., Any],
+    essays: Path,
+    tones: Path,
+    judge: Callable[..., Any],
+    look: dict[str, str],
+    check: Callable[..., None],
+) -> None:
+    texts, sounds = serve(essays, tones)
+    someone = judge(**look)
+    someone.begin(texts.annotator, f"{look['width']} {look['theme']}")
+    check(someone.page, "texts")
+    someone.begin(sounds.annotator, f"{look['width']} {look['theme']}")
+    check(someone.page, "sounds")
+    owner = judge(**look)
+    owner.join(texts.owner)
+    owner.page.wait_for_selector(".item-card")
+    check(owner.page, "owner-texts")
+    owner.page.click("#pause:enabled")
+    owner.wait_for_text("state", "Paused")
+    someone.join(texts.annotator, "somebody new")
+    someone.wait_for_text("message-title", "The study is paused")
+    check(someone.page, "paused")
+    owner.page.click("#pause")
+    owner.wait_for_text("state", "Running")
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 480), (667, 375), (320, 256)])
+def test_small_windows_reach_everything(
+    serve: Any, photos: Any, judge: Callable[..., Any], width: int, height: int
+) -> None:
+    (served,) = serve(photos.path)
+    someone = judge(viewport={"width": width, "height": height})
+    someone.begin(served.annotator, f"small {width} {height}")
+    page = someone.page
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for side in ("left", "right"):
+        before = someone.pair
+        page.click(f"#choose-{side}")
+        someone.until(f"document.getElementById('last').textContent.startsWith('You chose') && {before!r} !== ''")
+        someone.wait_for_pair()
+
+
+def test_a_keyboard_reaches_every_control_and_leaves_it(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(essays)
+    someone = judge()
+    page = someone.page
+    someone.begin(served.annotator, "tab")
+    reached: list[str] = []
+    name = "document.activeElement.id || document.activeElement.dataset.do || document.activeElement.tagName"
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(name))
+        if reached.count(reached[0]) > 1:
+            break
+    assert {"choose-left", "choose-right", "undo-button", "skip-button", "theme", "help"} <= set(reached)
+    # The way round leads through the page's end and back to its beginning: no trap.
+    assert reached.count(reached[0]) == 2
+    # A new pair and what was chosen are announced; the focus stays on the button.
+    page.focus("#choose-left")
+    page.keyboard.press("Enter")
+    someone.wait_for_text("live", "You chose left. Left: ")
+    assert page.evaluate(name) == "choose-left"

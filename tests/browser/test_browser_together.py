@@ -1,0 +1,129 @@
+"""Tabs, links, pauses and refusals: nothing is lost, nothing counts twice, and people are told in plain words."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ordinate import Study
+
+
+def test_two_tabs_show_two_pairs(serve: Any, photos: Any, judge: Callable[..., Any], answers: Any) -> None:
+    (served,) = serve(photos.path)
+    one = judge()
+    one.begin(served.annotator, "twin")
+    other = judge(context=one.page.context)
+    other.page.goto(one.page.url)
+    other.wait_for_pair()
+    for _ in range(3):
+        assert one.pair != other.pair
+        one.press("ArrowLeft")
+        other.press("ArrowRight")
+    one.wait_until_sent()
+    other.wait_until_sent()
+    given = [row for row in answers(served.path) if row["annotator"] == "twin"]
+    assert len(given) == len({row["query"] for row in given}) == 6
+    assert {row["answer"] for row in given} == {"left", "right"}
+
+
+def test_answers_wait_through_a_closed_tab(serve: Any, photos: Any, judge: Callable[..., Any], answers: Any) -> None:
+    (served,) = serve(photos.path)
+    someone = judge()
+    someone.begin(served.annotator, "cut")
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    someone.until("Number(document.getElementById('app').dataset.ahead) >= 2")
+    context = someone.page.context
+    context.set_offline(True)
+    waiting = someone.press("ArrowLeft")
+    someone.wait_for_text("network", "Offline, 1 answer waiting.")
+    someone.page.close()
+    context.set_offline(False)
+    again = judge(context=context)
+    again.page.goto(served.annotator.split("/join/")[0] + "/judge/photos")
+    again.wait_for_pair()
+    again.wait_until_sent()
+    assert again.pair != waiting
+    assert len([row for row in answers(served.path) if row["annotator"] == "cut"]) == 2
+
+
+def test_a_pause_and_its_end(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(essays)
+    owner, someone = judge(), judge()
+    someone.begin(served.annotator, "pam")
+    owner.join(served.owner)
+    owner.page.click("#pause:enabled")
+    owner.wait_for_text("state", "Paused")
+    # Pairs that were given out before may still be judged.
+    while not someone.page.is_visible("#message"):
+        someone.page.keyboard.press("ArrowLeft")
+        someone.page.wait_for_timeout(100)
+    someone.wait_for_text("message-title", "The study is paused")
+    owner.page.click("#pause")
+    owner.wait_for_text("state", "Running")
+    someone.wait_for_pair()
+
+
+def test_a_revoked_link_says_so_and_keeps_what_waits(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(essays)
+    owner, someone = judge(), judge(width="phone")
+    owner.join(served.owner)
+    page = owner.page
+    page.click("#new-link summary")
+    page.select_option("#link-role", "named")
+    page.fill("#link-name", "rex")
+    page.click("#link-form button")
+    address = page.locator("input[aria-label='Address of the link for rex']")
+    someone.page.goto(address.input_value())
+    assert "This link is for rex" in someone.page.inner_text("main")
+    someone.page.click("form button")
+    someone.wait_for_pair()
+    page.click("button[aria-label='Revoke the link for rex']")
+    page.click("#sure-yes")
+    page.wait_for_selector("text=For rex: revoked")
+    someone.page.keyboard.press("ArrowLeft")
+    someone.wait_for_text("message-title", "Your link does not open this study any more")
+    text = someone.text("message")
+    assert "This link was revoked" in text
+    assert "One answer waits in this browser" in text
+    someone.page.reload()
+    assert "This link was revoked; ask the owner of the study for a new one." in someone.page.inner_text("main")
+
+
+def test_a_refused_answer_is_explained(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(essays)
+    someone = judge()
+    someone.begin(served.annotator, "late")
+    someone.until("Number(document.getElementById('app').dataset.ahead) >= 1")
+    with Study.open(f"sqlite:///{served.path}") as study:
+        (first, *_) = [query for query in study.open_queries() if query.annotator == "late"]
+        study.withdraw(first.id)
+    someone.press("ArrowLeft")
+    someone.wait_for_text("refused", "One answer did not count. Query")
+    someone.page.click("#refused button")
+    assert someone.text("refused") == ""
+
+
+def test_the_owner_changes_rules_and_leaves_out_an_annotator(serve: Any, essays: Any, judge: Any) -> None:
+    (served,) = serve(essays)
+    someone, owner = judge(), judge(width="phone", theme="dark")
+    someone.begin(served.annotator, "olga")
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    owner.join(served.owner)
+    page = owner.page
+    page.wait_for_selector(".item-card")
+    assert page.locator(".item-card").count() == 8
+    page.fill("#rule-budget", "20")
+    page.fill("#rule-repeat", "12.5")
+    page.uncheck("#rule-ties")
+    page.click("#rules-form button")
+    owner.wait_for_text("rules-saved", "Saved")
+    page.click("button[aria-label='Leave out: olga']")
+    page.click("#sure-yes")
+    page.wait_for_selector("button[aria-label='Count again: olga']")
+    with page.expect_download() as download:
+        page.click("text=The comparisons")
+    assert download.value.suggested_filename == "essays-comparisons.csv"
+    with Study.open(f"sqlite:///{served.path}") as study:
+        assert (study.rules.budget, study.rules.repeat, study.rules.ties) == (20, 0.125, False)
+        assert study.rules.lease == 600
+        assert "olga" in study.excluded_annotators
