@@ -30,7 +30,7 @@ ESSAYS = [
     "Schools should start later. Teenagers fall asleep late, and lessons at eight reach nobody who is awake.\n\n"
     "A later bell costs a timetable; an early one costs the first two lessons, every day.",
     "Because sleep.",
-    "It is often said that an early start teaches discipline. Yet those who say so seldom sit in the first row at eight."
+    "It is often said that an early start teaches discipline. Yet those who say so seldom sit in front at eight."
     + " What is learned there is how to look awake." * 30,
     "Buses, sport clubs and parents all depend on the present hours, so a change is more than a school's own affair.",
     "I think they should start at ten, then at eleven, then not at all!!!",
@@ -130,7 +130,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """A page in a context (cookies, storage) of its own. Anything that goes wrong in it, or leaves it, fails the test."""
+    """A page in a context (cookies, storage) of its own. What goes wrong in it, or leaves it, fails the test."""
     contexts: list[Any] = []
     wrong: list[str] = []
 
@@ -161,7 +161,7 @@ def is_own(url: str) -> bool:
 PAIR = """[...document.querySelectorAll('#stage:not([hidden]) .item')].map(item =>
   [...item.querySelectorAll('[src]')].map(one => new URL(one.src).pathname).join() + item.textContent).join(' | ')"""
 
-FINISHED = "document.getElementById('message-title').textContent.startsWith('Thank you')"
+FINISHED = "document.getElementById('message-title')?.textContent.startsWith('Thank you')"
 
 
 class Judge:
@@ -207,7 +207,8 @@ class Judge:
         return str(self.page.text_content(f"#{element}"))
 
     def wait_for_text(self, element: str, start: str) -> None:
-        text = f"document.getElementById({json.dumps(element)}).textContent.trim()"
+        # A page that is still loading has no such element yet.
+        text = f"(document.getElementById({json.dumps(element)})?.textContent.trim() ?? '\\u0000')"
         self.until(f"{text}.startsWith({json.dumps(start)})" if start else f"{text} === ''")
 
     def until(self, expression: str, seconds: float = 30.0) -> None:

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-SCALES = "[...document.querySelectorAll('#stage .picture img')].map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
+SCALES = (
+    "[...document.querySelectorAll('#stage .picture img')].map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
+)
 LIGHT = "getComputedStyle(document.querySelector('#stage .picture img')).filter"
-SCROLLED = "[...document.querySelectorAll('#stage .text')].map(t => t.scrollTop / (t.scrollHeight - t.clientHeight || 1))"
+SCROLLED = (
+    "[...document.querySelectorAll('#stage .text')].map(t => t.scrollTop / (t.scrollHeight - t.clientHeight || 1))"
+)
 
 
 def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge: Callable[..., Any]) -> None:
