@@ -102,9 +102,9 @@ def study_url(address: str) -> str:
 
 
 def one_of(study: str | None, server: str | None) -> str:
-    """The address of the study, or the link, whichever was given. Raises InvalidInput."""
+    """The address of the study, or the link, whichever was given."""
     if (study is None) == (server is None):
-        raise InvalidInput("name the file of a study, or a link with --server")
+        raise typer.BadParameter("name the file of a study, STUDY.db, or else a link with --server")
     return study or server or ""
 
 
