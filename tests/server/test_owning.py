@@ -160,6 +160,7 @@ def test_health(site):
     assert site.client.get("/healthz").json()["status"] == "ok"
 
 
+@pytest.mark.slow  # the history fills in the background, on a busy machine not within a minute
 def test_the_expected_error_falls_and_its_history_fills(site):
     ann = site.browser("Ann")
     for _ in range(12):
