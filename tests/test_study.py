@@ -55,6 +55,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "scaling": "none",
         "refit_every": 10,
         "candidates": 7,
+        "recipe": None,
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
         assert vars(study.settings) == given
