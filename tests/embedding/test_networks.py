@@ -35,6 +35,7 @@ TEXTS = ["A cat sat on the mat.", "Two cats!", "x" * 3000, "Größe, 漢字, �
 @pytest.fixture(autouse=True)
 def offline(monkeypatch, tmp_path):
     """Nothing is fetched, and nothing of the user's is read."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
