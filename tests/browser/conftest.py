@@ -30,7 +30,7 @@ ESSAYS = [
     "Schools should start later. Teenagers fall asleep late, and lessons at eight reach nobody who is awake.\n\n"
     "A later bell costs a timetable; an early one costs the first two lessons, every day.",
     "Because sleep.",
-    "It is often said that an early start teaches discipline. Yet those who say so seldom sit in front at eight."
+    "It is often said that an early start teaches discipline. Yet who says so seldom sits in the first row at eight."
     + " What is learned there is how to look awake." * 30,
     "Buses, sport clubs and parents all depend on the present hours, so a change is more than a school's own affair.",
     "I think they should start at ten, then at eleven, then not at all!!!",
@@ -48,7 +48,7 @@ class Served(NamedTuple):
     annotator: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def serve() -> Iterator[Callable[..., list[Served]]]:
     """Serve study files in a process of their own, as `ordinate serve` does."""
     running: list[subprocess.Popen[str]] = []
@@ -69,8 +69,8 @@ def serve() -> Iterator[Callable[..., list[Served]]]:
 
     yield start
     for process in running:
-        process.terminate()
-        process.wait(timeout=30)
+        process.kill()
+        process.wait()
         assert process.stdout is not None
         process.stdout.close()
 
@@ -81,30 +81,35 @@ class Photos(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def photos(tmp_path_factory: pytest.TempPathFactory) -> Photos:
+def degraded() -> Any:
+    return degrade_photo(np.random.default_rng(1), 40)
+
+
+@pytest.fixture
+def photos(degraded: Any, tmp_path: Path) -> Photos:
     """A study of 40 versions of one photo, whose true order is known."""
-    folder = tmp_path_factory.mktemp("photos")
-    made = degrade_photo(np.random.default_rng(1), 40)
-    made.write(folder)
-    path = folder / "photos.db"
+    made = degraded
+    made.write(tmp_path)
+    path = tmp_path / "photos.db"
     Study.create(made.items, question="Which photo is **clearer**?", storage=f"sqlite:///{path}").close()
     assert made.truth is not None
     return Photos(path, made.truth)
 
 
-@pytest.fixture(scope="session")
-def essays(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("essays") / "essays.db"
+@pytest.fixture
+def essays(tmp_path: Path) -> Path:
+    """A study of texts, long and short ones."""
+    path = tmp_path / "essays.db"
     items = Items(ids=[f"essay-{k}" for k in range(len(ESSAYS))], content={"text": ESSAYS})
     question = "# Which argument is stronger?\n\nThink of *reasons*, not of spelling."
     Study.create(items, question=question, storage=f"sqlite:///{path}").close()
     return path
 
 
-@pytest.fixture(scope="session")
-def tones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def tones(tmp_path: Path) -> Path:
     """A study of short tones."""
-    folder = tmp_path_factory.mktemp("tones")
+    folder = tmp_path
     names = [f"tone-{k}.wav" for k in range(6)]
     for k, name in enumerate(names):
         samples = 8000 * np.sin(2 * np.pi * (220 + 55 * k) * np.arange(16_000) / 8000)
@@ -130,7 +135,10 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """A page in a context (cookies, storage) of its own. What goes wrong in it, or leaves it, fails the test."""
+    """A page in a context (cookies, storage) of its own.
+
+    Whatever goes wrong in it, or leaves the server, fails the test.
+    """
     contexts: list[Any] = []
     wrong: list[str] = []
 
@@ -207,9 +215,8 @@ class Judge:
         return str(self.page.text_content(f"#{element}"))
 
     def wait_for_text(self, element: str, start: str) -> None:
-        # A page that is still loading has no such element yet.
-        text = f"(document.getElementById({json.dumps(element)})?.textContent.trim() ?? '\\u0000')"
-        self.until(f"{text}.startsWith({json.dumps(start)})" if start else f"{text} === ''")
+        text = f"document.getElementById({json.dumps(element)})?.textContent.trim()"
+        self.until(f"{text}?.startsWith({json.dumps(start)})" if start else f"{text} === ''")
 
     def until(self, expression: str, seconds: float = 30.0) -> None:
         """Wait for an expression in JavaScript. Playwright's own way would evaluate it in the page, which the page's

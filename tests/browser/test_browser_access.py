@@ -3,12 +3,14 @@
 With ORDINATE_PICTURES=docs/pictures the pictures in the documentation are made anew.
 """
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 axe_playwright_python = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -22,10 +24,11 @@ def look(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.fixture
-def check(look: dict[str, str], record_picture: Callable[..., None]) -> Callable[..., None]:
-    def checked(page: Any, name: str, *, whole: bool = False) -> None:
+def check(look: dict[str, str]) -> Callable[[Any, str], None]:
+    def checked(page: Any, name: str) -> None:
         page.wait_for_timeout(400)
-        record_picture(page, f"{name}-{look['width']}-{look['theme']}", whole)
+        if folder := os.environ.get("ORDINATE_PICTURES"):
+            add_to_sheet(Path(folder) / f"{name}.png", page.screenshot(), look)
         # Through the debugger, since the page's own policy lets no other script in.
         session = page.context.new_cdp_session(page)
         session.send("Runtime.evaluate", {"expression": AXE})
@@ -38,22 +41,14 @@ def check(look: dict[str, str], record_picture: Callable[..., None]) -> Callable
     return checked
 
 
-@pytest.fixture
-def record_picture() -> Callable[..., None]:
-    folder = os.environ.get("ORDINATE_PICTURES")
-
-    def record(page: Any, name: str, whole: bool) -> None:
-        if folder is not None:
-            from PIL import Image
-
-            path = Path(folder) / f"{name}.png"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=path, full_page=whole)
-            # A palette makes them a third as large.
-            with Image.open(path) as picture:
-                picture.convert("RGB").quantize(128).save(path, optimize=True)
-
-    return record
+def add_to_sheet(path: Path, screenshot: bytes, look: dict[str, str]) -> None:
+    """One picture of a page in its four looks: wide ones on the left, phones on the right; light before dark."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sheet = Image.open(path).convert("RGB") if path.exists() else Image.new("RGB", (1064, 610), "grey")
+    second = look["theme"] == "dark"
+    size, place = ((480, 300), (0, 310 * second)) if look["width"] == "wide" else ((282, 610), (490 + 292 * second, 0))
+    sheet.paste(Image.open(io.BytesIO(screenshot)).convert("RGB").resize(size, Image.Resampling.LANCZOS), place)
+    sheet.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def test_pages_of_a_study_of_photos(
@@ -61,7 +56,7 @@ def test_pages_of_a_study_of_photos(
     photos: Any,
     judge: Callable[..., Any],
     look: dict[str, str],
-    check: Callable[..., None],
+    check: Callable[[Any, str], None],
 ) -> None:
     (served,) = serve(photos.path, options=("--annotator-budget", "12"))
     someone = judge(photos.truth, **look)
@@ -107,7 +102,7 @@ def test_pages_of_a_study_of_photos(
     owner.join(served.owner)
     owner.page.wait_for_selector(".item-card")
     owner.page.click("#new-link summary")
-    check(owner.page, "owner", whole=look["width"] == "wide")
+    check(owner.page, "owner")
     owner.page.click(".item-card")
     check(owner.page, "item")
     owner.page.goto(served.owner[:-3])
@@ -120,7 +115,7 @@ def test_pages_of_other_studies(
     tones: Path,
     judge: Callable[..., Any],
     look: dict[str, str],
-    check: Callable[..., None],
+    check: Callable[[Any, str], None],
 ) -> None:
     texts, sounds = serve(essays, tones)
     someone = judge(**look)
@@ -163,7 +158,7 @@ def test_a_keyboard_reaches_every_control_and_leaves_it(serve: Any, essays: Any,
     page = someone.page
     someone.begin(served.annotator, "tab")
     reached: list[str] = []
-    name = "document.activeElement.id || document.activeElement.dataset.do || document.activeElement.tagName"
+    name = "(e => e.id || e.dataset.do || e.ariaLabel || e.textContent || e.tagName)(document.activeElement)"
     for _ in range(40):
         page.keyboard.press("Tab")
         reached.append(page.evaluate(name))

@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
-SCALES = (
-    "[...document.querySelectorAll('#stage .picture img')].map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
-)
-LIGHT = "getComputedStyle(document.querySelector('#stage .picture img')).filter"
-SCROLLED = (
-    "[...document.querySelectorAll('#stage .text')].map(t => t.scrollTop / (t.scrollHeight - t.clientHeight || 1))"
-)
+IMAGES, TEXTS = (f"[...document.querySelectorAll('#stage {one}')]" for one in (".picture img", ".text"))
+SCALES = f"{IMAGES}.map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
+LIGHT = f"getComputedStyle({IMAGES}[0]).filter"
+SCROLLED = f"{TEXTS}.map(t => t.scrollTop / (t.scrollHeight - t.clientHeight || 1))"
 
 
 def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge: Callable[..., Any]) -> None:

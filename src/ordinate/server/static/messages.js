@@ -27,7 +27,7 @@ export const busy = (detail) => ["The server does not answer properly just now",
 
 export const paused = () => [
   "The study is paused",
-  [paragraph("The owner has paused it. All your answers are stored. This page goes on by itself when they let it.")],
+  [paragraph("The owner has paused it. All your answers are stored. This page goes on by itself as soon as the owner lets it.")],
 ];
 
 const REASONS = {
@@ -74,6 +74,7 @@ export function show([title, body], { focus = true } = {}) {
   by("message-title").textContent = title;
   by("message-body").replaceChildren(...body);
   message.hidden = false;
+  by("tie-button").disabled = by("skip-button").disabled = true;
   if (focus && !same && !document.querySelector("dialog[open]")) message.focus({ preventScroll: true });
 }
 
@@ -81,5 +82,6 @@ export function hide() {
   const message = by("message");
   const focused = message.contains(document.activeElement) || document.activeElement === document.body;
   message.hidden = true;
+  by("tie-button").disabled = by("skip-button").disabled = false;
   return focused;
 }

@@ -8,14 +8,19 @@ export class Links {
   constructor(page) {
     this.#page = page;
     const role = by("link-role");
-    role.addEventListener("change", () => {
-      by("link-name-field").hidden = role.value !== "named";
-      by("link-name").required = role.value === "named";
-    });
+    role.addEventListener("change", () => this.#askForName());
+    // Something may have been chosen before this ran.
+    this.#askForName();
     by("link-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.#make();
     });
+  }
+
+  #askForName() {
+    const named = by("link-role").value === "named";
+    by("link-name-field").hidden = !named;
+    by("link-name").required = named;
   }
 
   async look(newest = null) {
@@ -53,8 +58,7 @@ export class Links {
     });
     if (!done) return;
     by("link-form").reset();
-    by("link-name-field").hidden = true;
-    by("link-name").required = false;
+    this.#askForName();
     this.#page.announce("The link is made.");
   }
 
