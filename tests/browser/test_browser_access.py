@@ -66,6 +66,7 @@ def test_pages_of_a_study_of_photos(
     someone.begin(served.annotator, f"{look['width']} {look['theme']}")
     for _ in range(4):
         someone.answer()
+    someone.until("document.querySelector('#spark svg')", seconds=60)
     check(page, "judge")
     # Both items, and what to press, are on the screen at once.
     size = page.viewport_size
@@ -94,6 +95,7 @@ def test_pages_of_a_study_of_photos(
     while not page.is_visible("#message"):
         someone.answer()
     someone.wait_for_text("message-title", "Thank you")
+    someone.until("document.querySelector('#message svg')", seconds=60)
     check(page, "end")
 
     owner = judge(**look)
@@ -101,7 +103,9 @@ def test_pages_of_a_study_of_photos(
     check(owner.page, "join-owner")
     owner.join(served.owner)
     owner.page.wait_for_selector(".item-card")
+    owner.until("document.querySelector('#chart svg')", seconds=60)
     owner.page.click("#new-link summary")
+    owner.page.evaluate("scrollTo(0, 0)")
     check(owner.page, "owner")
     owner.page.click(".item-card")
     check(owner.page, "item")

@@ -11,7 +11,8 @@ import { HELD, Pairs, tabName, timed } from "./pairs.js";
 import { Progress } from "./progress.js";
 import { announcer, Stage } from "./stage.js";
 
-const LOOK_AGAIN = 5000; // while the study is paused
+const LOOK_AGAIN = 5000; // while the study is paused, or when it has ended
+const LAST_LOOKS = 6;
 const WATCH = 5000; // how often leases are looked after
 const LOOK = 30_000; // how often progress is, at least
 
@@ -141,6 +142,13 @@ async function end(why) {
   if (finished !== why || pairs.current !== null) return;
   messages.show(messages.finished(why, progress.report(), again));
   announce("Finished. Thank you.");
+  // What the last answers changed is known a little later.
+  for (let looks = 0; looks < LAST_LOOKS && !progress.upToDate; looks++) {
+    await sleep(LOOK_AGAIN);
+    await progress.look().catch(() => {});
+    if (finished !== why || pairs.current !== null || stopping) return;
+    messages.show(messages.finished(why, progress.report(), again));
+  }
 }
 
 function again() {

@@ -58,6 +58,11 @@ export class Progress {
     return this.status === null ? [] : upToNow(this.status);
   }
 
+  // Whether the expected error is that after all answers.
+  get upToDate() {
+    return (this.history.at(-1)?.[0] ?? -1) >= (this.status?.answers ?? 0);
+  }
+
   show() {
     if (this.status === null) return;
     const { your, goal, answers } = this.status;
@@ -72,7 +77,7 @@ export class Progress {
     by("meter-fill").parentElement.hidden = asked === null;
     if (asked !== null) by("meter-fill").style.width = `${Math.min((100 * reached) / Math.max(asked, 1), 100)}%`;
     const error = this.history.length ? make("span", { class: "error-now" }, `${percent(this.history.at(-1)[1])} error`) : null;
-    by("spark").replaceChildren(...(error ? [drawChart(this.history, { small: true, goal }), error] : []));
+    by("spark").replaceChildren(...(this.history.length > 1 ? [drawChart(this.history, { small: true, goal })] : []), ...(error ? [error] : []));
     if (by("details").open) this.#fill();
   }
 
