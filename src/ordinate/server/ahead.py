@@ -102,6 +102,8 @@ class Ahead:
         self._closed = False
         self._results: Results | None = None
         self._results_due = 0.0
+        self._reminder: threading.Timer | None = None
+        self._history_grows = True
         self._answers = -1
 
     def offers(self, annotator: str | None) -> list[Offer]:
@@ -157,6 +159,8 @@ class Ahead:
     def close(self) -> None:
         with self._changed:
             self._closed = True
+            if self._reminder is not None:
+                self._reminder.cancel()
             self._changed.notify_all()
         with suppress(BrokenExecutor):
             self._executor.submit(_close, self._url)
@@ -173,11 +177,22 @@ class Ahead:
             self._wanted.clear()
             beyond = [(offer.left, offer.right, offer.annotator) for offer, _ in self._offers.values()]
             self._start(_choose, lambda chosen: self._keep(annotators, chosen), annotators, beyond)
-        elif self._stale() and now >= self._results_due:
-            self._start(_results, lambda results: self._note(results, now))
+        elif self._stale():
+            if now >= self._results_due:
+                self._start(_results, lambda results: self._note(results, now))
+            elif self._reminder is None:
+                # Nobody may ask for anything until then, and the page would show an old error.
+                self._reminder = threading.Timer(self._results_due - now, self._remind)
+                self._reminder.daemon = True
+                self._reminder.start()
+
+    def _remind(self) -> None:
+        with self._changed:
+            self._reminder = None
+            self._go_on()
 
     def _stale(self) -> bool:
-        return self._results is None or self._results.answers != self._answers
+        return self._results is None or self._results.answers != self._answers or self._history_grows
 
     def _start(self, work: Callable[..., Any], keep: Callable[[Any], None], *arguments: Any) -> None:
         self._busy = True
@@ -215,5 +230,7 @@ class Ahead:
 
     def _note(self, results: Results, began: float) -> None:
         now = time.monotonic()
-        self._results = results
+        # One point is added at a time; when none was, none is missing.
+        old, self._results = self._results, results
+        self._history_grows = old is None or old.history != results.history
         self._results_due = now + SHARE * (now - began)
