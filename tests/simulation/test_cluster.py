@@ -9,22 +9,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import distributed
 import numpy as np
 import pytest
+from distributed.comm.core import CommClosedError
 
 from ordinate.datasets import draw_synthetic
 from ordinate.errors import ClusterFailed, InvalidInput, MissingExtra
 from ordinate.experiments.experiment import Setting
 from ordinate.experiments.rows import make_rows, read_rows
 from ordinate.simulation import cluster as cluster_module
-from ordinate.simulation.cluster import Cluster
+from ordinate.simulation.cluster import Cluster, _result
 from ordinate.simulation.parallel import finished, run_all
 from ordinate.simulation.run import Plan, simulate
 from ordinate.simulation.tasks import SimulatedTask
@@ -210,3 +212,18 @@ def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"python -m pip install 'ordinate\[dask\]'"):
         run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster("tcp://127.0.0.1:1"))
+
+
+class Lost(NamedTuple):
+    """A future whose result cannot be fetched."""
+
+    error: Exception
+
+    def result(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [CancelledError(), CommClosedError("closed")], ids=["between", "fetching"])
+def test_a_scheduler_may_be_lost_at_any_moment(error: Exception) -> None:
+    with pytest.raises(ClusterFailed, match="lost the scheduler at tcp://here"):
+        _result(Lost(error), "tcp://here")

@@ -77,6 +77,7 @@ def _version() -> str:
 
 def _result(future: Any, scheduler: str) -> Any:
     import distributed
+    from distributed.comm.core import CommClosedError
 
     try:
         return future.result()
@@ -85,7 +86,8 @@ def _result(future: Any, scheduler: str) -> Any:
             f"several workers of {scheduler} died while they worked on the same run, most likely for want of memory: "
             "see their logs, and give them more (dask worker --memory-limit)"
         ) from error
-    except CancelledError as error:
+    except (CancelledError, CommClosedError) as error:
+        # The one where it is lost between two runs, the other while a result is on its way.
         raise ClusterFailed(
             f"lost the scheduler at {scheduler}. Start it again, and then this command: an experiment goes on where it "
             "stopped"
