@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ordinate import Study
+from ordinate.cli.screen import error_in_words
 
 URL = "sqlite:///study.db"
 
@@ -305,3 +306,19 @@ class TestHostileTexts:
 
     def test_json_keeps_them_as_they_are(self, run, hostile):
         assert ask(run)[0]["left"]["text"] == HOSTILE
+
+
+def test_status_shows_the_oldest_of_many_open_questions(run, study):
+    asked = run("ask", "study.db", "--count", "5", "--json").json["queries"]
+    open_row = run("status", "study.db").out.partition("open")[2]
+    assert [query["id"] in open_row for query in asked] == [True] * 4 + [False]
+    assert "and 1 more" in " ".join(open_row.split())
+    assert len(run("status", "study.db", "--json").json["open"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(0.08, "about 1 in 12 pairs is"), (0.27, "about 1 in 4 pairs is"), (0.416, "about 4 in 10 pairs are")],
+)
+def test_an_expected_error_in_words(error, words):
+    assert words in error_in_words(error)

@@ -100,6 +100,9 @@ def error_in_words(error: float) -> str:
         return f"{percent(error)}: hardly better than a random order yet"
     if error < 0.0005:
         return f"{percent(error)}: hardly a pair is likely to be in the wrong order"
+    if error > 0.3:
+        # Of 1 in 3 and 1 in 2 neither is near 0.4.
+        return f"{percent(error)}: about {round(10 * error)} in 10 pairs are likely to be in the wrong order"
     return f"{percent(error)}: about 1 in {round(1 / error)} pairs is likely to be in the wrong order"
 
 

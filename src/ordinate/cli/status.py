@@ -5,6 +5,9 @@ from __future__ import annotations
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.options import AsJson, StudyFile, open_study
 from ordinate.cli.screen import console, count, error_in_words, one_line, print_json
+from ordinate.types import Query
+
+OPEN_SHOWN = 4
 
 
 def status(study: StudyFile, as_json: AsJson = False) -> None:
@@ -55,11 +58,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
             "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
             or "none yet",
             "expected error": error_in_words(error),
-            "open": ", ".join(
-                f"{query.id} ({query.left} or {query.right}{f', {query.annotator}' if query.annotator else ''})"
-                for query in waiting
-            )
-            or "nothing",
+            "open": _open(waiting),
         }
         if excluded:
             rows["excluded items"] = ", ".join(excluded)
@@ -68,3 +67,13 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
         for name, value in rows.items():
             table.add_row(name, one_line(value))
         console().print(table)
+
+
+def _open(waiting: list[Query]) -> str:
+    """The oldest open queries, and how many more there are: a study that is served has several for each annotator."""
+    shown = [
+        f"{query.id} ({query.left} or {query.right}{f', {query.annotator}' if query.annotator else ''})"
+        for query in waiting[:OPEN_SHOWN]
+    ]
+    more = len(waiting) - len(shown)
+    return ", ".join(shown) + (f", and {more:,} more (all of them: --json)" if more else "") if shown else "nothing"
