@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from ordinate.algorithms import ALGORITHMS
 
@@ -43,3 +44,11 @@ def test_the_tree_has_a_line_for_every_module() -> None:
     }
     missing = {name for name in modules - {"__init__.py"} if f"  {name}" not in ARCHITECTURE}
     assert not missing, f"ARCHITECTURE.md has no line for {sorted(missing)}"
+
+
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").glob("*.png")), ids=lambda path: path.stem)
+def test_pictures_of_a_page_show_all_its_looks(picture: Path) -> None:
+    """Wide and on a phone, light and dark; a look that was not taken leaves one grey."""
+    with Image.open(picture) as sheet:
+        for look in ((0, 0, 480, 300), (0, 310, 480, 610), (490, 0, 772, 610), (782, 0, 1064, 610)):
+            assert len(sheet.convert("RGB").crop(look).getcolors(1 << 20)) > 1, look

@@ -1,6 +1,7 @@
 """Every page, wide and on a phone, light and dark: no violation that axe finds, all in sight, and pictures of them.
 
-With ORDINATE_PICTURES=docs/pictures the pictures in the documentation are made anew.
+With ORDINATE_PICTURES=docs/pictures and `-n 0` the pictures in the documentation are made anew: the four looks of a
+page stand on one sheet, which several processes would overwrite for each other.
 """
 
 import io
@@ -28,6 +29,7 @@ def check(look: dict[str, str]) -> Callable[[Any, str], None]:
     def checked(page: Any, name: str) -> None:
         page.wait_for_timeout(400)
         if folder := os.environ.get("ORDINATE_PICTURES"):
+            assert "PYTEST_XDIST_WORKER" not in os.environ, "pictures are made by one process: -n 0"
             add_to_sheet(Path(folder) / f"{name}.png", page.screenshot(), look)
         # Through the debugger, since the page's own policy lets no other script in.
         session = page.context.new_cdp_session(page)
