@@ -2,7 +2,7 @@
 
 NormMin and CoLSTIM end elsewhere here than in curves measured from the authors' scripts. This runs the synthetic task
 under each reading that could tell: the variance of the prior, the covariance renewed at each refit or only updated by
-Sherman and Morrison, and where CoLSTIM's noise enters.
+Sherman and Morrison (GURO under the same, to compare), and where CoLSTIM's noise enters.
 
     python benchmarks/paper_variants.py [--task task.npz] [--seeds 20] [--jobs 2]
 
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import expit
+from scipy import special
 
 BUDGET, REFIT_EVERY, NOISE = 2000, 10, 0.5
 STEPS = (100, 200, 500, 1000, 1500, 2000)
@@ -50,7 +50,7 @@ def maximum(contrasts: np.ndarray, wins: np.ndarray, precision: float) -> np.nda
 
     theta = np.zeros(contrasts.shape[1])
     for _ in range(100):
-        miss = expit(-signed @ theta)
+        miss = special.expit(-signed @ theta)
         gradient = signed.T @ miss - precision * theta
         hessian = signed.T @ ((miss * (1.0 - miss))[:, None] * signed) + precision * np.eye(len(theta))
         step = np.linalg.solve(hessian, gradient)
@@ -63,24 +63,26 @@ def maximum(contrasts: np.ndarray, wins: np.ndarray, precision: float) -> np.nda
     raise ArithmeticError("Newton's method did not converge")
 
 
-def norm_min(task: Task, rng: np.random.Generator, *, variance: float, renewed: bool) -> Iterator[float]:
-    """NormMin: the pair of largest v; the error after each refit."""
+def greedy(task: Task, rng: np.random.Generator, *, power: int, variance: float, renewed: bool) -> Iterator[float]:
+    """The pair of largest sigma'(m)^power v: NormMin with 0, GURO with 2; the error after each refit."""
     contrasts = task.contrasts
     theta, covariance = np.zeros(task.features.shape[1]), variance * np.eye(task.features.shape[1])
     asked: list[np.ndarray] = []
     wins: list[float] = []
     for step in range(1, BUDGET + 1):
-        spread = np.einsum("pd,de,pe->p", contrasts, covariance, contrasts)
-        z = contrasts[rng.choice(np.flatnonzero(spread >= spread.max() * (1.0 - 1e-9)))]
+        margins = contrasts @ theta
+        utility = np.einsum("pd,de,pe->p", contrasts, covariance, contrasts)
+        utility *= (special.expit(margins) * special.expit(-margins)) ** power
+        z = contrasts[rng.choice(np.flatnonzero(utility >= utility.max() * (1.0 - 1e-9)))]
         asked.append(z)
-        wins.append(float(rng.random() < expit(NOISE * z @ task.theta)))
-        slope, u = expit(z @ theta) * expit(-z @ theta), covariance @ z
+        wins.append(float(rng.random() < special.expit(NOISE * z @ task.theta)))
+        slope, u = special.expit(z @ theta) * special.expit(-z @ theta), covariance @ z
         covariance = covariance - slope * np.outer(u, u) / (1.0 + slope * z @ u)
         if step % REFIT_EVERY == 0:
             history = np.array(asked)
             theta = maximum(history, np.array(wins), 1.0 / variance)
             if renewed:
-                slopes = expit(history @ theta) * expit(-history @ theta)
+                slopes = special.expit(history @ theta) * special.expit(-history @ theta)
                 covariance = np.linalg.inv(history.T @ (slopes[:, None] * history) + np.eye(len(theta)) / variance)
             yield task.error(theta)
 
@@ -101,7 +103,7 @@ def colstim(task: Task, rng: np.random.Generator, *, noise: str) -> Iterator[flo
         worth[first] = -np.inf
         z = -gaps[int(np.argmax(worth))]
         asked.append(z)
-        wins.append(float(rng.random() < expit(NOISE * z @ task.theta)))
+        wins.append(float(rng.random() < special.expit(NOISE * z @ task.theta)))
         u = inverse @ z
         inverse = inverse - np.outer(u, u) / (1.0 + z @ u)
         if step % REFIT_EVERY == 0:
@@ -110,12 +112,14 @@ def colstim(task: Task, rng: np.random.Generator, *, noise: str) -> Iterator[flo
 
 
 VARIANTS = {
-    "NormMin, prior variance 2, covariance renewed (as `norm-min-contextual`)": partial(
-        norm_min, variance=2.0, renewed=True
-    ),
-    "NormMin, prior variance 1, covariance renewed": partial(norm_min, variance=1.0, renewed=True),
-    "NormMin, prior variance 2, Sherman-Morrison only": partial(norm_min, variance=2.0, renewed=False),
-    "NormMin, prior variance 1, Sherman-Morrison only": partial(norm_min, variance=1.0, renewed=False),
+    **{
+        f"{name}, prior variance {variance}, {'covariance renewed' if renewed else 'Sherman-Morrison only'}": partial(
+            greedy, power=power, variance=float(variance), renewed=renewed
+        )
+        for name, power in (("NormMin", 0), ("GURO", 2))
+        for renewed in (True, False)
+        for variance in (2, 1)
+    },
     "CoLSTIM, Gumbel noise times the item's width (the paper's text)": partial(colstim, noise="scaled"),
     "CoLSTIM, Gumbel noise as it is": partial(colstim, noise="plain"),
     "CoLSTIM, no noise (argmax before it)": partial(colstim, noise="none"),
