@@ -37,7 +37,7 @@ def write(world, data, folder):
 
 
 def every_case():
-    return [(name, data) for name, row in EXPERIMENTS.items() for data in row.data]
+    return [(name, data) for name, row in EXPERIMENTS.items() for data in row]
 
 
 @pytest.mark.parametrize(("name", "data"), every_case())

@@ -8,6 +8,7 @@ from PIL import Image
 
 from ordinate.errors import InvalidInput
 from ordinate.experiments import EXPERIMENTS, Wishes
+from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
 from ordinate.experiments.evidence import (
     Side,
@@ -42,7 +43,14 @@ def rows_of(curves, steps=(0, 5, 10, 50, 100)):
 
 GOOD = [[0.5, 0.3, 0.3, 0.10, 0.05], [0.5, 0.32, 0.31, 0.11, 0.05]]
 FLAT = [[0.5, 0.3, 0.3, 0.21, 0.20], [0.5, 0.31, 0.30, 0.22, 0.21]]
-ROWS = {"e/d/s": rows_of({"guro-contextual": GOOD, "bald-contextual": FLAT, "trueskill": GOOD})}
+BELOW = [[-error for error in errors] for errors in GOOD]
+UNSTEADY = [[0.5, 0.3, 0.3, 0.02, 0.01], [0.5, 0.32, 0.31, 0.2, 0.12]]  # lower or higher, as the seed has it
+SLOW = [[error + 0.02 for error in errors] for errors in GOOD]
+CURVES = {"guro-contextual": GOOD, "bald-contextual": FLAT, "trueskill": GOOD}
+ROWS = {
+    "e/d/s": rows_of(CURVES | {"below": BELOW, "unsteady": UNSTEADY, "slow": SLOW}),
+    "e/d/one": rows_of({"guro-contextual": GOOD[:1], "bald-contextual": FLAT[:1], "trueskill": GOOD, "slow": GOOD}),
+}
 A, B = "guro-contextual", "bald-contextual"
 
 
@@ -62,6 +70,16 @@ A, B = "guro-contextual", "bald-contextual"
         (levels_off(["e/d/s"], "x", [B], [A]), "holds"),
         (levels_off(["e/d/s"], "x", [A], [B]), "does not hold"),
         (above_zero(["e/d/s"], "x", [A]), "holds"),
+        (above_zero(["e/d/s"], "x", ["below"]), "does not hold"),
+        (above_zero(["e/d/s"], "x", [A, "below"]), "holds in part"),
+        (ahead(["e/d/s"], "x", ["unsteady"], [A]), "does not hold"),
+        (ahead(["e/d/one"], "x", [A], [B]), "holds"),
+        (not_behind(["e/d/s"], "x", ["unsteady"], [A]), "holds"),
+        (not_behind(["e/d/s"], "x", [A, "trueskill", B], [A, "trueskill"]), "does not hold"),
+        (not_behind(["e/d/s"], "x", [A, "trueskill", B], [B, "unsteady", A]), "holds in part"),
+        (alike(["e/d/s"], "x", A, "unsteady"), "holds"),
+        (alike(["e/d/s", "e/d/one"], "x", "slow", "trueskill"), "holds in part"),
+        (across("x", Side("e/d/s", A), Side("e/d/s", B)), "does not hold"),
         (spread_at_most(["e/d/s"], "x", [A, "trueskill"], 0.01), "holds"),
         (spread_at_most(["e/d/s"], "x", [A, B], 0.01), "does not hold"),
         (jumps("e/d/s", "x", A, -0.3, -0.1, at=0.5), "holds"),
@@ -78,22 +96,49 @@ A, B = "guro-contextual", "bald-contextual"
     ],
 )
 def test_a_rule_decides(check, verdict):
-    assert check(ROWS).verdict == verdict
+    assert check.found(ROWS).verdict == verdict
 
 
 def test_rows_that_are_missing_are_named():
     with pytest.raises(LookupError, match="no rows of uniform-contextual"):
-        ahead(["e/d/s"], "x", ["uniform-contextual"], [A])(ROWS)
+        ahead(["e/d/s"], "x", ["uniform-contextual"], [A]).found(ROWS)
 
 
 @pytest.mark.parametrize("check", [jumps("e/d/s", "y", A, 0.0, 1.0), longest_run(["empty"], hours=1.0)])
 def test_rules_that_take_a_whole_run_name_what_is_missing(check):
     with pytest.raises(LookupError, match="there are no rows"):
-        check(ROWS | {"empty": rows_of({})})
+        check.found(ROWS | {"empty": rows_of({})})
 
 
 def test_a_run_counts_once_however_many_rows_it_has():
-    assert core_minutes(ROWS["e/d/s"]) == pytest.approx(6 * 0.5)
+    assert core_minutes(rows_of(CURVES)) == pytest.approx(6 * 0.5)
+
+
+def test_the_table_says_how_many_seeds_and_what_made_them():
+    rows = {"e/d/few": rows_of({A: GOOD[:1], B: FLAT}), "e/d/s": rows_of(CURVES)}
+    checks = (
+        ahead(["e/d/few"], "x", [A], [B]),
+        both(*(value(key, "x", [A], 0.0, 0.1) for key in rows)),
+        told("", "holds"),
+    )
+    lines = claim_table([Claim("where", "text", check) for check in checks], rows)[2:]
+    cells = [[cell.strip() for cell in line.split("|")[-4:-1]] for line in lines]
+    command = "`ordinate reproduce e --data d`"
+    assert cells == [["1 to 2", command, "1.5"], ["1 to 2, 2", command, "4.5"], ["", "", ""]]
+
+
+def test_a_setting_says_how_many_seeds_its_algorithms_have(everything, tmp_path):
+    done = everything[0]
+    (setting,) = done.rows
+    rows = done.rows[setting]
+    kept = [place for place, (name, seed) in enumerate(zip(rows["algorithm"], rows["seed"], strict=True))
+            if seed == 0 or name != "trueskill"]  # fmt: skip
+    fewer = done._replace(rows={setting: {name: [values[place] for place in kept] for name, values in rows.items()}})
+    page = tmp_path / "page.md"
+    for one, said in ((done, "8 algorithms, 2 seeds"), (fewer, "8 algorithms, 1 to 2 seeds")):
+        page.write_text("<!-- begin synthetic/synthetic -->\n<!-- end synthetic/synthetic -->")
+        write_page(page, [one])
+        assert f"{said}, 20 comparisons" in page.read_text()
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +191,7 @@ def test_a_claim_without_rows_says_so(everything, tmp_path):
     write_page(page, everything[:1])
     lines = [line for line in page.read_text().splitlines() if "**" in line]
     assert len(lines) == len(CLAIMS)
-    unsaid = [claim for claim in CLAIMS if not set(claim.rows) <= {"synthetic/synthetic/loss-and-bounds"}]
+    unsaid = [claim for claim in CLAIMS if not set(claim.check.keys) <= {"synthetic/synthetic/loss-and-bounds"}]
     assert sum("**not run**" in line for line in lines) == len(unsaid) > 10
 
 
@@ -166,7 +211,7 @@ def test_the_project_s_page_has_a_place_for_everything(everything):
 
 def test_the_claims_name_settings_that_are_run(everything):
     made = {f"{one.case.experiment}/{one.case.name}/{setting}" for one in everything for setting in one.rows}
-    named = {key for claim in CLAIMS for key in claim.rows}
+    named = {key for claim in CLAIMS for key in claim.check.keys}
     assert named <= made
     rows = {
         f"{one.case.experiment}/{one.case.name}/{name}": each for one in everything for name, each in one.rows.items()
@@ -175,4 +220,4 @@ def test_the_claims_name_settings_that_are_run(everything):
 
 
 def test_some_claims_can_only_be_told():
-    assert {claim.check({}).verdict for claim in CLAIMS if not claim.rows} <= {"holds", "not testable here"}
+    assert {claim.check.found({}).verdict for claim in CLAIMS if not claim.check.keys} <= {"holds", "not testable here"}

@@ -12,6 +12,7 @@ from ordinate.cli.screen import console, count, note, progress_bar, say
 
 if TYPE_CHECKING:
     from ordinate.experiments.reproduce import Done
+    from ordinate.simulation.parallel import Progress
 
 
 def reproduce(
@@ -79,16 +80,7 @@ def reproduce(
     from ordinate.experiments import Wishes
     from ordinate.experiments.figures import read_reference
     from ordinate.experiments.page import write_page
-    from ordinate.experiments.reproduce import (
-        ALL,
-        REPORT,
-        DataMissing,
-        Sources,
-        cases,
-        names_of,
-        report_case,
-        run_case,
-    )
+    from ordinate.experiments.reproduce import REPORT, Sources, chosen, report_case, run_case
     from ordinate.formats import parquet
     from ordinate.formats.files import require_file
 
@@ -101,24 +93,15 @@ def reproduce(
     sources = Sources(data, folder, task, reference)
     with progress_bar() as bar:
 
-        def watch(what: str):  # type: ignore[no-untyped-def]
+        def watch(what: str) -> Progress:
             shown = bar.add_task(what, total=None)
             return lambda made, total: bar.update(shown, completed=made, total=total)
 
-        all_done = []
-        for each in names_of(name):
-            try:
-                found = list(cases(each, sources, Wishes(seeds, budget, candidates)))
-            except DataMissing as missing:
-                if name not in (ALL, REPORT):
-                    raise
-                note(f"Left out: {missing}")
-                continue
-            for case in found:
-                if name == REPORT:
-                    all_done.append(report_case(case, sources, Path(out)))
-                else:
-                    all_done.append(run_case(case, sources, Path(out), who, watch))
+        found = chosen(name, sources, Wishes(seeds, budget, candidates), lambda missing: note(f"Left out: {missing}"))
+        all_done = [
+            report_case(case, sources, Path(out)) if name == REPORT else run_case(case, sources, Path(out), who, watch)
+            for case in found
+        ]
     for done in all_done:
         _tell(done)
     if page is not None:
@@ -139,13 +122,12 @@ def _tell(done: Done) -> None:
     say(f"{case.experiment} on {case.name}{instead}: {count(done.made, 'run')} made")
     for figure in shown(case.data.figures, done.rows):
         for panel in figure.panels:
-            for part, words in panel.parts.items():
-                table = error_table(part_of(done.rows[panel.setting], part, panel.algorithms))
-                title = " · ".join(filter(None, (figure.title, panel.title, panel.ylabel, words)))
-                drawn = Table(title=title, title_justify="left")
-                for column in table:
-                    drawn.add_column(column, justify="left" if column == "algorithm" else "right", no_wrap=True)
-                for row in zip(*table.values(), strict=True):
-                    drawn.add_row(look(row[0]).name, *row[1:])
-                console().print(drawn)
+            table = error_table(part_of(done.rows[panel.setting], panel.part, panel.algorithms))
+            title = " · ".join(filter(None, (figure.title, panel.title, panel.ylabel)))
+            drawn = Table(title=title, title_justify="left")
+            for column in table:
+                drawn.add_column(column, justify="left" if column == "algorithm" else "right", no_wrap=True)
+            for row in zip(*table.values(), strict=True):
+                drawn.add_row(look(row[0]).name, *row[1:])
+            console().print(drawn)
         say(f"Wrote {done.figures[figure.name][0].with_suffix('')}.png, .svg and .pdf.")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ordinate.experiments.evidence import Check
+from ordinate.experiments.human import CONTEXTUAL, HYBRIDS
 
 LOSS = "synthetic/synthetic/loss-and-bounds"
 AGE = "x-ray-age/gppl_humour/in-sample"
 HALVES = "x-ray-age/gppl_humour/generalisation"
 REVIEWS = "wisc-ads/sentimentit_movie_reviews/human-answers"
-ADS = "wisc-ads/wiscads_no_text/human-answers"
 PHOTO = "image-clarity/degraded-photo/human-answers"
 PHOTO_FEW = "image-clarity/degraded-photo/few-answers"
 FIELDS = "image-clarity/pwcmp_light_field/human-answers"
@@ -22,24 +22,20 @@ SOME_PAIRS, ALL_PAIRS = (f"imdb-wiki-sbs/gppl_humour/{name}" for name in ("some-
 ALWAYS, RARELY = (f"x-ray-age/gppl_humour/refit-every-{every}" for every in (1, 25))
 SEQUENTIAL = "x-ray-age/gppl_humour/sequential"
 
-GURO, BAYES = "guro-contextual", "bayes-guro-contextual"
-BALD, PAPERS = "bald-contextual", "bald-paper-contextual"
-NORM, COLSTIM, UNIFORM, TRUESKILL = "norm-min-contextual", "colstim-contextual", "uniform-contextual", "trueskill"
-H_GURO, H_BALD, H_PAPERS, H_UNIFORM = (f"{name}-hybrid-factored" for name in ("guro", "bald", "bald-paper", "uniform"))
-HYBRIDS = (H_GURO, H_BALD, H_PAPERS, H_UNIFORM)
-CONTEXTUAL = (GURO, BALD, PAPERS, UNIFORM)
+GURO, BALD, PAPERS, UNIFORM = CONTEXTUAL
+H_GURO, H_BALD, H_PAPERS, H_UNIFORM = HYBRIDS
+BAYES, NORM, COLSTIM = "bayes-guro-contextual", "norm-min-contextual", "colstim-contextual"
+TRUESKILL = "trueskill"
 
 
 class Claim(NamedTuple):
     """A claim of the paper, in our words.
 
     where   the section, the figure or the caption
-    rows    the settings that are looked at, "experiment/data/setting"; none where rows cannot show it
     remark  why it does not hold, or what to keep in mind
     """
 
     where: str
     text: str
-    rows: tuple[str, ...]
     check: Check
     remark: str = ""

@@ -28,7 +28,15 @@ class Found(NamedTuple):
     verdict: Verdict
 
 
-Check = Callable[[Rows], Found]
+class Check(NamedTuple):
+    """A rule over rows.
+
+    keys   the settings that it looks at, "experiment/data/setting"; none where rows cannot show it
+    found  what it finds; raises LookupError where rows are missing
+    """
+
+    keys: tuple[str, ...]
+    found: Callable[[Rows], Found]
 
 
 class Difference(NamedTuple):
@@ -80,22 +88,22 @@ def ahead(
 ) -> Check:
     """Holds where each winner is below each loser; in part where some are alike and none is the other way round."""
 
-    def check(rows: Rows) -> Found:
-        found = [difference(rows[key], part, one, other, window) for key in keys for one in winners for other in losers]
-        verdict: Verdict = "holds" if all(each.lower for each in found) else "holds in part"
-        if any(each.higher for each in found) or not any(each.lower for each in found):
+    def found(rows: Rows) -> Found:
+        gaps = [difference(rows[key], part, one, other, window) for key in keys for one in winners for other in losers]
+        verdict: Verdict = "holds" if all(gap.lower for gap in gaps) else "holds in part"
+        if any(gap.higher for gap in gaps) or not any(gap.lower for gap in gaps):
             verdict = "does not hold"
         return Found(_numbers(rows, keys, part, (*winners, *losers), window), verdict)
 
-    return check
+    return Check(tuple(keys), found)
 
 
 def not_behind(
     keys: Sequence[str], part: str, ours: Sequence[str], others: Sequence[str], window: tuple[float, float] = LATE
 ) -> Check:
-    """Holds where none of ours is above any of the others."""
+    """Holds where none of ours is above any of the others; in part where fewer than a quarter of the pairs are so."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         worse = [
             f"{look(one).name} is above {look(other).name} by {gap.mean:.3f} ± {gap.error:.3f} ({_data(key)})"
             for key in keys
@@ -108,7 +116,7 @@ def not_behind(
         verdict: Verdict = "holds" if not worse else "holds in part" if len(worse) < 0.25 * total else "does not hold"
         return Found("; ".join([saw, *worse]), verdict)
 
-    return check
+    return Check(tuple(keys), found)
 
 
 def alike(
@@ -116,7 +124,7 @@ def alike(
 ) -> Check:
     """Holds where the two differ by less than `within`, or by less than two standard errors."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         gaps = [difference(rows[key], part, one, other, window) for key in keys]
         close = [abs(gap.mean) <= within or not (gap.lower or gap.higher) for gap in gaps]
         saw = "; ".join(
@@ -125,7 +133,7 @@ def alike(
         )
         return Found(saw, "holds" if all(close) else "holds in part" if any(close) else "does not hold")
 
-    return check
+    return Check(tuple(keys), found)
 
 
 class Side(NamedTuple):
@@ -139,7 +147,7 @@ class Side(NamedTuple):
 def across(part: str, one: Side, other: Side, *, within: float | None = 0.005) -> Check:
     """Holds where the two are alike, as in `alike`; without `within`, where the first is below the second."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         errors = [_by_seed(rows[side.key], part, side.algorithm, side.window) for side in (one, other)]
         gap = _paired(*errors)
         means = [
@@ -150,13 +158,13 @@ def across(part: str, one: Side, other: Side, *, within: float | None = 0.005) -
         saw = f"{' against '.join(means)}; difference {gap.mean:+.4f} ± {gap.error:.4f}"
         return Found(saw, "holds" if close or (within is None and gap.lower) else "does not hold")
 
-    return check
+    return Check((one.key, other.key), found)
 
 
 def overtaken(keys: Sequence[str], part: str, starter: str, finisher: str) -> Check:
     """Holds where the starter is not behind in the first tenth of the run, and behind in the second half."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         early = [difference(rows[key], part, starter, finisher, EARLY) for key in keys]
         late = [difference(rows[key], part, starter, finisher, LATE) for key in keys]
         good = [not first.higher and last.higher for first, last in zip(early, late, strict=True)]
@@ -167,13 +175,13 @@ def overtaken(keys: Sequence[str], part: str, starter: str, finisher: str) -> Ch
         )
         return Found(saw, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
 
-    return check
+    return Check(tuple(keys), found)
 
 
 def levels_off(keys: Sequence[str], part: str, flat: Sequence[str], steady: Sequence[str]) -> Check:
     """Holds where each flat one gains less than half of what each steady one gains in the second half of the run."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         good, saw = [], []
         for key in keys:
             gain = {name: _gain(rows[key], part, name) for name in (*flat, *steady)}
@@ -182,7 +190,7 @@ def levels_off(keys: Sequence[str], part: str, flat: Sequence[str], steady: Sequ
         verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
         return Found(f"gained in the second half: {'; '.join(saw)}", verdict)
 
-    return check
+    return Check(tuple(keys), found)
 
 
 def _gain(rows: Columns, part: str, name: str) -> float:
@@ -192,19 +200,18 @@ def _gain(rows: Columns, part: str, name: str) -> float:
 def above_zero(keys: Sequence[str], part: str, names: Sequence[str]) -> Check:
     """Holds where the mean of each is above 0."""
 
-    def check(rows: Rows) -> Found:
-        found = [_of(average(rows[key], part, name, LATE)) for key in keys for name in names]
-        good = [each.higher for each in found]
+    def found(rows: Rows) -> Found:
+        good = [_of(average(rows[key], part, name, LATE)).higher for key in keys for name in names]
         verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
         return Found(_numbers(rows, keys, part, names, LATE), verdict)
 
-    return check
+    return Check(tuple(keys), found)
 
 
 def spread_at_most(keys: Sequence[str], part: str, names: Sequence[str], most: float) -> Check:
     """Holds where the best and the worst of them end within `most` of each other."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         ranges = []
         for key in keys:
             means = [float(average(rows[key], part, name, LATE).mean()) for name in names]
@@ -215,41 +222,41 @@ def spread_at_most(keys: Sequence[str], part: str, names: Sequence[str], most: f
         good = [gap <= most for gap in ranges]
         return Found(said, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
 
-    return check
+    return Check(tuple(keys), found)
 
 
 def jumps(key: str, part: str, name: str, least: float, most: float, at: float = 2 / 3) -> Check:
     """Holds where the error rises by `least` to `most` at that share of the run."""
 
-    def check(rows: Rows) -> Found:
-        found = curves(part_of(rows[key], part, [name]))
-        if not found:
+    def found(rows: Rows) -> Found:
+        drawn = curves(part_of(rows[key], part, [name]))
+        if not drawn:
             raise LookupError(f"there are no rows of {name}: {part}")
-        curve = found[0]
+        curve = drawn[0]
         place = int(np.argmin(np.abs(curve.step - at * curve.step[-1])))
         rise = float(curve.mean[place] - curve.mean[place - 1])
         saw = f"{look(name).name} goes from {curve.mean[place - 1]:.3f} to {curve.mean[place]:.3f}"
         return Found(saw, "holds" if least <= rise <= most else "does not hold")
 
-    return check
+    return Check((key,), found)
 
 
 def value(key: str, part: str, names: Sequence[str], least: float, most: float) -> Check:
     """Holds where each ends between `least` and `most`."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         ends = [float(average(rows[key], part, name, END).mean()) for name in names]
         good = [least <= end <= most for end in ends]
         verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
         return Found(_numbers(rows, [key], part, names, END), verdict)
 
-    return check
+    return Check((key,), found)
 
 
 def longest_run(keys: Sequence[str], hours: float) -> Check:
     """Holds where no run took longer."""
 
-    def check(rows: Rows) -> Found:
+    def found(rows: Rows) -> Found:
         seconds = [each for key in keys for each in rows[key]["core_seconds"]]
         if not seconds:
             raise LookupError(f"there are no rows of {', '.join(keys)}")
@@ -258,24 +265,24 @@ def longest_run(keys: Sequence[str], hours: float) -> Check:
             f"the longest took {longest / 60.0:.1f} minutes", "holds" if longest < 3600 * hours else "does not hold"
         )
 
-    return check
+    return Check(tuple(keys), found)
 
 
 def both(*checks: Check) -> Check:
-    """Holds where all do."""
+    """Holds where all do; in part where they differ."""
 
-    def check(rows: Rows) -> Found:
-        found = [each(rows) for each in checks]
-        verdicts = {each.verdict for each in found}
+    def found(rows: Rows) -> Found:
+        each = [check.found(rows) for check in checks]
+        verdicts = {one.verdict for one in each}
         verdict: Verdict = verdicts.pop() if len(verdicts) == 1 else "holds in part"
-        return Found("; ".join(each.saw for each in found), verdict)
+        return Found("; ".join(one.saw for one in each), verdict)
 
-    return check
+    return Check(tuple(dict.fromkeys(key for each in checks for key in each.keys)), found)
 
 
 def told(saw: str, verdict: Verdict) -> Check:
     """What rows cannot show."""
-    return lambda rows: Found(saw, verdict)
+    return Check((), lambda rows: Found(saw, verdict))
 
 
 def _numbers(rows: Rows, keys: Sequence[str], part: str, names: Sequence[str], window: tuple[float, float]) -> str:

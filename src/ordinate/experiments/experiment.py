@@ -44,25 +44,30 @@ class Wishes(NamedTuple):
 class Panel(NamedTuple):
     """Curves of one setting.
 
-    parts       the measures that are drawn, each with a word for the legend; the second one is dashed
+    part        the measure that is drawn
     algorithms  those that are drawn; none: all
     """
 
     setting: str
-    parts: Mapping[str, str]
+    part: str
     ylabel: str
     title: str = ""
     algorithms: tuple[str, ...] = ()
 
 
 class Figure(NamedTuple):
-    """`shows` says which figure of the paper it is."""
+    """A figure of an experiment.
+
+    shows      which figure of the paper it is
+    reference  whether curves that somebody else measured may stand beside it
+    """
 
     name: str
     title: str
     shows: str
     band: Band
     panels: tuple[Panel, ...]
+    reference: bool = False
 
 
 class Data(NamedTuple):
@@ -70,7 +75,7 @@ class Data(NamedTuple):
 
     load      makes it from its folder, or from nothing where there is none to read
     stand_in  what it is in place of the paper's; empty where it is the paper's
-    figures   those that are drawn, where not all can be
+    figures   what is drawn of its rows
     """
 
     load: Callable[[Path], Dataset]
@@ -80,8 +85,5 @@ class Data(NamedTuple):
     needs_folder: bool = True
 
 
-class Experiment(NamedTuple):
-    """`data`: name -> what to run on, the paper's own first."""
-
-    summary: str
-    data: Mapping[str, Data]
+Experiment = Mapping[str, Data]
+"""By name, what the experiment can run on; the paper's own first."""

@@ -15,7 +15,7 @@ from ordinate.experiments.rows import part_of
 from ordinate.formats.files import read_bytes
 from ordinate.simulation import plot
 from ordinate.simulation.names import look
-from ordinate.simulation.summary import curves
+from ordinate.simulation.summary import curves, numbers_of_seeds
 from ordinate.types import Columns
 
 
@@ -26,8 +26,9 @@ def draw_figure(
 
     extra  further panels, to the right of the experiment's own
     """
-    panels = [_panel(panel, rows[panel.setting], figure.band) for panel in figure.panels]
-    seeds = max((len(set(part["seed"])) for part in rows.values()), default=0)
+    shown = [(panel, part_of(rows[panel.setting], panel.part, panel.algorithms)) for panel in figure.panels]
+    panels = [_panel(panel, chosen, figure.band) for panel, chosen in shown]
+    seeds = set().union(*(numbers_of_seeds(chosen) for _, chosen in shown))
     paths = [folder / f"{figure.name}{suffix}" for suffix in plot.SUFFIXES]
     for path in paths:
         plot.draw([*panels, *extra], path, title=figure.title, explanation=plot.explain(seeds, figure.band))
@@ -35,14 +36,7 @@ def draw_figure(
 
 
 def _panel(panel: Panel, rows: Columns, band: plot.Band) -> plot.Panel:
-    lines = []
-    for place, (part, words) in enumerate(panel.parts.items()):
-        for number, curve in enumerate(curves(part_of(rows, part, panel.algorithms))):
-            drawn = plot.line(curve, band, number)
-            changed = {"name": f"{drawn.look.name}, {words}" if words else drawn.look.name}
-            if place:
-                changed["style"] = "--"
-            lines.append(drawn._replace(look=drawn.look._replace(**changed)))
+    lines = [plot.line(curve, band, number) for number, curve in enumerate(curves(rows))]
     from_zero = all(np.nanmin(one.mean, initial=0.0) >= 0.0 for one in lines)
     return plot.Panel(lines, panel.ylabel, panel.title, from_zero=from_zero)
 

@@ -66,8 +66,8 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
             "Figure 'different numbers of comparisons'",
             "one standard deviation",
             (
-                Panel("few-answers", {SUBSET: ""}, _OTHER, f"Bradley-Terry of {FEW:,} answers"),
-                Panel("few-answers", {TARGET: ""}, _OTHER, "Bradley-Terry of all answers"),
+                Panel("few-answers", SUBSET, _OTHER, f"Bradley-Terry of {FEW:,} answers"),
+                Panel("few-answers", TARGET, _OTHER, "Bradley-Terry of all answers"),
             ),
         ),
     )
@@ -109,33 +109,28 @@ def distortion_features(types: list[str], levels: list[str]) -> Floats:
     return np.column_stack([member, member * (level / highest[code])[:, None]])
 
 
-IMAGE_CLARITY = Experiment(
-    "Many answers about few images, and a true order to judge by.",
-    {
-        "image-clarity": Data(
-            lambda folder: published("image-clarity", folder, FEATURES),
-            "",
-            build,
-            _figures("image-clarity", "ImageClarity", "Strength of the distortion"),
+IMAGE_CLARITY: Experiment = {
+    "image-clarity": Data(
+        lambda folder: published("image-clarity", folder, FEATURES),
+        "",
+        build,
+        _figures("image-clarity", "ImageClarity", "Strength of the distortion"),
+    ),
+    "degraded-photo": Data(
+        _photos,
+        "the distorted images and their answers, which are simulated here",
+        build,
+        _figures(
+            "image-clarity-stand-in-photo",
+            "ImageClarity's experiment on 100 versions of a photo, simulated answers",
+            "Strength of the degradation",
         ),
-        "degraded-photo": Data(
-            _photos,
-            "the distorted images and their answers, which are simulated here",
-            build,
-            _figures(
-                "image-clarity-stand-in-photo",
-                "ImageClarity's experiment on 100 versions of a photo, simulated answers",
-                "Strength of the degradation",
-            ),
-            needs_folder=False,
-        ),
-        "pwcmp_light_field": Data(
-            _light_fields,
-            "the distorted images, without a true order",
-            build,
-            _figures(
-                "image-clarity-stand-in-light-fields", "ImageClarity's experiment on 350 distorted light fields", ""
-            ),
-        ),
-    },
-)
+        needs_folder=False,
+    ),
+    "pwcmp_light_field": Data(
+        _light_fields,
+        "the distorted images, without a true order",
+        build,
+        _figures("image-clarity-stand-in-light-fields", "ImageClarity's experiment on 350 distorted light fields", ""),
+    ),
+}

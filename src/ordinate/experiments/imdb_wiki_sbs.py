@@ -90,7 +90,7 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
             f"{what}: half of them arrive later",
             "Figure 'empirical error', items added after 10,000 comparisons",
             "one standard deviation",
-            (Panel("items-added", {HELD_OUT: ""}, words),),
+            (Panel("items-added", HELD_OUT, words),),
         ),
         Figure(
             f"{tag}-untrained",
@@ -98,37 +98,34 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
             "Figure 'the model used for feature extraction is untrained'",
             "one standard deviation",
             (
-                Panel("untrained-features", {HELD_OUT: ""}, words, "Features of an untrained network"),
-                Panel("shuffled-features", {HELD_OUT: ""}, words, "Features of other items"),
+                Panel("untrained-features", HELD_OUT, words, "Features of an untrained network"),
+                Panel("shuffled-features", HELD_OUT, words, "Features of other items"),
             ),
         ),
     )
 
 
-IMDB_WIKI_SBS = Experiment(
-    "Thousands of items compared by people; items that arrive later; features that nobody trained.",
-    {
-        "imdb-wiki-sbs": Data(
-            lambda folder: _twice(published("imdb-wiki-sbs", folder, FEATURES), folder),
-            "",
-            build,
-            _figures("imdb-wiki-sbs", "IMDB-WIKI-SbS", "Age"),
+IMDB_WIKI_SBS: Experiment = {
+    "imdb-wiki-sbs": Data(
+        lambda folder: _twice(published("imdb-wiki-sbs", folder, FEATURES), folder),
+        "",
+        build,
+        _figures("imdb-wiki-sbs", "IMDB-WIKI-SbS", "Age"),
+    ),
+    "gppl_humour": Data(
+        lambda folder: _twice(recorded(folder, FEATURES), folder),
+        "the faces",
+        build,
+        _figures(
+            "imdb-wiki-sbs-stand-in-jokes",
+            "IMDB-WIKI-SbS' experiment on 4,030 jokes and sentences",
+            "Joke or not",
         ),
-        "gppl_humour": Data(
-            lambda folder: _twice(recorded(folder, FEATURES), folder),
-            "the faces",
-            build,
-            _figures(
-                "imdb-wiki-sbs-stand-in-jokes",
-                "IMDB-WIKI-SbS' experiment on 4,030 jokes and sentences",
-                "Joke or not",
-            ),
-        ),
-        "imdb_wiki_sbs_partial": Data(
-            lambda folder: recorded(folder),
-            "all answers about the faces, with their images",
-            build,
-            figures("imdb-wiki-sbs-without-images", "IMDB-WIKI-SbS, a part of its answers, no images", "Age"),
-        ),
-    },
-)
+    ),
+    "imdb_wiki_sbs_partial": Data(
+        lambda folder: recorded(folder),
+        "all answers about the faces, with their images",
+        build,
+        figures("imdb-wiki-sbs-without-images", "IMDB-WIKI-SbS, a part of its answers, no images", "Age"),
+    ),
+}

@@ -24,7 +24,7 @@ from ordinate.experiments.reproduce import Done, shown
 from ordinate.experiments.rows import part_of
 from ordinate.formats.files import read_bytes, write_bytes
 from ordinate.simulation.names import look
-from ordinate.simulation.summary import error_table
+from ordinate.simulation.summary import error_table, numbers_of_seeds, span
 from ordinate.types import Columns
 
 FOLDER = "figures"
@@ -56,28 +56,27 @@ def keyed(done: Done) -> dict[str, Columns]:
 
 
 def claim_table(claims: Iterable[Claim], rows: Rows) -> list[str]:
-    lines = ["| claim | where | what was seen | verdict | command | minutes |", "|---|---|---|---|---|---|"]
+    lines = ["| claim | where | what was seen | verdict | seeds | command | minutes |", "|---|---|---|---|---|---|---|"]
     for claim in claims:
         try:
-            found = claim.check(rows)
+            found = claim.check.found(rows)
         except LookupError:
             found = NOT_RUN
         saw = found.saw + (f". {claim.remark}" if claim.remark else "")
-        cells = (claim.text, claim.where, saw, f"**{found.verdict}**", _commands(claim), _minutes(claim, rows))
+        there = [rows[key] for key in claim.check.keys if key in rows]
+        seeds = ", ".join(dict.fromkeys(span(numbers_of_seeds(each)) for each in there))
+        minutes = f"{sum(map(core_minutes, there)):.1f}" if there else ""
+        cells = (claim.text, claim.where, saw, f"**{found.verdict}**", seeds, _commands(claim), minutes)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines
 
 
 def _commands(claim: Claim) -> str:
-    runs = dict.fromkeys(tuple(key.split("/")[:2]) for key in claim.rows)
+    runs = dict.fromkeys(tuple(key.split("/")[:2]) for key in claim.check.keys)
     return ", ".join(
         f"`ordinate reproduce {name}`" if name == data else f"`ordinate reproduce {name} --data {data}`"
         for name, data in runs
     )
-
-
-def _minutes(claim: Claim, rows: Rows) -> str:
-    return f"{sum(core_minutes(rows[key]) for key in claim.rows if key in rows):.1f}" if claim.rows else ""
 
 
 def core_minutes(rows: Columns) -> float:
@@ -93,22 +92,21 @@ def _section(done: Done) -> Iterable[str]:
     case = done.case
     for setting in case.settings:
         rows = done.rows[setting.name]
-        seeds = len(set(rows["seed"]))
+        seeds = span(numbers_of_seeds(rows))
         runs = f"{len(setting.algorithms)} algorithms, {seeds} seeds, {setting.plan.budget:,} comparisons"
         yield f"`{setting.name}`: {runs}; {core_minutes(rows):.1f} minutes of one core."
     for figure in shown(case.data.figures, done.rows):
         yield f"![{figure.title}]({FOLDER}/{figure.name}.png)"
         yield f"*{figure.shows}.*"
         for panel in figure.panels:
-            for part, words in panel.parts.items():
-                title = ". ".join(filter(None, (panel.title, panel.ylabel, words)))
-                yield f"{title}:"
-                table = error_table(part_of(done.rows[panel.setting], part, panel.algorithms))
-                yield _markdown(table)
-                if done.reference is not None and figure.name == "synthetic-loss":
-                    yield "The reference at these steps:"
-                    steps = [int(name.replace(",", "")) for name in table if name != "algorithm"]
-                    yield _markdown(reference_table(done.reference, steps))
+            title = ". ".join(filter(None, (panel.title, panel.ylabel)))
+            yield f"{title}:"
+            table = error_table(part_of(done.rows[panel.setting], panel.part, panel.algorithms))
+            yield _markdown(table)
+            if done.reference is not None and figure.reference:
+                yield "The reference at these steps:"
+                steps = [int(name.replace(",", "")) for name in table if name != "algorithm"]
+                yield _markdown(reference_table(done.reference, steps))
 
 
 def _markdown(table: Columns) -> str:

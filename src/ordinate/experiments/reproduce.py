@@ -42,7 +42,7 @@ class Case:
 
 
 class Done(NamedTuple):
-    """What is there after an experiment on one data set; `reference` is the file of curves beside it, if any."""
+    """What is there after an experiment on one data set; `reference` is the file of somebody else's curves, if any."""
 
     case: Case
     rows: Mapping[str, Columns]
@@ -61,14 +61,6 @@ class DataMissing(InvalidInput):
     """None of the data sets of an experiment is there."""
 
 
-def names_of(name: str) -> list[str]:
-    """The experiments that a name stands for. Raises InvalidInput where it is no name."""
-    if name in (ALL, REPORT):
-        return list(EXPERIMENTS)
-    experiment(name)
-    return [name]
-
-
 def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
     """The data sets that the experiment can run on here: the paper's own where there is one, or else its stand-ins.
 
@@ -77,9 +69,7 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
     row = experiment(name)
     found = list(_found(name, row, sources))
     if not found:
-        known = ", ".join(
-            f"{one} (in place of {data.stand_in})" if data.stand_in else one for one, data in row.data.items()
-        )
+        known = ", ".join(f"{one} (in place of {data.stand_in})" if data.stand_in else one for one, data in row.items())
         where = (
             f"{sources.folder} has none of these folders" if sources.folder else "give the folder of one with --folder"
         )
@@ -89,20 +79,35 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
         yield Case(name, data_name, data, settings)
 
 
+def chosen(name: str, sources: Sources, wishes: Wishes, left_out: Callable[[DataMissing], None]) -> Iterator[Case]:
+    """The cases of one experiment or, by ALL and REPORT, of every one; those of them without data are told.
+
+    Raises InvalidInput where it is no name, and DataMissing where the one that was named has no data.
+    """
+    if name not in (ALL, REPORT):
+        yield from cases(name, sources, wishes)
+        return
+    for each in EXPERIMENTS:
+        try:
+            yield from cases(each, sources, wishes)
+        except DataMissing as missing:
+            left_out(missing)
+
+
 def _found(name: str, row: Experiment, sources: Sources) -> Iterator[tuple[str, Data, Dataset]]:
-    own = next(iter(row.data.values()))
+    own = next(iter(row.values()))
     if sources.task is not None and name == "synthetic":
         yield "synthetic", own, read_synthetic(sources.task)
         return
-    if sources.data is not None and sources.data not in row.data:
+    if sources.data is not None and sources.data not in row:
         if sources.data in DATASETS and sources.folder is not None:
             yield sources.data, own, read_dataset(sources.data, sources.folder)
         elif Path(sources.data).is_dir():
             yield Path(sources.data).resolve().name, own, read_recorded_folder(sources.data)
         else:
-            raise InvalidInput(f"--data is a folder, or one of {', '.join(row.data)}; got {sources.data!r}")
+            raise InvalidInput(f"--data is a folder, or one of {', '.join(row)}; got {sources.data!r}")
         return
-    for data_name, data in row.data.items():
+    for data_name, data in row.items():
         if sources.data not in (None, data_name):
             continue
         place = Path(sources.folder or ".") / data_name
@@ -132,7 +137,7 @@ def report_case(case: Case, sources: Sources, out: Path) -> Done:
     with failures("written", pictures):
         pictures.mkdir(parents=True, exist_ok=True)
     drawn = {figure.name: _draw(figure, rows, pictures, sources) for figure in shown(case.data.figures, rows)}
-    return Done(case, rows, 0, drawn, sources.reference if case.experiment == "synthetic" else None)
+    return Done(case, rows, 0, drawn, sources.reference)
 
 
 def _folder(out: Path, case: Case, setting: Setting) -> Path:
@@ -141,7 +146,7 @@ def _folder(out: Path, case: Case, setting: Setting) -> Path:
 
 def _draw(figure: Figure, rows: Mapping[str, Columns], folder: Path, sources: Sources) -> list[Path]:
     extra = []
-    if figure.name == "synthetic-loss" and sources.reference is not None:
+    if figure.reference and sources.reference is not None:
         extra.append(reference_panel(sources.reference, figure.panels[0].ylabel))
     return draw_figure(figure, rows, folder, extra)
 
@@ -150,9 +155,7 @@ def shown(figures: Sequence[Figure], rows: Mapping[str, Columns]) -> Iterator[Fi
     """The figures with those panels that were measured: without a true order, say, there is no error against it."""
     for figure in figures:
         panels = tuple(
-            panel
-            for panel in figure.panels
-            if panel.setting in rows and set(panel.parts) <= set(rows[panel.setting]["part"])
+            panel for panel in figure.panels if panel.setting in rows and panel.part in rows[panel.setting]["part"]
         )
         if panels:
             yield figure._replace(panels=panels)

@@ -33,32 +33,27 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
 def figures(tag: str, what: str, truth: str = "") -> tuple[Figure, ...]:
     """The held-out error beside the distance to the Bradley-Terry order and, where there is one, to the true order."""
     panels = [
-        Panel("human-answers", {HELD_OUT: ""}, "Share of held-out answers predicted wrong", "Held-out answers"),
-        Panel("human-answers", {TARGET: ""}, "Share of pairs in another order", "Bradley-Terry of all answers"),
+        Panel("human-answers", HELD_OUT, "Share of held-out answers predicted wrong", "Held-out answers"),
+        Panel("human-answers", TARGET, "Share of pairs in another order", "Bradley-Terry of all answers"),
     ]
     if truth:
-        panels.append(Panel("human-answers", {TRUTH: ""}, "Share of pairs in the wrong order", truth))
+        panels.append(Panel("human-answers", TRUTH, "Share of pairs in the wrong order", truth))
     shows = "Figures 'empirical error on a holdout comparison set' and 'ground truth estimated using all comparisons'"
     return (Figure(tag, what, shows, "one standard deviation", tuple(panels)),)
 
 
-WISC_ADS = Experiment(
-    "Texts compared by people: what features, and what a term per item, are worth.",
-    {
-        "wisc-ads": Data(
-            lambda folder: published("wisc-ads", folder, FEATURES), "", build, figures("wisc-ads", "WiscAds")
-        ),
-        "sentimentit_movie_reviews": Data(
-            lambda folder: recorded(folder, FEATURES),
-            "campaign advertisements with their texts",
-            build,
-            figures("wisc-ads-stand-in-reviews", "WiscAds' experiment on 497 movie reviews", "Stars of the reviewer"),
-        ),
-        "wiscads_no_text": Data(
-            lambda folder: recorded(folder),
-            "the same answers with texts",
-            build,
-            figures("wisc-ads-without-texts", "WiscAds without its texts: 935 advertisements, no features"),
-        ),
-    },
-)
+WISC_ADS: Experiment = {
+    "wisc-ads": Data(lambda folder: published("wisc-ads", folder, FEATURES), "", build, figures("wisc-ads", "WiscAds")),
+    "sentimentit_movie_reviews": Data(
+        lambda folder: recorded(folder, FEATURES),
+        "campaign advertisements with their texts",
+        build,
+        figures("wisc-ads-stand-in-reviews", "WiscAds' experiment on 497 movie reviews", "Stars of the reviewer"),
+    ),
+    "wiscads_no_text": Data(
+        lambda folder: recorded(folder),
+        "the same answers with texts",
+        build,
+        figures("wisc-ads-without-texts", "WiscAds without its texts: 935 advertisements, no features"),
+    ),
+}

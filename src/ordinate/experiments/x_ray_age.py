@@ -135,8 +135,8 @@ def _figures(stand_in: str) -> tuple[Figure, ...]:
             "Figure 'X-RayAge', left, and 'NormMin included'",
             "one standard deviation",
             (
-                Panel("in-sample", {IN_SAMPLE: ""}, "Ordering error, 200 items", "As in the paper's figure", _MAIN),
-                Panel("in-sample", {IN_SAMPLE: ""}, "Ordering error, 200 items", "NormMin included"),
+                Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "As in the paper's figure", _MAIN),
+                Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "NormMin included"),
             ),
         ),
         Figure(
@@ -145,9 +145,9 @@ def _figures(stand_in: str) -> tuple[Figure, ...]:
             "Figure 'X-RayAge', right, and the in-sample error during it",
             "95 % confidence interval",
             (
-                Panel("generalisation", {GAP: ""}, "Out-of-sample minus in-sample error", "Generalisation gap"),
-                Panel("generalisation", {IN_SAMPLE: ""}, "Ordering error, lower half", "In-sample, during it"),
-                Panel("generalisation", {OUT_OF_SAMPLE: ""}, "Ordering error, upper half", "Out of sample"),
+                Panel("generalisation", GAP, "Out-of-sample minus in-sample error", "Generalisation gap"),
+                Panel("generalisation", IN_SAMPLE, "Ordering error, lower half", "In-sample, during it"),
+                Panel("generalisation", OUT_OF_SAMPLE, "Ordering error, upper half", "Out of sample"),
             ),
         ),
     )
@@ -157,14 +157,7 @@ def _jokes(folder: Path) -> Dataset:
     return column_as_truth(recorded(folder, FEATURES), folder, "bws_score")
 
 
-X_RAY_AGE = Experiment(
-    "Answers by a logistic model on image features: in-sample error, and the gap to older patients.",
-    {
-        "x-ray-age": Data(
-            lambda folder: published("x-ray-age", folder, FEATURES), "", partial(build, NOISE), _figures("")
-        ),
-        "gppl_humour": Data(
-            _jokes, "chest X-rays and ages", partial(build, None), _figures("4,030 jokes and sentences")
-        ),
-    },
-)
+X_RAY_AGE: Experiment = {
+    "x-ray-age": Data(lambda folder: published("x-ray-age", folder, FEATURES), "", partial(build, NOISE), _figures("")),
+    "gppl_humour": Data(_jokes, "chest X-rays and ages", partial(build, None), _figures("4,030 jokes and sentences")),
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -13,7 +13,7 @@ import numpy as np
 from ordinate.errors import InvalidInput
 from ordinate.formats.files import write_bytes
 from ordinate.simulation.names import Look, look
-from ordinate.simulation.summary import Curve, comparisons_needed, curves
+from ordinate.simulation.summary import Curve, comparisons_needed, curves, numbers_of_seeds, span
 from ordinate.types import Columns, Floats, Integers
 
 if TYPE_CHECKING:
@@ -85,22 +85,21 @@ def plot_error(
     path    .png, .svg or .pdf
     target  an error to mark, with the number of comparisons that each algorithm needs for it
     """
-    found = curves(rows)
-    seeds = max(int(curve.seeds.max()) for curve in found)
     needed = {} if target is None else comparisons_needed(rows, target)
     lines = [
         line(curve, "one standard error", number)._replace(reached=needed.get(curve.algorithm))
-        for number, curve in enumerate(found)
+        for number, curve in enumerate(curves(rows))
     ]
-    draw([Panel(lines, ylabel, target=target)], path, title=title, explanation=explain(seeds, "one standard error"))
+    explanation = explain(numbers_of_seeds(rows), "one standard error")
+    draw([Panel(lines, ylabel, target=target)], path, title=title, explanation=explanation)
 
 
-def explain(seeds: int, band: Band) -> str:
-    """What the lines and the bands of a figure are."""
-    if seeds < 2:
+def explain(seeds: Collection[int], band: Band) -> str:
+    """What the lines and the bands of a figure are; `seeds`: of how many runs a line is the mean, each number once."""
+    if max(seeds, default=0) < 2:
         return "One run"
     said = f"the {band}" if band == "95 % confidence interval" else f"{band} either way"
-    return f"Mean over {seeds} runs; the band is {said}"
+    return f"Mean over {span(seeds)} runs; the band is {said}"
 
 
 def draw(panels: Sequence[Panel], path: str | Path, *, title: str, explanation: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,18 @@ def curves(rows: Columns) -> list[Curve]:
     for algorithm, step, error in zip(rows["algorithm"], rows["step"], rows["error"], strict=True):
         errors.setdefault(algorithm, {}).setdefault(int(step), []).append(float(error))
     return [_curve(algorithm, by_step) for algorithm, by_step in errors.items()]
+
+
+def numbers_of_seeds(rows: Columns) -> set[int]:
+    """How many runs an algorithm has: several numbers where some have fewer than others."""
+    runs = set(zip(rows["algorithm"], rows["seed"], strict=True))
+    return set(Counter(algorithm for algorithm, _ in runs).values())
+
+
+def span(numbers: Collection[int]) -> str:
+    """A number, or "2 to 4"."""
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    return f"{most}" if least == most else f"{least} to {most}"
 
 
 def _curve(algorithm: str, by_step: dict[int, list[float]]) -> Curve:
