@@ -5,9 +5,11 @@ import pytest
 
 from ordinate.errors import InvalidInput
 from ordinate.experiments import EXPERIMENTS, Wishes
-from ordinate.experiments.human import HELD_OUT, SUBSET, TARGET, TRUTH, bradley_terry
+from ordinate.experiments.human import HELD_OUT, SUBSET, TARGET, TRUTH, HumanTask, SubsetTask, bradley_terry
+from ordinate.experiments.image_clarity import distortion_features
 from ordinate.experiments.reproduce import Sources, cases, run_case, shown
 from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD, ridge
+from ordinate.types import Ordering
 
 WISHES = Wishes(seeds=2, budget=30)
 
@@ -136,6 +138,74 @@ def test_a_stand_in_s_noise_spreads_its_scores_as_the_paper_s(world, tmp_path):
     write(world, "gppl_humour", tmp_path)
     for setting in only("x-ray-age", Sources(folder=str(tmp_path))).settings:
         assert (setting.task.noise * setting.task.scores).std() == pytest.approx(SPREAD)
+
+
+class Knowing:
+    """A study that has learned just these scores: item -> score."""
+
+    def __init__(self, items, known):
+        self.items, self.known = items, known
+
+    def scores(self):
+        return np.array([self.known[item] for item in self.items.ids])
+
+    def ordering(self, items=None):
+        ids = sorted((items or self.items).ids, key=lambda item: -self.known[item])
+        return Ordering(tuple(ids), np.array([self.known[item] for item in ids]), np.zeros(len(ids)))
+
+
+def test_a_measure_is_zero_for_who_knows_its_target(world, tmp_path):
+    """Whatever order the items are in: those that arrive later are drawn by the seed."""
+    dataset = only("image-clarity", Sources(data=str(world.tables(tmp_path / "mine")))).settings[0].task.dataset
+    ids = dataset.items.ids
+    target = np.random.default_rng(3).standard_normal(len(ids))
+    by_truth, by_target = (dict(zip(ids, values, strict=True)) for values in (dataset.truth, target))
+    for first in (None, 15):
+        trial = HumanTask(dataset, target, "answers", first=first, after=5).build(1)
+        for known, exact in ((by_truth, TRUTH), (by_target, TARGET)):
+            errors = trial.evaluate(Knowing(trial.items, known))
+            assert errors[exact] == 0.0
+            assert all(error > 0.05 for name, error in errors.items() if name != exact)
+    by_answers = dict(zip(ids, bradley_terry(dataset.items, dataset.comparisons), strict=True))
+    every, few = (SubsetTask(dataset, target, count).build(1) for count in (400, 40))
+    assert every.evaluate(Knowing(every.items, by_answers))[SUBSET] == 0.0
+    assert few.evaluate(Knowing(few.items, by_answers))[SUBSET] > 0.05
+    assert few.evaluate(Knowing(few.items, by_target))[TARGET] == 0.0
+
+
+def test_the_held_out_answers_are_those_of_items_that_are_there(world, tmp_path):
+    dataset = only("image-clarity", Sources(data=str(world.tables(tmp_path / "mine")))).settings[0].task.dataset
+    trial = HumanTask(dataset, dataset.truth, "answers", share=0.5, first=15, after=5).build(1)
+    known = dict(zip(dataset.items.ids, dataset.truth, strict=True))
+    error = trial.evaluate(Knowing(trial.items, known))[HELD_OUT]
+    opposite = trial.evaluate(Knowing(trial.items, {item: -score for item, score in known.items()}))[HELD_OUT]
+    assert error < 0.3
+    assert error + opposite == pytest.approx(1.0)
+
+
+def test_items_out_of_the_sample_are_judged_by_their_own_scores(world, tmp_path):
+    write(world, "x-ray-age", tmp_path)
+    task = only("x-ray-age", Sources(folder=str(tmp_path))).settings[1].task
+    trial = task.build(0)
+    errors = trial.evaluate(Knowing(trial.items, dict(zip(task.dataset.items.ids, task.scores, strict=True))))
+    assert errors == {IN_SAMPLE: 0.0, OUT_OF_SAMPLE: 0.0, GAP: 0.0}
+
+
+def test_a_distortion_is_its_type_and_its_level_within_it():
+    found = distortion_features(["b", "a", "b", "c"], ["1", "2", "4", "0"])
+    assert found.tolist() == [
+        [0, 1, 0, 0, 0.25, 0],
+        [1, 0, 0, 1, 0, 0],
+        [0, 1, 0, 0, 1, 0],
+        [0, 0, 1, 0, 0, 0],
+    ]
+
+
+def test_wishes_come_before_what_the_experiment_has():
+    (setting,) = only("synthetic", Sources(), Wishes(seeds=3, budget=40, candidates=5)).settings
+    assert (setting.seeds, setting.plan.budget, setting.plan.candidates) == (3, 40, 5)
+    (setting,) = only("synthetic", Sources(), Wishes()).settings
+    assert (setting.seeds, setting.plan.budget, setting.plan.candidates) == (50, 2000, None)
 
 
 def test_ridge_is_that_of_scikit_learn():
