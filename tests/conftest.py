@@ -13,12 +13,19 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ordinate import embedding
+from ordinate import embedding, threads
 from ordinate.embedding.network import Family, Network
 
 # Derandomised, so that a red run stays red; no deadline, since the first call of a kernel compiles it.
 hypothesis.settings.register_profile("ordinate", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ordinate")
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """For tests of what a study runs on one BLAS thread: with more, workers on all cores wait for one another."""
+    with threads.one_thread():
+        yield
 
 
 @pytest.fixture(scope="session")

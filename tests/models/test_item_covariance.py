@@ -12,6 +12,8 @@ from ordinate.models.independent import Independent
 from ordinate.models.item_covariance import ItemCovariance
 from ordinate.models.likelihood import PairCounts
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 
 def graph(rng: np.random.Generator, kind: str, n: int, answers: int) -> Answers:
     left = rng.integers(0, n, answers)

@@ -14,6 +14,8 @@ from ordinate.search import AllPairs, CurvaturePower, PairList, Utility, best_pa
 from ordinate.search.choice import TIE
 from ordinate.types import Floats
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 EXPONENTS = [0, 2]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.belief import FactoredBelief, ProjectedBelief, difference, pending, update
-from ordinate.search import AllPairs, CurvaturePower, best_pair, large
+from ordinate.search import AllPairs, Bounds, CurvaturePower, best_pair, large
 from ordinate.search.large import Large, ceiling
 
 
@@ -25,6 +25,8 @@ def make_belief(rng: np.random.Generator, n: int, k: int, spread: float, hybrid:
 def plain(belief: ProjectedBelief) -> FactoredBelief:
     return FactoredBelief(belief.mean, belief.features.astype(float) @ belief.root, belief.residual)
 
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 few = mock.patch.multiple(large, _UNIVERSE=40, _LEVELS=4, _PER_LEVEL=2, _OVERALL=4, _RANDOM=4, _STARTS=2, _TILE=5)
 
@@ -73,8 +75,8 @@ def test_the_pair_is_of_the_pool_and_no_better_than_the_bound(
 
 @pytest.mark.parametrize("shape", ["round", "clusters", "heavy"])
 def test_little_is_lost(shape: str) -> None:
-    """Against the exact search over 500,000 pairs, with 200 candidates: at most 3% of the utility on average."""
-    rng, n, k = np.random.default_rng(0), 1000, 16
+    """Against the exact search over 12 million pairs, as it is in use: at most 1% of the utility on average."""
+    rng, n, k = np.random.default_rng(0), 5000, 32
     features = {
         "round": lambda: rng.normal(size=(n, k)),
         "clusters": lambda: rng.normal(size=(12, k))[rng.integers(0, 12, n)] + 0.5 * rng.normal(size=(n, k)),
@@ -82,18 +84,17 @@ def test_little_is_lost(shape: str) -> None:
     }[shape]()
     root = np.eye(k) * np.sqrt(2 / k)
     belief = ProjectedBelief(0.5 * features @ rng.normal(size=k), features.astype(np.float32), root, np.zeros(n), root)
-    pool, losses = AllPairs.of(np.zeros(n, dtype=np.int64)), []
-    with mock.patch.multiple(large, _LEVELS=16, _PER_LEVEL=8, _OVERALL=18, _RANDOM=50):
-        search = Large(pool, belief)
-        for question in range(40):
-            found = search.best(belief, belief, pool, CurvaturePower(2), np.random.default_rng(question))
-            assert found is not None
-            assert found.looked < 0.2 * pool.size
-            exact = best_pair(plain(belief), pool, CurvaturePower(2), np.random.default_rng(question))
-            losses.append(1 - found.utility / exact.utility)
-            pool = pool.without(np.array([found.left]), np.array([found.right]))
-            belief = update(belief, found.left, found.right)
-    assert np.mean(losses) < 0.03
+    pool, exact, losses = AllPairs.of(np.zeros(n, dtype=np.int64)), plain(belief), []
+    search, bounds = Large(pool, belief), Bounds()
+    for question in range(40):
+        found = search.best(belief, belief, pool, CurvaturePower(2), np.random.default_rng(question))
+        assert found is not None
+        assert found.looked < 0.1 * pool.size
+        best = bounds.best(exact, exact, pool, CurvaturePower(2), np.random.default_rng(question))
+        losses.append(1 - found.utility / best.utility)
+        pool = pool.without(np.array([found.left]), np.array([found.right]))
+        belief, exact = update(belief, found.left, found.right), update(exact, found.left, found.right)
+    assert np.mean(losses) < 0.01
 
 
 @settings(max_examples=60, deadline=None)
