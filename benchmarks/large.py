@@ -20,6 +20,7 @@ import numpy as np
 
 from ordinate import kernels
 from ordinate.belief import ProjectedBelief
+from ordinate.search import row_loops
 from ordinate.search.large import ceiling
 from ordinate.study import Study
 from ordinate.threads import one_thread
@@ -48,10 +49,10 @@ def best_of_all(belief: ProjectedBelief) -> float:
     variance = np.einsum("nk,nk->n", factor, factor) + belief.residual
     scores = belief.mean - 0.5 * (belief.mean.max() + belief.mean.min())
     around = variance, np.exp(scores), np.exp(-scores), 2, np.zeros(n + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
-    maxima = np.full(n, kernels.NO_PAIR)
+    maxima = np.full(n, row_loops.NO_PAIR)
     for start in range(0, n, ROWS):
         rows = np.arange(start, min(start + ROWS, n))
-        kernels.row_maxima(factor[rows] @ factor[start:].T, rows, start, *around, maxima)
+        row_loops.row_maxima(factor[rows] @ factor[start:].T, rows, start, *around, maxima)
     return float(maxima.max())
 
 

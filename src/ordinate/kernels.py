@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 
 from ordinate.types import Floats, Integers, Singles
 
-NO_PAIR = -1e300
-"""The maximum of a row that has no pair."""
-
 WIDEST = 340.0
 """Scores no further than this from their centre keep exp(m) and its products inside float64."""
 ROUNDING = 1e-12
@@ -129,105 +126,6 @@ def differences(
     return margins, variances
 
 
-@fast
-def row_maxima(
-    covariance: Floats,
-    positions: Integers,
-    first: int,
-    variance: Floats,
-    growth: Floats,
-    decay: Floats,
-    exponent: int,
-    mask_start: Integers,
-    mask_column: Integers,
-    maxima: Floats,
-) -> None:
-    """The largest sigma'(m_ij)^exponent * v_ij of each row of a tile of covariances, over the columns after it.
-
-    covariance (b, c): rows `positions` against columns first..; growth = exp(mean), decay = exp(-mean), so that
-    sigma'(m) = r / (1 + r)^2 with r = growth_i * decay_j needs no exp per pair. Columns mask_column[mask_start[i]:
-    mask_start[i + 1]] (ascending) are left out. Writes into maxima (n,) at the positions.
-    """
-    columns = covariance.shape[1]
-    for tile_row in range(covariance.shape[0]):
-        row = positions[tile_row]
-        best = NO_PAIR
-        begin = row + 1 - first
-        mask = mask_start[row]
-        while begin < columns:
-            end = columns
-            if mask < mask_start[row + 1]:
-                end = mask_column[mask] - first
-                mask += 1
-            if exponent == 0:
-                for column in range(begin, end):
-                    spread = variance[row] + variance[first + column] - 2.0 * covariance[tile_row, column]
-                    best = max(best, spread)
-            else:
-                for column in range(begin, end):
-                    spread = variance[row] + variance[first + column] - 2.0 * covariance[tile_row, column]
-                    ratio = growth[row] * decay[first + column]
-                    share = 1.0 / (1.0 + ratio)
-                    slope = ratio * share * share
-                    best = max(best, slope * slope * spread)
-            begin = end + 1
-        maxima[row] = best
-
-
-@fast
-def row_maxima_wide(
-    covariance: Floats,
-    positions: Integers,
-    first: int,
-    variance: Floats,
-    mean: Floats,
-    exponent: int,
-    mask_start: Integers,
-    mask_column: Integers,
-    maxima: Floats,
-) -> None:
-    """`row_maxima` for scores so far apart that exp(mean) would overflow: one exp per pair."""
-    columns = covariance.shape[1]
-    for tile_row in range(covariance.shape[0]):
-        row = positions[tile_row]
-        best = NO_PAIR
-        begin = row + 1 - first
-        mask = mask_start[row]
-        while begin < columns:
-            end = columns
-            if mask < mask_start[row + 1]:
-                end = mask_column[mask] - first
-                mask += 1
-            for column in range(begin, end):
-                spread = variance[row] + variance[first + column] - 2.0 * covariance[tile_row, column]
-                fall = math.exp(-abs(mean[row] - mean[first + column]))
-                slope = fall / ((1.0 + fall) * (1.0 + fall))
-                best = max(best, spread if exponent == 0 else slope * slope * spread)
-            begin = end + 1
-        maxima[row] = best
-
-
-@compiled
-def largest_in_rows(
-    worths: Floats,
-    positions: Integers,
-    first: int,
-    mask_start: Integers,
-    mask_column: Integers,
-    maxima: Floats,
-) -> None:
-    """`row_maxima` of worths (b, c) that are there already."""
-    for tile_row in range(worths.shape[0]):
-        row = positions[tile_row]
-        best, mask = NO_PAIR, mask_start[row]
-        for column in range(row + 1 - first, worths.shape[1]):
-            if mask < mask_start[row + 1] and mask_column[mask] == first + column:
-                mask += 1
-            else:
-                best = max(best, worths[tile_row, column])
-        maxima[row] = best
-
-
 @compiled
 def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
     """A pseudo-random 64-bit number of the pair i < j (splitmix64): ties go to the largest, in whatever order met."""
@@ -266,19 +164,6 @@ def pair_priorities(seed: np.uint64, left: Integers, right: Integers) -> NDArray
 
 
 @fast
-def quick_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
-    """`difference_variance` up to rounding, its sum in whatever order is quickest."""
-    squared = 0.0
-    for column in range(factor.shape[1]):
-        gap = factor[i, column] - factor[j, column]
-        squared += gap * gap
-    variance: float = residual[i] + residual[j] + sign * squared
-    if base.shape[0]:
-        variance += base[i, i] + base[j, j] - 2.0 * base[i, j]
-    return variance
-
-
-@fast
 def without_direction(factor: Floats, contrast: Floats, step: float) -> Floats:
     """(n, k) factor @ (I - step * contrast @ contrast.T), in one pass over the memory."""
     shrunk = np.empty_like(factor)
@@ -290,90 +175,6 @@ def without_direction(factor: Floats, contrast: Floats, step: float) -> Floats:
         for column in range(factor.shape[1]):
             shrunk[row, column] = factor[row, column] - along * contrast[column]
     return shrunk
-
-
-@compiled
-def carried_over(
-    old_left: Integers, old_right: Integers, old: Floats, left: Integers, right: Integers, otherwise: float
-) -> Floats:
-    """(P,) the old list's value of each pair of a new list, `otherwise` where it is not found.
-
-    Every pair in both is found if both lists are in the same order; a value is never that of another pair.
-    """
-    values = np.full(left.shape[0], otherwise)
-    place = 0
-    for pair in range(left.shape[0]):
-        i, j = left[pair], right[pair]
-        while place < old.shape[0] and (old_left[place] < i or (old_left[place] == i and old_right[place] < j)):
-            place += 1
-        if place < old.shape[0] and old_left[place] == i and old_right[place] == j:
-            values[pair] = old[place]
-    return values
-
-
-@compiled
-def settle_near_ties(
-    positions: Integers,
-    rows: Integers,
-    mean: Floats,
-    variance: Floats,
-    base: Floats,
-    residual: Floats,
-    factor: Floats,
-    sign: float,
-    exponent: int,
-    mask_start: Integers,
-    mask_column: Integers,
-    reached: float,
-    floor: float,
-    seed: np.uint64,
-) -> tuple[float, int, int, float, np.uint64]:
-    """The exact best value of the pairs whose first item is at one of `positions`; and the pair of highest priority
-    among those worth at least `floor`.
-
-    positions index `rows` (c,), the ascending rows of the belief that make up the group; variance (n,) is marginal.
-    Pairs that even with some rounding are not worth `reached` are passed over. Returns (best, i, j, value, priority),
-    with i = -1 where no pair reaches the floor.
-    """
-    best = NO_PAIR
-    chosen_i, chosen_j, chosen_value, chosen_priority = -1, -1, NO_PAIR, np.uint64(0)
-    for position in positions:
-        mask = mask_start[position]
-        i = rows[position]
-        deviation = math.sqrt(variance[i])
-        for other in range(position + 1, rows.shape[0]):
-            if mask < mask_start[position + 1] and mask_column[mask] == other:
-                mask += 1
-                continue
-            j = rows[other]
-            widest = deviation + math.sqrt(variance[j])
-            margin = mean[i] - mean[j]
-            # The widest that a difference can be spares most pairs the sum over columns.
-            if power_utility(margin, widest * widest, exponent) < reached:
-                continue
-            if power_utility(margin, quick_variance(base, residual, factor, sign, i, j), exponent) < reached:
-                continue
-            value = power_utility(margin, difference_variance(base, residual, factor, sign, i, j), exponent)
-            best = max(best, value)
-            if value >= floor:
-                priority = pair_priority(seed, i, j)
-                if chosen_i < 0 or priority > chosen_priority:
-                    chosen_i, chosen_j, chosen_value, chosen_priority = i, j, value, priority
-    return best, chosen_i, chosen_j, chosen_value, chosen_priority
-
-
-@compiled
-def sorted_difference(some: Integers, others: Integers) -> Integers:
-    """The numbers of one ascending array that another does not hold."""
-    kept = np.empty(some.shape[0], dtype=np.int64)
-    count, other = 0, 0
-    for number in some:
-        while other < others.shape[0] and others[other] < number:
-            other += 1
-        if other == others.shape[0] or others[other] != number:
-            kept[count] = number
-            count += 1
-    return kept[:count].copy()
 
 
 @compiled
@@ -423,45 +224,6 @@ def triangle_pairs(start: int, stop: int, count: int) -> tuple[Integers, Integer
         first[rank - start] = row
         second[rank - start] = count - (row_end - rank)
     return first, second
-
-
-@fast
-def draw_variances(growth: Floats, decay: Floats, left: Integers, right: Integers) -> Floats:
-    """(P,) the variance over draws of sigma(f_i - f_j) of each pair.
-
-    growth, decay (n, S): exp(f) and exp(-f) of S >= 2 draws of the scores, so that no pair needs an exp.
-    """
-    draws = growth.shape[1]
-    values = np.empty(left.shape[0])
-    for pair in range(left.shape[0]):
-        # i < j, so that (i, j) and (j, i) get the same bits.
-        i, j = min(left[pair], right[pair]), max(left[pair], right[pair])
-        # Against the first draw, so that a small variance is no difference of large numbers.
-        shift = 1.0 / (1.0 + decay[i, 0] * growth[j, 0])
-        total, squared = 0.0, 0.0
-        for draw in range(1, draws):
-            gap = 1.0 / (1.0 + decay[i, draw] * growth[j, draw]) - shift
-            total += gap
-            squared += gap * gap
-        values[pair] = max(squared - total * total / draws, 0.0) / (draws - 1)
-    return values
-
-
-@compiled
-def draw_variances_wide(draws: Floats, left: Integers, right: Integers) -> Floats:
-    """`draw_variances` of draws (n, S) so far apart that their exp would overflow: one exp per pair and draw."""
-    count = draws.shape[1]
-    values = np.empty(left.shape[0])
-    for pair in range(left.shape[0]):
-        i, j = min(left[pair], right[pair]), max(left[pair], right[pair])
-        shift = sigmoid(draws[i, 0] - draws[j, 0])
-        total, squared = 0.0, 0.0
-        for draw in range(1, count):
-            gap = sigmoid(draws[i, draw] - draws[j, draw]) - shift
-            total += gap
-            squared += gap * gap
-        values[pair] = max(squared - total * total / count, 0.0) / (count - 1)
-    return values
 
 
 @compiled

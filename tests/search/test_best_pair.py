@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ordinate import kernels
 from ordinate.belief import Belief, DenseBelief, FactoredBelief, difference, update
 from ordinate.errors import PoolExhausted
-from ordinate.search import AllPairs, CurvaturePower, PairList, Utility, best_pair, best_scored
+from ordinate.search import AllPairs, CurvaturePower, PairList, Utility, best_pair, best_scored, row_loops
 from ordinate.search.choice import TIE
 from ordinate.types import Floats
 
@@ -116,10 +116,10 @@ def test_both_scans_of_a_tile_agree_where_both_may_be_used(exponent: int) -> Non
     start, column = np.zeros(51, dtype=np.int64), np.empty(0, dtype=np.int64)
     rows, narrow, wide = np.arange(50), np.empty(50), np.empty(50)
     tile = factor @ factor.T
-    kernels.row_maxima(tile, rows, 0, variance, np.exp(mean), np.exp(-mean), exponent, start, column, narrow)
-    kernels.row_maxima_wide(tile, rows, 0, variance, mean, exponent, start, column, wide)
+    row_loops.row_maxima(tile, rows, 0, variance, np.exp(mean), np.exp(-mean), exponent, start, column, narrow)
+    row_loops.row_maxima_wide(tile, rows, 0, variance, mean, exponent, start, column, wide)
     np.testing.assert_allclose(narrow, wide, rtol=1e-10)
-    assert wide[-1] == kernels.NO_PAIR
+    assert wide[-1] == row_loops.NO_PAIR
 
 
 @pytest.mark.parametrize("utility", [CurvaturePower(2), plain])

@@ -5,11 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from ordinate import kernels
 from ordinate.algorithms import ALGORITHMS
 from ordinate.belief import FactoredBelief, difference
 from ordinate.search import AllPairs, CurvaturePower, best_scored
-from ordinate.strategies.bayes_guro import BayesGuro, disagreement
+from ordinate.strategies.bayes_guro import BayesGuro, disagreement, draw_variances_wide
 from ordinate.types import Floats
 
 
@@ -71,7 +70,7 @@ def test_both_kernels_are_the_variance_over_draws(spread: float) -> None:
     np.testing.assert_allclose(disagreement(draws)(left, right), wanted, rtol=1e-6)
     np.testing.assert_array_equal(disagreement(draws)(left, right), disagreement(draws)(right, left))
     scores = np.ascontiguousarray(draws.T)
-    np.testing.assert_allclose(kernels.draw_variances_wide(scores, left, right), wanted, rtol=1e-6)
+    np.testing.assert_allclose(draw_variances_wide(scores, left, right), wanted, rtol=1e-6)
 
 
 def test_scores_too_far_apart_for_exp_are_compared_all_the_same() -> None:

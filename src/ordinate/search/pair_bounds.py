@@ -15,6 +15,7 @@ from ordinate import kernels
 from ordinate.belief import Belief, difference
 from ordinate.search.choice import Choice, Rising, floor_of
 from ordinate.search.pools import PairList
+from ordinate.types import Floats, Integers
 
 _LEAST = 256
 """Pairs looked at together: fewer would cost as much, more would look at pairs that the first of them rule out."""
@@ -36,9 +37,7 @@ class PairBounds:
             return False
         self._history = answered.history
         if pool is not self._pool:
-            self._upper = kernels.carried_over(
-                self._pool.left, self._pool.right, self._upper, pool.left, pool.right, math.inf
-            )
+            self._upper = _carried_over(self._pool.left, self._pool.right, self._upper, pool.left, pool.right, math.inf)
             self._pool = pool
         return True
 
@@ -65,3 +64,22 @@ class PairBounds:
         priorities = kernels.pair_priorities(seed, self._pool.left[tied], self._pool.right[tied])
         place = tied[int(np.argmax(priorities))]
         return Choice(int(self._pool.left[place]), int(self._pool.right[place]), float(values[place]), looked)
+
+
+@kernels.compiled
+def _carried_over(
+    old_left: Integers, old_right: Integers, old: Floats, left: Integers, right: Integers, otherwise: float
+) -> Floats:
+    """(P,) the old list's value of each pair of a new list, `otherwise` where it is not found.
+
+    Every pair in both is found if both lists are in the same order; a value is never that of another pair.
+    """
+    values = np.full(left.shape[0], otherwise)
+    place = 0
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        while place < old.shape[0] and (old_left[place] < i or (old_left[place] == i and old_right[place] < j)):
+            place += 1
+        if place < old.shape[0] and old_left[place] == i and old_right[place] == j:
+            values[pair] = old[place]
+    return values

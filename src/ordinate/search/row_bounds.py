@@ -21,6 +21,7 @@ import numpy as np
 
 from ordinate import kernels
 from ordinate.belief import Belief, History, difference, tiles
+from ordinate.search import row_loops
 from ordinate.search.choice import ROUNDING, Choice, CurvaturePower, Rising, floor_of
 from ordinate.search.pools import AllPairs, PairList
 from ordinate.types import Floats, Integers
@@ -120,7 +121,7 @@ class RowBounds:
 
         while True:
             best = float(level.upper[level.fresh].max(initial=-math.inf))
-            lower = max(lower, floor_of(best, ROUNDING) - slack) if best > kernels.NO_PAIR else lower
+            lower = max(lower, floor_of(best, ROUNDING) - slack) if best > row_loops.NO_PAIR else lower
             # What is not fresh may besides have risen as far as the utility strays from never doing so.
             raised = _ceiling(level.upper * (1.0 + self._utility.wobble), slack + self._utility.faint)
             stale = np.flatnonzero(~level.fresh & (raised >= floor_of(lower)))
@@ -175,13 +176,13 @@ class RowBounds:
             margins = mean[positions][:, None] - mean[first:]
             variances = np.maximum(variance[positions][:, None] + variance[first:] - 2.0 * tile, 0.0)
             worths = self._utility(margins.ravel(), variances.ravel()).reshape(tile.shape)
-            kernels.largest_in_rows(worths, *where, *mask, maxima)
+            row_loops.largest_in_rows(worths, *where, *mask, maxima)
             return
         exponent = self._utility.exponent
         if group.growth is not None and group.decay is not None:
-            kernels.row_maxima(tile, *where, variance, group.growth, group.decay, exponent, *mask, maxima)
+            row_loops.row_maxima(tile, *where, variance, group.growth, group.decay, exponent, *mask, maxima)
         else:
-            kernels.row_maxima_wide(tile, *where, variance, belief.mean[group.rows], exponent, *mask, maxima)
+            row_loops.row_maxima_wide(tile, *where, variance, belief.mean[group.rows], exponent, *mask, maxima)
 
     def _settle(
         self,
@@ -216,10 +217,10 @@ class RowBounds:
     def _exact(
         self, belief: Belief, group: _Group, positions: Integers, reached: float, floor: float, seed: np.uint64
     ) -> tuple[float, int, int, float, np.uint64]:
-        """What `kernels.settle_near_ties` says of these rows."""
+        """What `row_loops.settle_near_ties` says of these rows."""
         start, column = self._apart.within(group)
         if isinstance(self._utility, CurvaturePower):
-            settled: tuple[float, int, int, float, np.uint64] = kernels.settle_near_ties(
+            settled: tuple[float, int, int, float, np.uint64] = row_loops.settle_near_ties(
                 positions,
                 group.rows,
                 belief.mean,
@@ -270,7 +271,7 @@ class _Apart:
 
     def lacked(self, pool: AllPairs) -> Integers:
         """The ranks that this pool lacks and that are not apart yet."""
-        ranks: Integers = kernels.sorted_difference(pool.masked, self._ranks)
+        ranks: Integers = row_loops.sorted_difference(pool.masked, self._ranks)
         return ranks
 
     def add(self, pool: AllPairs, new: Integers) -> Integers:
@@ -292,7 +293,7 @@ class _Apart:
         """The pairs put apart that this pool does not lack."""
         if not len(self._ranks):
             return PairList(self._ranks, self._ranks)
-        return pool.pairs_of(kernels.sorted_difference(self._ranks, pool.masked))
+        return pool.pairs_of(row_loops.sorted_difference(self._ranks, pool.masked))
 
 
 def _groups(division: list[Integers], mean: Floats) -> list[_Group]:
@@ -310,7 +311,7 @@ def _groups(division: list[Integers], mean: Floats) -> list[_Group]:
 def _ceiling(maxima: Floats, slack: float) -> Floats:
     """What row maxima may be with rounding; rows without a pair stay below every pair's worth."""
     raised: Floats = maxima + ROUNDING * np.abs(maxima) + slack
-    return np.where(maxima == kernels.NO_PAIR, kernels.NO_PAIR, raised)
+    return np.where(maxima == row_loops.NO_PAIR, row_loops.NO_PAIR, raised)
 
 
 def _span(rows: Integers) -> Integers | slice:
