@@ -118,6 +118,7 @@ def largest_in_rows(
 @fast
 def quick_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
     """`difference_variance` up to rounding, its sum in whatever order is quickest."""
+    # A text of its own: Numba's cache on disk does not tell two compilations of one function apart.
     squared = 0.0
     for column in range(factor.shape[1]):
         gap = factor[i, column] - factor[j, column]
