@@ -1,6 +1,7 @@
 """The study: asking, telling, taking back, leaving out, ordering, and the errors of each."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -600,3 +601,13 @@ def test_items_alike_to_the_model_count_half_in_the_expected_error_and_share_a_s
     alike = sum(int(np.sum((features[k + 1 :] == features[k]).all(axis=1))) for k in range(37))
     assert len(set(study.scores().tolist())) == 2
     assert study.expected_error() == pytest.approx(0.5 * alike / (37 * 36 / 2), abs=2e-3)
+
+
+def test_threads_may_share_a_study(study: Study) -> None:
+    def judge(name: str) -> None:
+        for _ in range(15):
+            study.tell(study.ask(name).id, "left")
+
+    with ThreadPoolExecutor(6) as people:
+        list(people.map(judge, "abcdef"))
+    assert study.annotators() == dict.fromkeys("abcdef", 15)

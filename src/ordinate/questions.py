@@ -53,20 +53,8 @@ class Questions(Ledger):
         back when the pairs run out; none left at all raises PoolExhausted. `among` allows only the pairs of a list.
         """
         name = named(annotator)
-        self._catch_up()
-        self._require_included(name)
-        if leases.due(self._state, now()):
-            self._write(lambda: self._append(self._expirations()))
         wanted = 1 if count is None else whole("count", count, 1)
-        overtaken = 0
-        while len(mine := asking.open_queries(self._state, name, among)) < wanted:
-            try:
-                overtaken += not self._ask_another(name, among, locked=overtaken >= ATTEMPTS)
-            except (PoolExhausted, BudgetSpent, StudyPaused):
-                if not mine:
-                    raise
-                break
-        queries = [self._query(entry) for entry in mine[:wanted]]
+        queries = self._topped_up(name, wanted, among)
         return queries[0] if count is None else queries
 
     @locked
@@ -181,10 +169,27 @@ class Questions(Ledger):
 
         return self._write(take_back)
 
+    @locked
+    def _topped_up(self, annotator: str | None, wanted: int, among: PairList | None) -> list[Query]:
+        """The annotator's first open queries, new ones among them where there were fewer than `wanted`."""
+        self._catch_up()
+        self._require_included(annotator)
+        if leases.due(self._state, now()):
+            self._write(lambda: self._append(self._expirations()))
+        overtaken = 0
+        while len(mine := asking.open_queries(self._state, annotator, among)) < wanted:
+            try:
+                overtaken += not self._ask_another(annotator, among, locked=overtaken >= ATTEMPTS)
+            except (PoolExhausted, BudgetSpent, StudyPaused):
+                if not mine:
+                    raise
+                break
+        return [self._query(entry) for entry in mine[:wanted]]
+
     def _ask_another(self, annotator: str | None, among: PairList | None, *, locked: bool) -> bool:
         """Choose a pair and ask it; False where others wrote meanwhile, so that the choice rests on an old log.
 
-        A choice may take a while, so it is made before the lock is taken, unless `locked`.
+        A choice may take a while, so it is made before the storage is locked, unless `locked`.
         """
         chosen = None if locked else self._choose(annotator, among)
 
