@@ -127,6 +127,20 @@ def test_a_name_with_a_link_of_its_own_is_not_to_be_taken(site):
     assert own.post("/queries", {"annotator": "Bob"}).status_code == 403
 
 
+def test_a_program_with_a_shared_link_does_not_speak_for_a_name_with_a_link_of_its_own(site):
+    shared = site.program()
+    (query,) = shared.ask(annotator="Ann")
+    site.token("annotator", "Ann")
+    assert shared.post("/queries", {"annotator": "Ann"}).status_code == 409
+    assert shared.tell(query, annotator="Ann").status_code == 409
+    status = shared.client.get("/api/v1/studies/essays", headers={**shared.headers, "X-Annotator": "Ann"})
+    assert status.status_code == 409
+    assert shared.post("/undo", {"annotator": "Ann"}).status_code == 409
+    assert site.study.annotators() == {}
+    assert site.program("annotator", "Ann").tell(query).status_code == 200
+    assert site.program("owner").ask(annotator="Ann")
+
+
 def test_the_secret_is_for_its_owner_alone(tmp_path):
     path = tmp_path / "secret"
     secret = secret_in(path)

@@ -8,7 +8,7 @@ from fastapi import Depends, Path, Request
 from fastapi.security import HTTPBearer
 
 from ordinate.errors import InvalidInput
-from ordinate.rules import Link, Role
+from ordinate.rules import Link
 from ordinate.server.headers import SAFE
 from ordinate.server.keys import Keys, Session
 from ordinate.server.problems import Problem
@@ -35,6 +35,8 @@ class Caller(NamedTuple):
     def name(self, given: str | None) -> str | None:
         """Whose questions these are: the session's or the link's own; with a shared link's token, who is named."""
         if self.session is None and self.link.annotator is None:
+            if not self.is_owner:
+                require_free_name(self.served, given)
             return given or None
         if given not in (None, "", self.annotator):
             raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
@@ -132,10 +134,15 @@ def cookie_name(served: Served) -> str:
     return f"ordinate-{served.study.token}"
 
 
-def require(caller: Caller, role: Role) -> None:
-    """Raise a problem 403 where a caller has another role."""
-    if role == "owner" and not caller.is_owner:
+def require_owner(caller: Caller) -> None:
+    if not caller.is_owner:
         raise Problem(403, "only the owner of the study may do this")
+
+
+def require_free_name(served: Served, name: str | None) -> None:
+    """Raise a problem 409 where this name has a link of its own, so that no shared one speaks for it."""
+    if name and any(link.annotator == name for link in served.study.links()):
+        raise Problem(409, f"{name} has a link of their own; choose another name")
 
 
 def _door(request: Request) -> Door:
@@ -153,7 +160,7 @@ def _anybody(
 
 
 def _owner(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
-    require(caller, "owner")
+    require_owner(caller)
     return caller
 
 

@@ -12,7 +12,7 @@ from fastapi.templating import Jinja2Templates
 from ordinate import __version__
 from ordinate.cells import plain_text
 from ordinate.server import media
-from ordinate.server.access import Caller, TheDoor, cookie_name, require
+from ordinate.server.access import Caller, TheDoor, cookie_name, require_free_name, require_owner
 from ordinate.server.headers import MEDIA
 from ordinate.server.keys import SESSION_SECONDS
 from ordinate.server.problems import Problem
@@ -48,9 +48,8 @@ def enter(
         served = door.served(study)
         link = door.signed_link(served, signed)
         annotator = link.annotator or _name(name)
-        taken = {one.annotator for one in served.study.links() if one.annotator is not None}
-        if link.annotator is None and annotator in taken:
-            raise Problem(409, f"{annotator} has a link of their own; choose another name")
+        if link.annotator is None:
+            require_free_name(served, annotator)
     except Problem as problem:
         return _closed(request, problem)
     target = f"/owner/{study}" if link.role == "owner" else f"/judge/{study}"
@@ -106,7 +105,8 @@ def _inside(request: Request, door: Any, study: str, template: str, *, owner: bo
     try:
         served = door.served(study)
         caller: Caller = door.enter(request, served)
-        require(caller, "owner" if owner else "annotator")
+        if owner:
+            require_owner(caller)
     except Problem as problem:
         return _closed(request, problem)
     settings = served.study.settings
