@@ -333,6 +333,13 @@ def test_guessing_links_is_slow(site):
     assert codes[-1] == 429
 
 
+def test_a_valid_link_that_is_looked_at_costs_nothing(site):
+    """A lecture hall behind one address opens the link, and then everybody may come in."""
+    shared = site.token()
+    assert {site.client.get(f"/join/essays/{shared}").status_code for _ in range(80)} == {200}
+    assert site.browser("Ann").get("").status_code == 200
+
+
 def test_large_requests_are_refused(site, monkeypatch):
     monkeypatch.setattr("ordinate.server.headers.LARGEST_BODY", 10_000)
     ann = site.browser("Ann")

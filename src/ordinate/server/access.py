@@ -82,7 +82,7 @@ class Door:
     def enter(self, request: Request, served: Served) -> Caller:
         """The caller of a request. Raises problems 401, 403, 429."""
         try:
-            caller = self._caller(request, served)
+            caller = self.caller(request, served)
         except Problem:
             self.knock(request)
             raise
@@ -95,7 +95,7 @@ class Door:
         refusal: Problem | None = None
         for served in self.hall:
             try:
-                found.append((served, self._caller(request, served)))
+                found.append((served, self.caller(request, served)))
             except Problem as problem:
                 refusal = problem
         if not found:
@@ -109,10 +109,11 @@ class Door:
         rate.spend((caller.served.name, caller.link.id, caller.annotator))
 
     def knock(self, request: Request) -> None:
-        """Count somebody who has shown no valid link."""
+        """Count somebody who has shown no valid link, or who begins a session."""
         self._strangers.spend(request.client.host if request.client else "")
 
-    def _caller(self, request: Request, served: Served) -> Caller:
+    def caller(self, request: Request, served: Served) -> Caller:
+        """The caller of a request, not counted. Raises problems 401, 403."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             link = self.signed_link(served, token.strip())

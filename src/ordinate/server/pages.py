@@ -12,11 +12,12 @@ from fastapi.templating import Jinja2Templates
 from ordinate import __version__
 from ordinate.cells import plain_text
 from ordinate.server import media
-from ordinate.server.access import Caller, TheDoor, cookie_name, require_free_name, require_owner
+from ordinate.server.access import Door, TheDoor, cookie_name, require_free_name, require_owner
 from ordinate.server.headers import MEDIA
 from ordinate.server.keys import SESSION_SECONDS
 from ordinate.server.problems import Problem
 from ordinate.server.question import rendered
+from ordinate.server.served import Served
 from ordinate.server.static import versioned
 
 router = APIRouter(include_in_schema=False)
@@ -27,14 +28,14 @@ LONGEST_NAME = 80
 
 @router.get("/join/{study}/{signed}", name="join")
 def join(request: Request, door: TheDoor, study: str, signed: str) -> Response:
-    """The way in. A link that says who somebody is, or an owner's, leads straight on; others ask for a name first."""
+    """The way in: a page that says what the link is for, and asks for a name unless the link has one."""
     try:
         served = door.served(study)
         link = door.signed_link(served, signed)
     except Problem as problem:
         door.knock(request)
         return _closed(request, problem)
-    known = _session_name(request, door, study)
+    known = _session_name(request, door, served)
     context = {"study": study, "question_html": rendered(served.study.settings.question), "role": link.role}
     return _page(request, "join.html", name=link.annotator or known or "", named=link.annotator is not None, **context)
 
@@ -101,10 +102,10 @@ def front(request: Request) -> Response:
     return _closed(request, Problem(404, "open the link that you were given"))
 
 
-def _inside(request: Request, door: Any, study: str, template: str, *, owner: bool) -> Response:
+def _inside(request: Request, door: Door, study: str, template: str, *, owner: bool) -> Response:
     try:
         served = door.served(study)
-        caller: Caller = door.enter(request, served)
+        caller = door.enter(request, served)
         if owner:
             require_owner(caller)
     except Problem as problem:
@@ -135,12 +136,11 @@ def _closed(request: Request, problem: Problem) -> Response:
     return response
 
 
-def _session_name(request: Request, door: Any, study: str) -> str | None:
+def _session_name(request: Request, door: Door, served: Served) -> str | None:
     try:
-        name: str | None = door.enter(request, door.served(study)).annotator
+        return door.caller(request, served).annotator
     except Problem:
         return None
-    return name
 
 
 def _name(given: str) -> str:
