@@ -6,6 +6,7 @@ based on; losing all offers changes nothing but how long the next person waits.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -20,6 +21,8 @@ from ordinate.errors import PoolExhausted, StorageFailed
 from ordinate.leases import Offer
 from ordinate.study import Study
 from ordinate.types import Ordering
+
+log = logging.getLogger("ordinate.server")
 
 PATIENCE = 60.0
 """Seconds that a request waits for a pair."""
@@ -86,6 +89,13 @@ def one_process() -> Executor:
 # The half that runs in the server -----------------------------------------------------------------------------------
 
 
+def _lost(error: BaseException) -> BaseException:
+    """The error of work in the other process; where that process was killed, one that says to ask again."""
+    if isinstance(error, BrokenExecutor):
+        return StorageFailed("the process that chooses pairs has ended; ask again, and a new one begins")
+    return error
+
+
 class Ahead:
     """Offers for the annotators of one study, and its newest results."""
 
@@ -96,8 +106,7 @@ class Ahead:
         self._changed = threading.Condition()
         self._offers: dict[str | None, tuple[Offer, float]] = {}
         self._wanted: dict[str | None, None] = {}
-        self._exhausted: set[str | None] = set()
-        self._failure: BaseException | None = None
+        self._refusals: dict[str | None, BaseException] = {}
         self._busy = False
         self._closed = False
         self._results: Results | None = None
@@ -119,20 +128,16 @@ class Ahead:
                 self._go_on()
 
     def fetch(self, annotator: str | None) -> Offer:
-        """A pair that was not offered to this annotator before. Raises PoolExhausted."""
+        """A pair that was not offered to this annotator before. Raises PoolExhausted, StorageFailed."""
         with self._changed:
             self._offers.pop(annotator, None)
-            self._exhausted.discard(annotator)
-            self._failure = None
+            self._refusals.pop(annotator, None)
             self._wanted[annotator] = None
             self._go_on()
             until = time.monotonic() + PATIENCE
             while annotator not in self._offers:
-                if self._failure is not None:
-                    raise self._failure
-                if annotator in self._exhausted:
-                    self._exhausted.discard(annotator)
-                    raise PoolExhausted("no pair is left to ask")
+                if annotator in self._refusals:
+                    raise self._refusals[annotator]
                 if self._closed or not self._changed.wait(until - time.monotonic()):
                     raise StorageFailed("choosing a pair takes too long just now; try again in a moment")
             return self._offers[annotator][0]
@@ -153,7 +158,10 @@ class Ahead:
         return self._results
 
     def ordering(self) -> Ordering:
-        result: Ordering = self._submit(_ordering).result()
+        try:
+            result: Ordering = self._submit(_ordering).result()
+        except BrokenExecutor as error:
+            raise _lost(error) from error
         return result
 
     def close(self) -> None:
@@ -174,7 +182,6 @@ class Ahead:
         self._offers = {name: kept for name, kept in self._offers.items() if now - kept[1] < FORGOTTEN}
         if self._wanted:
             annotators = list(self._wanted)
-            self._wanted.clear()
             beyond = [(offer.left, offer.right, offer.annotator) for offer, _ in self._offers.values()]
             self._start(_choose, lambda chosen: self._keep(annotators, chosen), annotators, beyond)
         elif self._stale():
@@ -204,7 +211,9 @@ class Ahead:
                 if error is None:
                     keep(future.result())
                 else:
-                    self._failure = error
+                    log.error("%s failed in %s", work.__name__, self._url, exc_info=error)
+                    self._refusals |= dict.fromkeys(self._wanted, _lost(error))
+                    self._wanted.clear()
                 self._changed.notify_all()
                 if error is None:
                     self._go_on()
@@ -223,8 +232,9 @@ class Ahead:
     def _keep(self, annotators: list[str | None], chosen: list[Offer | None]) -> None:
         now = time.monotonic()
         for annotator, offer in zip(annotators, chosen, strict=True):
+            del self._wanted[annotator]
             if offer is None:
-                self._exhausted.add(annotator)
+                self._refusals[annotator] = PoolExhausted("no pair is left to ask")
             else:
                 self._offers[annotator] = (offer, now)
 
