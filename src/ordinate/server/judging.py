@@ -91,7 +91,8 @@ def answers(
     counts = served.study.annotators()
     served.ahead.answered(sum(counts.values()))
     accepted = Accepted(your_answers=counts.get(annotator, 0), next=[])
-    if told.count:
+    # Whoever was excluded meanwhile is given nothing more; the answer is stored all the same.
+    if told.count and annotator not in served.study.excluded_annotators:
         given = served.give(annotator, told.count, told.tab, wait=False)
         accepted.next = [served.shown(lease) for lease in given.queries]
         accepted.finished, accepted.paused = given.finished, given.paused
