@@ -1,12 +1,14 @@
-"""What SECURITY.md promises, one test each."""
+"""What SECURITY.md promises, one test each, but for media (test_media.py) and the command (tests/cli/test_serve.py)."""
 
 from __future__ import annotations
 
 import json
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -44,6 +46,7 @@ def test_a_link_opens_its_own_study_only(site):
 
 def test_forged_links_are_refused(site):
     token = site.token("owner")
+    assert len(token.rpartition(".")[2]) == 27, "160 bits in base64"
     forged = [
         token[:-1] + ("A" if token[-1] != "A" else "B"),
         Keys("another secret, long enough").link(site.study.token, "owner"),
@@ -101,7 +104,10 @@ def test_a_session_is_no_link_and_a_link_no_session(site):
 def test_sessions_end(site, monkeypatch):
     browser = site.browser("Ann")
     assert browser.get("").status_code == 200
-    monkeypatch.setattr("ordinate.server.keys.SESSION_SECONDS", -1)
+    days, start = 24 * 3600, time.time()
+    monkeypatch.setattr("itsdangerous.timed.time", SimpleNamespace(time=lambda: start + 30 * days - 60))
+    assert browser.get("").status_code == 200
+    monkeypatch.setattr("itsdangerous.timed.time", SimpleNamespace(time=lambda: start + 30 * days + 60))
     assert browser.get("").status_code == 401
 
 
@@ -152,6 +158,15 @@ def test_the_secret_is_for_its_owner_alone(tmp_path):
         secret_in(path)
     with pytest.raises(ValueError, match="at least 16"):
         Keys("short")
+
+
+def test_a_copy_of_the_study_opens_no_server(site):
+    token = site.token("owner")
+    site.browser("Olga", "owner", token=token)
+    stored = b"".join(path.read_bytes() for path in site.served.path.parent.glob("essays.db*"))
+    assert b"item 00" in stored
+    for secret in ("a secret of these tests", token, token.rpartition(".")[2]):
+        assert secret.encode() not in stored
 
 
 # Roles -----------------------------------------------------------------------------------------------------------
@@ -233,6 +248,7 @@ def test_pages_run_no_foreign_code_and_stand_in_no_frame(site, path):
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
     assert headers["x-frame-options"] == "DENY"
+    assert headers["cache-control"] == "no-store"
 
 
 def test_pages_hold_no_inline_code(site):
@@ -327,10 +343,31 @@ def test_one_caller_cannot_keep_the_others_waiting(build):
     assert bob.get("").status_code == 200
 
 
-def test_guessing_links_is_slow(site):
-    codes = [site.client.get(f"/join/essays/guess-{number}").status_code for number in range(80)]
-    assert codes[0] == 401
-    assert codes[-1] == 429
+@pytest.mark.parametrize(
+    ("who", "options", "at_once", "a_second"),
+    [("stranger", {}, 60, 2), ("annotator", {}, 120, 30), ("program", {"per_second": 1.0}, 40, 10)],
+)
+def test_how_often_one_may_ask(build, monkeypatch, who, options, at_once, a_second):
+    clock = [0.0]
+    monkeypatch.setattr("ordinate.server.rates.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    site = build(app=options)
+    annotator, program = site.browser("Ann"), site.program()
+    ask = {
+        "stranger": lambda: site.client.get("/join/essays/guess"),
+        "annotator": lambda: annotator.get(""),
+        "program": lambda: program.get(""),
+    }[who]
+
+    def answered() -> int:
+        count = 0
+        while ask().status_code != 429:
+            count += 1
+        return count
+
+    clock[0] += 1000
+    assert answered() == at_once
+    clock[0] += 1
+    assert answered() == a_second
 
 
 def test_a_valid_link_that_is_looked_at_costs_nothing(site):
