@@ -2,6 +2,9 @@
 
 A lease ends by an entry "expire" that whoever notices first appends, so a fold of the log needs no clock. An
 answer that comes later still counts while the pair was not given to somebody else.
+
+A pair is given to nobody while another holds it. An undo gives nothing: it opens a query again for who answered it, who
+would otherwise lose the answer that they are correcting, even where somebody else was given the pair since.
 """
 
 from __future__ import annotations

@@ -194,6 +194,26 @@ def test_undo_opens_the_pair_again_for_a_whole_lease(build: Any, clock: Any) -> 
     assert ann.post("/undo").status_code == 409
 
 
+def test_undo_opens_a_pair_that_somebody_else_has_by_now(build: Any) -> None:
+    """Both judge it, as two people may who are asked one after the other; meanwhile nobody else gets it."""
+    from ordinate.types import Items
+
+    site = build(Items(["a", "b"]))
+    ann, bob, cem = (site.browser(name) for name in ("Ann", "Bob", "Cem"))
+    (query,) = ann.ask()
+    ann.tell(query, "left")
+    (held,) = bob.ask()
+    assert pair(held) == pair(query)
+    undone = ann.post("/undo").json()["query"]
+    assert ann.ask() == [undone]
+    assert bob.ask() == [held]
+    assert bob.tell(held, "left").status_code == 200
+    assert cem.post("/queries").json()["finished"] == "exhausted"
+    assert ann.tell(undone, "right").status_code == 200
+    assert site.study.annotators() == {"Ann": 1, "Bob": 1}
+    assert len(cem.ask()) == 1
+
+
 def test_budgets_end_the_questions(build: Any) -> None:
     site = build(annotator_budget=2, budget=3)
     ann, bob = site.browser("Ann"), site.browser("Bob")
