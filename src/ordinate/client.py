@@ -58,18 +58,19 @@ class Client:
 
     def ask(self, annotator: str | None = None, count: int = 1) -> list[Query]:
         """The annotator's open queries, topped up to `count`. Raises PoolExhausted, BudgetSpent, StudyPaused."""
-        given = self.queries(annotator, count)
-        if not given["queries"]:
+        return [as_query(one) for one in self.ask_shown(annotator, count)]
+
+    def ask_shown(self, annotator: str | None = None, count: int = 1) -> list[dict[str, Any]]:
+        """`ask` as the server sends it, with what there is to show of each item."""
+        given = self._send("POST", "/queries", json={"count": count, "annotator": annotator})
+        queries: list[dict[str, Any]] = given["queries"]
+        if not queries:
             if given["paused"]:
                 raise errors.StudyPaused("the owner has paused this study")
             if given["finished"] == "exhausted":
                 raise errors.PoolExhausted("no pair is left to ask")
             raise errors.BudgetSpent("all answers that were asked for are given", given["finished"] == "total-budget")
-        return [as_query(one) for one in given["queries"]]
-
-    def queries(self, annotator: str | None = None, count: int = 1) -> dict[str, Any]:
-        """The same as the server sends it, with what there is to show of each item."""
-        return self._send("POST", "/queries", json={"count": count, "annotator": annotator})
+        return queries
 
     def tell(self, query: str, answer: Answer, annotator: str | None = None, *, reason: str | None = None) -> int:
         """Answer a query; returns how many answers the annotator has given. On the server's disk on return."""

@@ -37,9 +37,8 @@ def ask(
         with open_client(server) as client:
             from ordinate.client import as_query
 
-            question, given = client.status(annotator)["question"], client.queries(annotator, count)["queries"]
-            # Without any, this says why.
-            queries = [as_query(one) for one in given] or client.ask(annotator, count)
+            question, given = client.status(annotator)["question"], client.ask_shown(annotator, count)
+            queries = [as_query(one) for one in given]
             contents = {item["id"]: _shown(item) for one in given for item in (one["left"], one["right"])}
     else:
         with open_study(address) as opened:
