@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SECRET_VARIABLE = "ORDINATE_SECRET"
 SECRET_FILE = ".ordinate-secret"
-INTERRUPTED = 130
 
 
 def serve(

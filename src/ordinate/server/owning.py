@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 from ordinate.errors import InvalidInput
 from ordinate.rules import Link
 from ordinate.server import media
-from ordinate.server.access import Owner, TheDoor
+from ordinate.server.access import Door, Owner, TheDoor
 from ordinate.server.problems import Problem
 from ordinate.server.schemas import (
     Added,
@@ -156,19 +156,7 @@ def change_rules(caller: Owner, changes: RuleChanges) -> RulesShown:
 @router.get("/{study}/annotators", summary="Who answers")
 def annotators(caller: Owner) -> Annotators:
     """Everybody who was given a pair or whose answers were imported, with how often they agreed with themselves."""
-    rows = [
-        Annotator(
-            name=one.name,
-            answers=one.answers,
-            skips=one.skips,
-            open=one.open,
-            repeats=one.repeats,
-            repeats_agreed=one.repeats_agreed,
-            excluded=one.excluded,
-        )
-        for one in caller.served.study.people()
-    ]
-    return Annotators(annotators=rows)
+    return Annotators(annotators=[Annotator(**one._asdict()) for one in caller.served.study.people()])
 
 
 @router.post("/{study}/exclusions", summary="Leave an item or an annotator out, or take them in again")
@@ -214,7 +202,7 @@ def create(request: Request, door: TheDoor, new: NewStudy) -> Created:
     )
 
 
-def show_link(request: Request, door: Any, served: Served, link: Link) -> LinkShown:
+def show_link(request: Request, door: Door, served: Served, link: Link) -> LinkShown:
     """A link with the address to hand out, unless it is revoked."""
     token = None if link.revoked else door.keys.link(served.study.token, link.id)
     url = None if token is None else str(request.url_for("join", study=served.name, signed=token))

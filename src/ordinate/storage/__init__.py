@@ -50,10 +50,7 @@ def create(url: str | None, settings: Settings, items: Items) -> Storage:
 
 def open(url: str) -> Storage:
     """The storage at the address. Raises StudyNotFound, and makes none; raises NotAStudy for any other file."""
-    path = _sqlite_path(url)
-    from ordinate.storage import sqlite
-
-    return sqlite.open(path)
+    return _sql(url)
 
 
 def upgrade(url: str) -> tuple[str, str]:
