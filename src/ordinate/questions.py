@@ -88,8 +88,8 @@ class Questions(Ledger):
     ) -> list[Lease]:
         """The annotator's open queries, topped up to `count` with offers of `choose` that still stand.
 
-        Queries given to another tab of the same annotator come only where there is nothing else. Raises BudgetSpent,
-        StudyPaused where nothing is open and nothing may be given.
+        Queries given to another tab of the same annotator come only where nothing may be given. Raises BudgetSpent,
+        StudyPaused where nothing is open either.
         """
         name, wanted = named(annotator), whole("count", count, 1)
 
@@ -109,6 +109,11 @@ class Questions(Ledger):
             return [self._lease(entry) for entry in mine[:wanted]]
 
         return self._write(take)
+
+    @locked
+    def held(self, annotator: str | None) -> list[Lease]:
+        """The annotator's open queries, oldest first, given to whichever tab."""
+        return [self._lease(entry) for entry in asking.open_queries(self._catch_up(), named(annotator))]
 
     @locked
     def query(self, query_id: str) -> Query:

@@ -93,6 +93,19 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_there_is_nothing_else(build:
     assert ann.ask(2, tab="new") == held
 
 
+def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) -> None:
+    from ordinate.types import Items
+
+    site = build(Items(["a", "b", "c"]))
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    held = ann.ask(3, tab="closed")
+    assert ann.ask(2, tab="new") == held[:2]
+    assert bob.post("/queries").json()["finished"] == "exhausted"
+    for query in held:
+        ann.tell(query, tab="new")
+    assert ann.post("/queries", {"tab": "new"}).json()["finished"] == "exhausted"
+
+
 def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Any) -> None:
     from ordinate.types import Items
 

@@ -67,6 +67,8 @@ class Served:
         except StudyPaused:
             return Given(queries, paused=True)
         except PoolExhausted:
+            # A tab that was closed may hold the last pairs.
+            queries = queries or self.study.held(annotator)[:count]
             return Given(queries, None if queries else "exhausted")
         return Given(queries)
 
