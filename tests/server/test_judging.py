@@ -134,6 +134,18 @@ def test_a_late_answer_counts_while_nobody_else_has_the_pair(build: Any, clock: 
     assert site.study.annotators() == {"Ann": 1}
 
 
+def test_a_late_answer_counts_where_who_had_the_pair_next_skipped_it(build: Any, clock: Any) -> None:
+    from ordinate.types import Items
+
+    site = build(Items(["a", "b"]), lease=60.0)
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    (held,) = ann.ask()
+    clock(61)
+    bob.tell(bob.ask()[0], "skip")
+    assert ann.tell(held).status_code == 200
+    assert site.study.annotators() == {"Ann": 1}
+
+
 def test_a_pair_on_the_screen_keeps_its_lease(build: Any, clock: Any) -> None:
     site = build(lease=60.0)
     ann = site.browser("Ann")
