@@ -77,6 +77,16 @@ def test_nobody_gets_a_pair_that_another_holds(site: Any) -> None:
     assert len(people[0].ask(20)) == 20
 
 
+def test_an_offer_does_not_stand_while_one_of_its_items_is_left_out(site: Any) -> None:
+    (offer,) = site.study.choose(["Ann"])
+    for item in (offer.left, offer.right):
+        site.study.exclude_item(item)
+        assert site.study.take("Ann", 1, [offer]) == []
+        site.study.include_item(item)
+    (taken,) = site.study.take("Ann", 1, [offer])
+    assert (taken.query.left, taken.query.right) == (offer.left, offer.right)
+
+
 def test_two_tabs_of_one_person_do_not_fight(site: Any) -> None:
     ann = site.browser("Ann")
     one, other = ann.ask(2, tab="one"), ann.ask(2, tab="other")

@@ -335,9 +335,7 @@ def test_the_question_is_harmless_html(markdown):
 def test_one_caller_cannot_keep_the_others_waiting(build):
     site = build(app={"per_second": 5.0})
     ann, bob = site.browser("Ann"), site.browser("Bob")
-    codes = [ann.get("").status_code for _ in range(30)]
-    assert 429 in codes
-    refused = ann.get("")
+    refused = next(reply for reply in (ann.get("") for _ in range(1000)) if reply.status_code == 429)
     assert refused.headers["content-type"] == "application/problem+json"
     assert int(refused.headers["retry-after"]) >= 1
     assert bob.get("").status_code == 200
