@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.options import AsJson, StudyFile, open_study
 from ordinate.cli.screen import console, count, error_in_words, one_line, print_json
-from ordinate.types import Query
+
+if TYPE_CHECKING:
+    from ordinate.types import Query
 
 OPEN_SHOWN = 4
 
