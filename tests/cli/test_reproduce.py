@@ -60,6 +60,14 @@ def test_an_unknown_experiment_lists_those_there_are(run):
     assert all(name in done.err for name in EXPERIMENTS)
 
 
+@pytest.mark.parametrize("option", ["--task", "--reference"])
+def test_what_belongs_to_the_synthetic_experiment_is_refused_elsewhere(run, folder, option):
+    (folder / "file").write_text(json.dumps({"algorithms": {"GURO": {"step": [0], "mean": [0.5], "se": [0.0]}}}))
+    done = run("reproduce", "wisc-ads", option, "file", "--folder", ".")
+    assert done.code == 2
+    assert f"{option} belongs to the synthetic experiment; wisc-ads has no use for file" in done.err
+
+
 @pytest.mark.parametrize("wrong", ["{", "{}", '{"algorithms": {"GURO": {"step": [0]}}}'])
 def test_a_reference_of_another_layout_is_refused(run, folder, wrong):
     (folder / "reference.json").write_text(wrong)

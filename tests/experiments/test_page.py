@@ -135,7 +135,7 @@ def test_a_setting_says_how_many_seeds_its_algorithms_have(everything, tmp_path)
             if seed == 0 or name != "trueskill"]  # fmt: skip
     fewer = done._replace(rows={setting: {name: [values[place] for place in kept] for name, values in rows.items()}})
     page = tmp_path / "page.md"
-    for one, said in ((done, "8 algorithms, 2 seeds"), (fewer, "8 algorithms, 1 to 2 seeds")):
+    for one, said in ((done, "algorithms: 8, seeds: 2,"), (fewer, "algorithms: 8, seeds: 1 to 2,")):
         page.write_text("<!-- begin synthetic/synthetic -->\n<!-- end synthetic/synthetic -->")
         write_page(page, [one])
         assert f"{said}, 20 comparisons" in page.read_text()

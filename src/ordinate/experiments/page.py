@@ -93,7 +93,7 @@ def _section(done: Done) -> Iterable[str]:
     for setting in case.settings:
         rows = done.rows[setting.name]
         seeds = span(numbers_of_seeds(rows))
-        runs = f"{len(setting.algorithms)} algorithms, {seeds} seeds, {setting.plan.budget:,} comparisons"
+        runs = f"algorithms: {len(setting.algorithms)}, seeds: {seeds}, comparisons: {setting.plan.budget:,}"
         yield f"`{setting.name}`: {runs}; {core_minutes(rows):.1f} minutes of one core."
     for figure in shown(case.data.figures, done.rows):
         yield f"![{figure.title}]({FOLDER}/{figure.name}.png)"

@@ -82,9 +82,14 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
 def chosen(name: str, sources: Sources, wishes: Wishes, left_out: Callable[[DataMissing], None]) -> Iterator[Case]:
     """The cases of one experiment or, by ALL and REPORT, of every one; those of them without data are told.
 
-    Raises InvalidInput where it is no name, and DataMissing where the one that was named has no data.
+    Raises InvalidInput where it is no name or has no use for a task or a reference, and DataMissing where the one that
+    was named has no data.
     """
     if name not in (ALL, REPORT):
+        experiment(name)
+        for option, file in (("--task", sources.task), ("--reference", sources.reference)):
+            if file is not None and name != "synthetic":
+                raise InvalidInput(f"{option} belongs to the synthetic experiment; {name} has no use for {file}")
         yield from cases(name, sources, wishes)
         return
     for each in EXPERIMENTS:
