@@ -138,7 +138,7 @@ def test_a_setting_says_how_many_seeds_its_algorithms_have(everything, tmp_path)
     for one, said in ((done, "algorithms: 8, seeds: 2,"), (fewer, "algorithms: 8, seeds: 1 to 2,")):
         page.write_text("<!-- begin synthetic/synthetic -->\n<!-- end synthetic/synthetic -->")
         write_page(page, [one])
-        assert f"{said}, 20 comparisons" in page.read_text()
+        assert f"{said} comparisons: 20;" in page.read_text()
 
 
 @pytest.fixture(scope="module")
