@@ -73,6 +73,55 @@ def test_the_pair_is_of_the_pool_and_no_better_than_the_bound(
         assert found.utility == pytest.approx(exact.utility, rel=1e-9, abs=1e-12)
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    n=st.integers(2, 1300),
+    k=st.integers(0, 6),
+    groups=st.integers(1, 2),
+    spread=st.sampled_from([0.0, 1.0, 10.0, 300.0]),
+    exponent=st.sampled_from([0, 2]),
+    seed=st.integers(0, 2**32),
+)
+def test_the_loops_find_what_the_plain_formula_finds(
+    n: int, k: int, groups: int, spread: float, exponent: int, seed: int
+) -> None:
+    """The best partner of some rows in each chunk, and of each item among those after it."""
+    rng = np.random.default_rng(seed)
+    belief = make_belief(rng, n, k, spread, True)
+    group, places = rng.integers(0, groups, n), rng.permutation(n)[:150]
+    left, right = rng.choice(places, (2, 2000))
+    left, right = left[left != right], right[left != right]
+    pool = AllPairs.of(group).without(left, right)
+    universe = large._Universe.of(belief.features, group)
+    fit, barred = large._Fit.of(belief.mean, universe), large._Barred.of(pool, universe)
+    variance = large._Variances(universe, belief).after(()) + belief.residual[universe.rows]
+    scan = large._Scan(universe, fit, variance, belief.root, exponent, barred)
+
+    every = np.repeat(places, n), np.tile(np.arange(n), len(places))
+    worths = CurvaturePower(exponent)(*difference(plain(belief), *every)).reshape(-1, n)
+    worths[group[places][:, None] != group] = -1.0
+    apart = np.zeros((n, n), dtype=np.bool_)
+    apart[left, right] = apart[right, left] = apart[np.arange(n), np.arange(n)] = True
+    worths[apart[places]] = -1.0
+
+    rows = scan.rows(places[:9])
+    for number, place in enumerate(places[:9].tolist()):
+        mine = rows.left == place
+        chunks = np.array_split(worths[number], np.arange(large.scans.CHUNK, n, large.scans.CHUNK))
+        best = np.array([chunk.max() for chunk in chunks])
+        np.testing.assert_allclose(np.sort(rows.value[mine]), np.sort(best[best >= 0]), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(worths[number, rows.right[mine]], rows.value[mine], rtol=1e-4, atol=1e-5)
+
+    among = scan.among(places)
+    later = np.triu(worths[:, places], 1) - np.tril(np.ones((len(places), len(places))))
+    best = later.max(axis=1)
+    np.testing.assert_array_equal(among.left, places[best >= 0])
+    np.testing.assert_allclose(among.value, best[best >= 0], rtol=1e-4, atol=1e-5)
+    of_row = {place: number for number, place in enumerate(places.tolist())}
+    found = [worths[of_row[i], j] for i, j in zip(among.left.tolist(), among.right.tolist(), strict=True)]
+    np.testing.assert_allclose(found, among.value, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("shape", ["round", "clusters", "heavy"])
 def test_little_is_lost(shape: str) -> None:
     """Against the exact search over 12 million pairs, as it is in use: at most 1% of the utility on average."""

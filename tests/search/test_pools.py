@@ -41,6 +41,18 @@ def test_all_pairs_are_those_within_groups_less_the_masked(n: int, groups: int, 
         assert set(zip(items[first].tolist(), items[second].tolist(), strict=True)) == inside
 
 
+@pytest.mark.parametrize("count", [2, 3, 1000, 3_000_000])
+def test_the_pairs_of_a_rank_are_those_that_have_it(count: int) -> None:
+    """At the ends of rows, where a rounded root would tell the wrong one, by the definition of a rank."""
+    pool = AllPairs.of(np.zeros(count, dtype=np.int64))
+    rows = np.unique(np.concatenate([np.arange(count - 1)[:300], np.arange(count - 1)[-300:], [count // 2 - 1]]))
+    starts = np.array([row * count - row * (row + 1) // 2 for row in rows.tolist()])
+    lengths = count - 1 - rows
+    first, last = pool.positions(0, starts), pool.positions(0, starts + lengths - 1)
+    np.testing.assert_array_equal(first, (rows, rows + 1))
+    np.testing.assert_array_equal(last, (rows, np.full(len(rows), count - 1)))
+
+
 def test_masking_pairs_across_groups_or_of_excluded_items_changes_nothing() -> None:
     pool = AllPairs.of(np.array([0, 0, 1, 1, -1]))
     assert pool.without(np.array([0, 2, 4]), np.array([2, 4, 0])).size == pool.size == 2

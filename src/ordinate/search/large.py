@@ -14,6 +14,7 @@ by benchmarks/large.py; `ceiling` bounds it for one belief.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,7 +38,10 @@ _RANDOM = 384
 _STARTS = 8
 _ROUNDS = 3
 _PARTNERS = 48
-_TILE = 256
+_TILE = 128
+_BLOCK = 16
+_WIDEST = 20.0
+"""Half a score no further than this from the centre keeps exp and its products inside float32."""
 _BOUND_LEVELS = 1000
 _SINGLE = 1e-4
 """More than what a variance in float32 is off by, relatively."""
@@ -56,12 +60,18 @@ class _Met(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Universe:
-    """rows (u,) of items, ascending; their features (u, k) minus the mean; the number of each one's group."""
+    """Rows (u,) of items, ascending; place (n,) of each item among them, -1 of others; and of the universe's items
+
+    chunks  their features minus the middle, as `scans` has them
+    group   (u,) the number of each one's group
+    """
 
     rows: Integers
+    place: Integers
     features: Singles
+    middle: Singles
+    chunks: Singles
     group: Integers
-    single: bool
 
     @classmethod
     def of(cls, features: Singles, group: Integers) -> _Universe:
@@ -72,8 +82,15 @@ class _Universe:
             order = np.argsort(-length, kind="stable")
             others = np.random.default_rng(len(rows)).choice(order[_UNIVERSE // 2 :], _UNIVERSE // 2, replace=False)
             rows = rows[np.sort(np.concatenate([order[: _UNIVERSE // 2], others]))]
-        codes = group[rows]
-        return cls(rows, features[rows] - middle, codes, bool((codes == codes[0]).all()))
+        place = np.full(len(group), -1)
+        place[rows] = np.arange(len(rows))
+        return cls(rows, place, features, middle, scans.chunked(features, rows, middle), group[rows])
+
+    def factor(self, places: Integers, root: Singles) -> Singles:
+        """(p, k) w of some of the items."""
+        about: Any = self.features[self.rows[places]]
+        product: Singles = (about - self.middle) @ root
+        return product
 
 
 class _Variances:
@@ -81,54 +98,59 @@ class _Variances:
 
     def __init__(self, universe: _Universe, belief: ProjectedBelief) -> None:
         self.start, self._universe = belief.start, universe
-        root = belief.start.astype(np.float32)
-        parts = [scans.lengths(universe.features[block] @ root) for block in blocks(len(universe.rows))]
-        self._at_start = np.concatenate(parts)
+        chunks, root = universe.chunks, np.ascontiguousarray(belief.start.T.astype(np.float32))
+        self._at_start = np.empty((len(chunks), scans.CHUNK))
+        for block, product in _products(root, chunks):
+            scans.add_squares(product, self._at_start[block])
         self._taken: tuple[tuple[Floats, float], ...] = ()
         self._values = self._at_start
 
-    def after(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
-        """After these; kept, so that the next ones build on it."""
+    def keep(self, taken: tuple[tuple[Floats, float], ...]) -> None:
+        """Build on these from now on."""
         done = len(self._taken)
         # A piece was made from the belief with all pieces before it, so the last one tells.
         if done > len(taken) or (done and taken[done - 1] is not self._taken[-1]):
             self._taken, self._values = (), self._at_start
-        self._values = self.with_open(taken)
-        self._taken = taken
-        return self._values
+        self._values, self._taken = self._less(taken), taken
 
-    def with_open(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
-        """After these, of which the first ones were passed to `after`."""
+    def after(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
+        """(u,) after these, of which the first ones are kept."""
+        return self._less(taken).ravel()[: len(self._universe.rows)]
+
+    def _less(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
         if not (new := taken[len(self._taken) :]):
             return self._values
         directions = np.array([direction for direction, _ in new], dtype=np.float32)
         values = self._values.copy()
-        scans.take_off(self._universe.features, directions, np.array([rate for _, rate in new]), values)
+        scans.take_off(self._universe.chunks, directions, np.array([rate for _, rate in new]), values)
         return values
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """What holds between two refits: the scores of the universe from their centre, exp(+-score), levels of the score.
+    """What holds between two refits: the scores of the universe from their centre, exp(+-score / 2), levels of scores.
 
     levels  each with the places of its items
     """
 
     of_mean: Floats
-    mean: Floats
-    growth: Floats
-    decay: Floats
-    wide: bool
+    scores: Floats
+    growth: Singles
+    decay: Singles
     levels: list[Integers]
 
     @classmethod
     def of(cls, mean: Floats, universe: _Universe) -> _Fit:
         scores = mean[universe.rows]
         scores = scores - 0.5 * (scores.max() + scores.min())
-        wide = bool(scores.max() > kernels.WIDEST)
-        growth, decay = (scores, scores) if wide else (np.exp(scores), np.exp(-scores))
-        levels = np.array_split(np.argsort(scores, kind="stable"), min(_LEVELS, len(scores)))
-        return cls(mean, scores, growth, decay, wide, levels)
+        half = np.clip(0.5 * scores, -_WIDEST, _WIDEST).astype(np.float32)
+        levels = np.array_split(np.argsort(scores), min(_LEVELS, len(scores)))
+        return cls(mean, scores, np.exp(half), np.exp(-half), levels)
+
+    @property
+    def wide(self) -> bool:
+        """Whether exp(+-score / 2) does not serve."""
+        return bool(self.scores.max() > 2.0 * _WIDEST)
 
     def candidates(self, variance: Floats) -> Integers:
         """Places of the items with the largest variance (u,), overall and at every level."""
@@ -162,8 +184,8 @@ class Large:
         """
         universe, seed = self._universe, rng.integers(0, 2**64, dtype=np.uint64)
         fit = self._fitted(answered)
-        self._variances.after(answered.taken)
-        variance = self._variances.with_open(belief.taken) + belief.residual[universe.rows]
+        self._variances.keep(answered.taken)
+        variance = self._variances.after(belief.taken) + belief.residual[universe.rows]
         scan = _Scan(universe, fit, variance, belief.root, utility.exponent, _Barred.of(pool, universe))
 
         count = len(universe.rows)
@@ -209,9 +231,7 @@ class _Barred:
     @classmethod
     def of(cls, pool: AllPairs, universe: _Universe) -> _Barred:
         pairs = pool.pairs_of(pool.masked)
-        places = np.full(len(pool.group), -1)
-        places[universe.rows] = np.arange(len(universe.rows))
-        first, second = places[pairs.left], places[pairs.right]
+        first, second = universe.place[pairs.left], universe.place[pairs.right]
         inside = (first >= 0) & (second >= 0)
         return cls(first[inside], second[inside])
 
@@ -230,61 +250,78 @@ class _Scan:
     def __init__(
         self, universe: _Universe, fit: _Fit, variance: Floats, root: Floats, exponent: int, barred: _Barred
     ) -> None:
-        self._universe, self._fit, self._variance, self._exponent = universe, fit, variance, exponent
+        self._universe, self._scores = universe, fit.scores
         self._root, self._barred = root.astype(np.float32), barred
+        self._wide = fit.wide and exponent != 0
+        # Where the curvature does not count, e_i / e_j + e_j / e_i has to be 1.
+        even = np.full(len(variance), np.sqrt(0.5), dtype=np.float32)
+        around = (fit.growth, fit.decay) if exponent else (even, even)
+        self._items = np.stack([variance.astype(np.float32), *around])
         self.looked = 0
 
     def rows(self, places: Integers) -> _Met:
         """The best partners of each of these in the whole universe, at most one in each chunk of it."""
-        universe = self._universe
-        factor = universe.features[places] @ self._root
-        # Many rows times few columns: much quicker than the other way round.
-        tile = np.ascontiguousarray((universe.features @ np.ascontiguousarray(self._root @ factor.T)).T)
+        universe, chunks = self._universe, self._universe.chunks
+        # Both roots onto the few rows, and not onto the universe.
+        directions = universe.factor(places, self._root) @ np.ascontiguousarray(self._root.T)
         numbers, partners = self._barred.partners(places)
-        tile[numbers, partners] = scans.BARRED
-        tile[np.arange(len(places)), places] = scans.BARRED
-        if not universe.single:
-            tile[universe.group[places][:, None] != universe.group] = scans.BARRED
-        values, found = self._best(tile, places, slice(None))
-        if values.shape[1] > _PARTNERS:
-            best = np.argpartition(-values, _PARTNERS - 1, axis=1)[:, :_PARTNERS]
-            values, found = np.take_along_axis(values, best, axis=1), np.take_along_axis(found, best, axis=1)
-        kept = found >= 0
-        return _Met(np.broadcast_to(places[:, None], found.shape)[kept], found[kept], values[kept])
+        barred = np.append(partners, places), np.append(numbers, np.arange(len(places)))
+        order = np.argsort(barred[1], kind="stable")
+        barred_from = np.searchsorted(barred[1][order], np.arange(len(places) + 1))
+        values = np.empty((len(chunks), len(places)), dtype=np.float32)
+        found = np.empty((len(chunks), len(places)), dtype=np.int64)
+        for block, worths in _products(directions, chunks):
+            scans.worths_of_rows(
+                worths,
+                block.start,
+                self._items[:, places],
+                self._scores[places],
+                self._items,
+                self._scores,
+                self._wide,
+                universe.group,
+                universe.group[places],
+                barred[0][order],
+                barred_from,
+            )
+            found[block] = worths.argmax(axis=2)
+            values[block] = np.take_along_axis(worths, found[block][:, :, None], axis=2)[:, :, 0]
+        found += scans.CHUNK * np.arange(len(chunks))[:, None]
+        if len(chunks) > _PARTNERS:
+            best = np.argpartition(-values, _PARTNERS - 1, axis=0)[:_PARTNERS]
+            values, found = np.take_along_axis(values, best, axis=0), np.take_along_axis(found, best, axis=0)
+        self.looked += len(places) * len(universe.rows)
+        kept = values != scans.NONE
+        return _Met(np.broadcast_to(places, found.shape)[kept], found[kept], values[kept])
 
     def among(self, places: Integers) -> _Met:
-        """The best partner of each of these among them."""
+        """The best partner of each of these among those after it."""
         universe, count = self._universe, len(places)
-        factor = universe.features[places] @ self._root
+        factor = universe.factor(places, self._root)
         position = np.full(len(universe.rows), -1)
         position[places] = np.arange(count)
-        group = universe.group[places]
-        values, found = np.empty(count), np.empty(count, dtype=np.int64)
+        numbers, partners = self._barred.partners(places)
+        inside = position[partners] >= 0
+        barred, barred_from = position[partners[inside]], np.searchsorted(numbers[inside], np.arange(count + 1))
+        items, scores, group = self._items[:, places], self._scores[places], universe.group[places]
+        values, found = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.int64)
         for begin in range(0, count, _TILE):
-            rows = np.arange(begin, min(begin + _TILE, count))
-            tile = factor[rows] @ factor.T
-            numbers, partners = self._barred.partners(places[rows])
-            inside = position[partners] >= 0
-            tile[numbers[inside], position[partners[inside]]] = scans.BARRED
-            tile[np.arange(len(rows)), rows] = scans.BARRED
-            if not universe.single:
-                tile[group[rows][:, None] != group] = scans.BARRED
-            chunk_values, chunk_found = self._best(tile, rows, places)
-            best = chunk_values.argmax(axis=1)
-            values[rows], found[rows] = (
-                chunk_values[np.arange(len(rows)), best],
-                chunk_found[np.arange(len(rows)), best],
-            )
-        kept = found >= 0
+            rows = slice(begin, min(begin + _TILE, count))
+            worths = factor[rows] @ factor[begin:].T
+            scans.worths_with_later(worths, begin, items, scores, self._wide, group, barred, barred_from)
+            best = worths.argmax(axis=1)
+            values[rows], found[rows] = worths[np.arange(len(worths)), best], begin + best
+        self.looked += count * (count - 1) // 2
+        kept = values != scans.NONE
         return _Met(places[kept], places[found[kept]], values[kept])
 
-    def _best(self, tile: Any, rows: Integers, columns: Integers | slice) -> tuple[Floats, Integers]:
-        fit, chunks = self._fit, -(-tile.shape[1] // scans.CHUNK)
-        values, found = np.empty((len(tile), chunks)), np.empty((len(tile), chunks), dtype=np.int64)
-        around = (self._variance[columns], fit.growth[columns], fit.decay[columns], fit.mean[columns])
-        scans.best_partners(tile, rows, *around, self._exponent, fit.wide, values, found)
-        self.looked += tile.size
-        return values, found
+
+def _products(matrix: Singles, chunks: Singles) -> Iterator[tuple[slice, Singles]]:
+    """matrix (m, k) @ chunks (some, k, CHUNK), some at a time in the same place: they stay in a core's cache."""
+    place = np.empty((min(_BLOCK, len(chunks)), len(matrix), scans.CHUNK), dtype=np.float32)
+    for begin in range(0, len(chunks), _BLOCK):
+        block = slice(begin, min(begin + _BLOCK, len(chunks)))
+        yield block, np.matmul(matrix, chunks[block], out=place[: block.stop - begin])
 
 
 def _settled(

@@ -197,6 +197,13 @@ class AllPairs:
 
 def _unrank(ranks: Integers, count: int) -> tuple[Integers, Integers]:
     """Positions (first < second) of ranks in the upper triangle of `count` rows, row by row."""
-    row_starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.arange(count - 1, 0, -1, dtype=np.int64))])
-    first = np.searchsorted(row_starts, ranks, side="right") - 1
-    return first, ranks - row_starts[first] + first + 1
+
+    def row_start(row: Integers) -> Integers:
+        start: Integers = row * (2 * count - row - 1) // 2
+        return start
+
+    # The root of row_start(first) = rank in floating point, which is off by less than one row.
+    first = (count - 0.5 - np.sqrt(np.maximum((count - 0.5) ** 2 - 2.0 * ranks, 0.0))).astype(np.int64)
+    first -= row_start(first) > ranks
+    first += row_start(first + 1) <= ranks
+    return first, ranks - row_start(first) + first + 1

@@ -1,21 +1,43 @@
 """The compiled loops of the search among too many pairs: variances that shrink, and the best partner of each row.
 
-u  items of the universe     k  columns     b  rows looked at     e = exp(mean - centre)
+The universe's features lie in chunks of CHUNK items, column by column (chunks, k, CHUNK): one item after another goes
+through the same sum, many at a time, and a chunk stays in a core's cache for all rows that look at it.
+
+u  items of the universe     k  columns     b  rows looked at     e = exp(mean / 2)
+items (3, u): variance, e and 1 / e, of which sigma'(m_ij) = 1 / (e_i / e_j + e_j / e_i)^2
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ordinate.kernels import fast
+from ordinate.kernels import compiled, fast
 from ordinate.types import Floats, Integers, Singles
 
 CHUNK = 512
+NONE = np.float32(-1.0)
+"""The worth of a pair that may not be asked."""
+_ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
 
-BARRED = np.float32(1e30)
-"""The covariance of a pair that may not be asked: its variance is far below 0."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def divides(function: _Function) -> _Function:
+    """`fast`, for loops with a quotient: they stay vectorised where nothing looks out for a divisor of 0."""
+    return compiled(function, fastmath=True, error_model="numpy")
+
+
+def chunked(features: Any, rows: Integers, middle: Singles) -> Singles:
+    """(chunks, k, CHUNK) the features (n, k) of some rows minus `middle`; zeros fill the last chunk."""
+    chunks = np.zeros((-(-len(rows) // CHUNK), features.shape[1], CHUNK), dtype=np.float32)
+    for number, chunk in enumerate(chunks):
+        here = features[rows[number * CHUNK : (number + 1) * CHUNK]] - middle
+        chunk[:, : len(here)] = here.T
+    return chunks
 
 
 @fast
@@ -31,65 +53,151 @@ def lengths(factor: Singles) -> Floats:
 
 
 @fast
-def take_off(features: Singles, directions: Singles, rates: Floats, variance: Floats) -> None:
-    """variance (u,) -= rate * (features @ direction)^2 for each direction (t, k) in turn, in place.
-
-    An item's sums run in one order, however many directions come in one call.
-    """
-    for row in range(features.shape[0]):
-        left = variance[row]
-        for answer in range(directions.shape[0]):
-            total = np.float32(0.0)
-            for column in range(features.shape[1]):
-                total += features[row, column] * directions[answer, column]
-            left -= rates[answer] * (np.float64(total) * np.float64(total))
-        variance[row] = max(left, 0.0)
+def add_squares(projected: Singles, squared: Floats) -> None:
+    """squared (chunks, CHUNK) = sums of squares over the columns of projected (chunks, k, CHUNK)."""
+    total = np.empty(CHUNK, dtype=np.float32)
+    for number in range(projected.shape[0]):
+        total[:] = _ZERO
+        for column in range(projected.shape[1]):
+            for offset in range(CHUNK):
+                total[offset] += projected[number, column, offset] * projected[number, column, offset]
+        for offset in range(CHUNK):
+            squared[number, offset] = total[offset]
 
 
 @fast
-def best_partners(
-    covariance: Singles,
-    rows: Integers,
-    variance: Floats,
-    growth: Floats,
-    decay: Floats,
-    mean: Floats,
-    exponent: int,
-    wide: bool,
-    values: Floats,
-    partners: Integers,
-) -> None:
-    """For each row of a tile and each CHUNK of columns the largest sigma'(m)^exponent v, and the column it is first at.
+def _product(chunk: Singles, direction: Singles, out: Singles) -> None:
+    """out (CHUNK,) = direction (k,) @ chunk (k, CHUNK)."""
+    for offset in range(CHUNK):
+        out[offset] = _ZERO
+    for column in range(chunk.shape[0]):
+        weight, features = direction[column], chunk[column]
+        for offset in range(CHUNK):
+            out[offset] += weight * features[offset]
 
-    covariance (b, c): items `rows` against all c items that variance and mean are of; BARRED marks a pair that may not
-    be asked. growth = exp(mean) and decay = exp(-mean) serve unless `wide`. Where nothing may be asked: -1 and -1.
-    values, partners (b, chunks).
+
+@fast
+def take_off(chunks: Singles, directions: Singles, rates: Floats, variance: Floats) -> None:
+    """variance (chunks, CHUNK) -= rate * (features @ direction)^2 for each direction (t, k) in turn, in place.
+
+    An item's sums run in one order, however many directions come in one call.
     """
-    columns = covariance.shape[1]
-    scratch = np.empty(CHUNK)
+    product = np.empty(CHUNK, dtype=np.float32)
+    for number in range(chunks.shape[0]):
+        left = variance[number]
+        for answer in range(directions.shape[0]):
+            _product(chunks[number], directions[answer], product)
+            for offset in range(CHUNK):
+                part = np.float64(product[offset])
+                left[offset] -= rates[answer] * (part * part)
+        for offset in range(CHUNK):
+            left[offset] = max(left[offset], 0.0)
+
+
+@divides
+def _worths(
+    covariance: Singles,
+    own: Singles,
+    score: float,
+    variance: Singles,
+    growth: Singles,
+    decay: Singles,
+    scores: Floats,
+    wide: bool,
+) -> None:
+    """Covariances (c,) of one item with others become sigma'(m)^2 v; own (3,) is of it what the arrays are of them."""
+    spread, grown, decayed = own[0], own[1], own[2]
+    if wide:
+        for place in range(scores.shape[0]):
+            fall = math.exp(-abs(score - scores[place]))
+            slope = np.float32(fall / ((1.0 + fall) * (1.0 + fall)))
+            covariance[place] = max(spread + variance[place] - _TWO * covariance[place], _ZERO) * slope * slope
+    else:
+        for place in range(scores.shape[0]):
+            both = grown * decay[place] + decayed * growth[place]
+            slope = _ONE / (both * both)
+            covariance[place] = max(spread + variance[place] - _TWO * covariance[place], _ZERO) * slope * slope
+
+
+@divides
+def worths_of_rows(
+    covariance: Singles,
+    first: int,
+    rows: Singles,
+    row_scores: Floats,
+    items: Singles,
+    scores: Floats,
+    wide: bool,
+    group: Integers,
+    row_group: Integers,
+    barred: Integers,
+    barred_from: Integers,
+) -> None:
+    """Covariances (chunks, b, CHUNK) of some rows with the chunks from `first` on become sigma'(m)^2 v, in place.
+
+    rows (3, b) and row_scores say of the rows what items (3, u) and scores (u,) say of the universe. NONE where there
+    is no item, where it is of another group, and at the places barred[barred_from[r] : barred_from[r + 1]] of row r.
+    """
+    variance, growth, decay = items[0], items[1], items[2]
+    start, stop = first * CHUNK, (first + covariance.shape[0]) * CHUNK
     for number in range(covariance.shape[0]):
-        row = rows[number]
-        for chunk in range(values.shape[1]):
-            begin = chunk * CHUNK
-            size = min(CHUNK, columns - begin)
-            for offset in range(size):
-                column = begin + offset
-                spread = variance[row] + variance[column] - 2.0 * covariance[number, column]
-                slope = 1.0
-                if exponent != 0 and wide:
-                    fall = math.exp(-abs(mean[row] - mean[column]))
-                    slope = fall / ((1.0 + fall) * (1.0 + fall))
-                elif exponent != 0:
-                    ratio = growth[row] * decay[column]
-                    share = 1.0 / (1.0 + ratio)
-                    slope = ratio * share * share
-                scratch[offset] = slope * slope * max(spread, 0.0) if spread > -1e20 else -1.0
-            highest = -1.0
-            for offset in range(size):
-                highest = max(highest, scratch[offset])
-            values[number, chunk], partners[number, chunk] = highest, -1
-            if highest > -1.0:
-                for offset in range(size):
-                    if scratch[offset] == highest:
-                        partners[number, chunk] = begin + offset
-                        break
+        begin = start + number * CHUNK
+        end = min(begin + CHUNK, scores.shape[0])
+        for row in range(covariance.shape[1]):
+            tile = covariance[number, row]
+            _worths(
+                tile,
+                rows[:, row],
+                row_scores[row],
+                variance[begin:end],
+                growth[begin:end],
+                decay[begin:end],
+                scores[begin:end],
+                wide,
+            )
+            for offset in range(end - begin):
+                tile[offset] = tile[offset] if group[begin + offset] == row_group[row] else NONE
+            tile[end - begin :] = NONE
+    for row in range(covariance.shape[1]):
+        for index in range(barred_from[row], barred_from[row + 1]):
+            if start <= barred[index] < stop:
+                place = barred[index] - start
+                covariance[place // CHUNK, row, place % CHUNK] = NONE
+
+
+@divides
+def worths_with_later(
+    covariance: Singles,
+    first: int,
+    items: Singles,
+    scores: Floats,
+    wide: bool,
+    group: Integers,
+    barred: Integers,
+    barred_from: Integers,
+) -> None:
+    """Covariances (b, c - first) of items from `first` on with all from `first` on become sigma'(m)^2 v, in place.
+
+    items (3, c), scores and group (c,). Each pair counts once: NONE where the other one does not come later, and where
+    `worths_of_rows` has it.
+    """
+    variance, growth, decay = items[0], items[1], items[2]
+    for number in range(covariance.shape[0]):
+        row = first + number
+        tile = covariance[number, number + 1 :]
+        covariance[number, : number + 1] = NONE
+        _worths(
+            tile,
+            items[:, row],
+            scores[row],
+            variance[row + 1 :],
+            growth[row + 1 :],
+            decay[row + 1 :],
+            scores[row + 1 :],
+            wide,
+        )
+        for place in range(tile.shape[0]):
+            tile[place] = tile[place] if group[row + 1 + place] == group[row] else NONE
+        for index in range(barred_from[row], barred_from[row + 1]):
+            if barred[index] > row:
+                tile[barred[index] - row - 1] = NONE
