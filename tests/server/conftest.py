@@ -13,6 +13,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from ordinate.recipe import Recipe
 from ordinate.rules import Role
 from ordinate.server.access import Door
 from ordinate.server.app import create_app
@@ -97,12 +98,19 @@ def build(tmp_path: Path) -> Iterator[Build]:
     """Start a server over a new study of these items."""
     running: list[TestClient] = []
 
-    def start(items: Items | None = None, *, question: str = "Which is better?", app: Any = (), **rules: Any) -> Site:
+    def start(
+        items: Items | None = None,
+        *,
+        question: str = "Which is better?",
+        recipe: Recipe | None = None,
+        app: Any = (),
+        **rules: Any,
+    ) -> Site:
         path = tmp_path / "essays.db"
         if not path.exists():
             features = np.random.default_rng(0).normal(size=(12, 3))
             given = items or Items(IDS, features, content={"text": [f"The text of {name}" for name in IDS]})
-            Study.create(given, question=question, storage=f"sqlite:///{path}").close()
+            Study.create(given, question=question, recipe=recipe, storage=f"sqlite:///{path}").close()
         made = create_app([path], SECRET, executor=lambda: ThreadPoolExecutor(1), **dict(app))
         client = TestClient(made, raise_server_exceptions=False)
         client.__enter__()

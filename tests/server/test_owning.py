@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from ordinate.embedding import embed, embed_like
 from ordinate.server.ahead import Ahead
 from ordinate.study import Study
 from ordinate.types import Comparison, Items
@@ -55,6 +56,21 @@ def test_items_are_added_and_asked_about(site):
     assert owner.post("/items", {"items": [{"id": "x", "features": [1.0]}]}).status_code == 422
     assert owner.post("/items", {"items": [{"id": "x"}, {"id": "y", "group": "g"}]}).status_code == 422
     assert site.browser("Ann").ask(20)
+
+
+@pytest.mark.usefixtures("batches")
+def test_new_items_of_a_study_with_an_encoder_go_through_it(build):
+    texts = ["a", "bb", "abc", "aabb"]
+    items, recipe = embed(Items([f"t{k}" for k in range(4)], content={"text": texts}), "letters:any", pca=2)
+    site = build(items, recipe=recipe)
+    owner = site.program("owner")
+    new = Items(["new"], content={"text": ["abab"]})
+    assert owner.post("/items", {"items": [{"id": "new", "text": "abab"}]}).json() == {"items": 5}
+    assert site.study.items.features[4].tolist() == embed_like(recipe, new).features[0].tolist()
+    refused = owner.post("/items", {"items": [{"id": "bare"}]})
+    assert refused.status_code == 422
+    assert "add a column 'text'" in refused.json()["detail"]
+    assert len(site.study.items) == 5
 
 
 def test_rules_change_while_people_answer(site):

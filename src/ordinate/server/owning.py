@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.rules import Link
 from ordinate.server import media
@@ -116,9 +117,15 @@ def items(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> ItemsPage
 
 @router.post("/{study}/items", summary="Add items")
 def add_items(caller: Owner, new: NewItems) -> Added:
-    """With as many feature numbers each as the others have. Paths of files start at the study's folder."""
+    """With as many feature numbers each as the others have, or none where the study was made with an encoder.
+
+    Paths of files start at the study's folder.
+    """
     study = caller.served.study
-    study.add_items(_items(new.items, study.items.feature_names))
+    added, recipe = _items(new.items, study.items.feature_names), study.settings.recipe
+    if recipe is not None and not added.features.shape[1]:
+        added = embed_like(recipe, added, folder=caller.served.path.parent)
+    study.add_items(added)
     return Added(items=len(study.items))
 
 
