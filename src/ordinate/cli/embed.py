@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.options import AsJson, IdColumn, ItemsFile, PrincipalComponents
+from ordinate.cli.options import AsJson, Backend, IdColumn, ItemsFile, PrincipalComponents, Scheduler, cluster_of
 from ordinate.cli.screen import count, print_json, progress_bar, say
 from ordinate.errors import naming
 
@@ -53,6 +53,8 @@ def embed(
             show_default=False,
         ),
     ] = None,
+    backend: Backend = "processes",
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Make features from the texts or images of a table, by a pre-trained network.
@@ -64,7 +66,8 @@ def embed(
 
     require_suffix(out)
     table = Items.read(items, id_column=id_column)
-    made, recipe = embedded(table, items, encoder, pca, batch=batch, device=device, cache=cache)
+    cluster = cluster_of(backend, scheduler)
+    made, recipe = embedded(table, items, encoder, pca, batch=batch, device=device, cache=cache, cluster=cluster)
     files = [str(path) for path in write_embedding(out, made, recipe)]
     columns = made.features.shape[1]
     if as_json:

@@ -12,6 +12,7 @@ from ordinate.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from ordinate.client import Client
+    from ordinate.cluster import Cluster
     from ordinate.simulation.parallel import Jobs
     from ordinate.study import Study
 
@@ -122,19 +123,25 @@ def open_study(address: str) -> Study:
     return Study.open(study_url(address))
 
 
-def workers(processes: int, backend: str, scheduler: str | None) -> Jobs:
-    """Who does the work, from the options --jobs, --backend and --scheduler."""
+def cluster_of(backend: str, scheduler: str | None) -> Cluster | None:
+    """The cluster that --backend and --scheduler name, if they name one."""
     if backend not in ("processes", "dask"):
         raise InvalidInput(f"--backend is processes or dask; got {backend!r}")
     if (backend == "dask") != (scheduler is not None):
         raise InvalidInput("--backend dask and --scheduler ADDRESS go together; give both, or neither")
     if scheduler is None:
-        return processes
-    from ordinate.simulation.cluster import Cluster
+        return None
+    from ordinate.cluster import Cluster
 
-    if processes != 1:
-        raise InvalidInput("--jobs counts processes here; on a cluster its workers count, so leave --jobs out")
     return Cluster(scheduler)
+
+
+def workers(processes: int, backend: str, scheduler: str | None) -> Jobs:
+    """Who does the work, from the options --jobs, --backend and --scheduler."""
+    cluster = cluster_of(backend, scheduler)
+    if cluster is not None and processes != 1:
+        raise InvalidInput("--jobs counts processes here; on a cluster its workers count, so leave --jobs out")
+    return cluster or processes
 
 
 def split_names(given: str | None) -> list[str]:

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from ordinate.cluster import Cluster
 from ordinate.embedding import facenet, open_clip, text, timm, xray
 from ordinate.embedding.cache import VectorCache, default_folder
 from ordinate.embedding.contents import Content, contents
 from ordinate.embedding.files import read_embedding, require_suffix, write_embedding
-from ordinate.embedding.network import Family, Network, fingerprint
+from ordinate.embedding.network import Family, Network, Vectors, fingerprint
 from ordinate.errors import InvalidInput, naming
 from ordinate.projection import Projection
 from ordinate.recipe import Recipe
@@ -81,6 +83,7 @@ def embed(
     batch: int = BATCH,
     device: str | None = None,
     progress: Progress | None = None,
+    cluster: Cluster | None = None,
 ) -> tuple[Items, Recipe]:
     """The items with features made from their texts or images, and the recipe by which new items get theirs.
 
@@ -90,15 +93,18 @@ def embed(
     cache     folder of vectors computed before; None: one of the user's, see `cache.default_folder`
     batch     how many contents go through the network at once, and how many an interrupted run can lose
     device    of PyTorch; None: a graphics processor where there is one
+    cluster   its workers run the network, each on its own device; contents are sent to them
 
-    Raises InvalidInput, naming the item; MissingExtra and WeightsMissing, saying how to get what is missing.
+    Raises InvalidInput, naming the item; MissingExtra and WeightsMissing, saying how to get what is missing;
+    ClusterFailed.
     """
     name = default_encoder(items) if encoder is None else encoder
     taken = parse_encoder(name)
     content = FAMILIES[taken.family].content
     listed = contents(items, content, folder)
     network, mark = _loaded(taken, device)
-    vectors = _vectors(listed, network, _cache(cache, mark), batch, progress)
+    encode = partial(_here, network) if cluster is None else partial(_there, cluster, taken, mark)
+    vectors = _vectors(listed, encode, _cache(cache, mark), batch, progress)
     projection = None if pca is None else Projection.fit(vectors, pca)
     recipe = Recipe(_lasting(name), content, mark, projection)
     return _with_features(items, vectors, recipe), recipe
@@ -125,7 +131,8 @@ def embed_like(
             f"{recipe.encoder} no longer is the encoder that made the features: its weights, or how it prepares its "
             "input, have changed. Bring back the old ones, or embed all items anew"
         )
-    return _with_features(items, _vectors(listed, network, _cache(cache, mark), batch, progress), recipe)
+    vectors = _vectors(listed, partial(_here, network), _cache(cache, mark), batch, progress)
+    return _with_features(items, vectors, recipe)
 
 
 def default_encoder(items: Items) -> str:
@@ -176,8 +183,14 @@ def _with_features(items: Items, vectors: Floats, recipe: Recipe) -> Items:
     return replace(items, features=features, feature_names=None)
 
 
+Batch = Sequence[tuple[str, bytes]]  # where each content is, for errors, and its bytes
+Encode = Callable[
+    [Iterable[Batch]], Iterable[tuple[int, Vectors]]
+]  # batches -> place and vectors of each, in any order
+
+
 def _vectors(
-    listed: list[Content], network: Network, cache: VectorCache, batch: int, progress: Progress | None
+    listed: list[Content], encode: Encode, cache: VectorCache, batch: int, progress: Progress | None
 ) -> Floats:
     """(n, d) the vector of each content. What occurs twice is computed once; what the cache holds, not at all."""
     if batch < 1:
@@ -189,15 +202,11 @@ def _vectors(
         progress(len(known), len(distinct))
     # Batches of the whole list, not of what is missing: so a run that was interrupted goes on with the same batches,
     # and its numbers are the same to the last bit (the shape of a batch decides the order of summation).
-    for start in range(0, len(distinct), batch):
-        part = distinct[start : start + batch]
-        missing = [key for key, _ in part if key not in known]
-        if not missing:
-            continue
-        found = dict(
-            zip((key for key, _ in part), network.encode([_input(network, *one) for one in part]), strict=True)
-        )
-        new = {key: found[key] for key in missing}
+    batches = [distinct[start : start + batch] for start in range(0, len(distinct), batch)]
+    batches = [part for part in batches if any(key not in known for key, _ in part)]
+    for place, vectors in encode([_read(*one) for one in part] for part in batches):
+        found = dict(zip((key for key, _ in batches[place]), vectors, strict=True))
+        new = {key: vector for key, vector in found.items() if key not in known}
         cache.add(new)
         known.update(new)
         if progress is not None:
@@ -205,9 +214,41 @@ def _vectors(
     return np.array([known[key] for key in keys], dtype=np.float64)
 
 
-def _input(network: Network, key: str, content: Content) -> object:
+def _read(key: str, content: Content) -> tuple[str, bytes]:
     data = content.read()
-    with naming(content.where):
-        if hashlib.sha256(data).hexdigest() != key:
+    if hashlib.sha256(data).hexdigest() != key:
+        with naming(content.where):
             raise InvalidInput("its file changed while it was read; embed again")
-        return network.prepare(data)
+    return content.where, data
+
+
+def _here(network: Network, batches: Iterable[Batch]) -> Iterator[tuple[int, Vectors]]:
+    return enumerate(_encoded(network, batch) for batch in batches)
+
+
+def _there(cluster: Cluster, encoder: Encoder, mark: str, batches: Iterable[Batch]) -> Iterator[tuple[int, Vectors]]:
+    return cluster.results(partial(_on_worker, encoder, mark, batch) for batch in batches)
+
+
+def _on_worker(encoder: Encoder, mark: str, batch: Batch, report: object) -> Vectors:
+    network, own = _kept(encoder)
+    if own != mark:
+        raise InvalidInput(
+            f"a worker of the cluster has other weights of {encoder.family}:{encoder.model}, or prepares its input in "
+            "another way: install the same versions, and bring the same weights to every machine"
+        )
+    return _encoded(network, batch)
+
+
+@lru_cache(maxsize=1)
+def _kept(encoder: Encoder) -> tuple[Network, str]:
+    """A worker loads a network once."""
+    return _loaded(encoder, None)
+
+
+def _encoded(network: Network, batch: Batch) -> Vectors:
+    inputs = []
+    for where, data in batch:
+        with naming(where):
+            inputs.append(network.prepare(data))
+    return network.encode(inputs)

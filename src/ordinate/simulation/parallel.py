@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from ordinate.cluster import Cluster
 from ordinate.errors import InvalidInput
-from ordinate.simulation.cluster import Cluster
 from ordinate.types import Integers
 
 Result = TypeVar("Result")

@@ -7,10 +7,11 @@ comes back when the worker that held it dies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ordinate import __version__
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 SECONDS_TO_CONNECT = 10
 SECONDS_TO_WAIT_FOR_WORKERS = 30
+RUNS_AHEAD = 4  # for each thread of the workers that are there: so what runs are made of need not all be in memory
 
 
 class Cluster(NamedTuple):
@@ -28,7 +30,7 @@ class Cluster(NamedTuple):
 
     scheduler: str
 
-    def results(self, runs: Sequence[Callable[..., Any]]) -> Iterator[tuple[int, Any]]:
+    def results(self, runs: Iterable[Callable[..., Any]]) -> Iterator[tuple[int, Any]]:
         """The place and the result of each run, as soon as it ends. A run is called with a report that goes nowhere.
 
         Raises ClusterFailed where the cluster does not answer, has no workers, has others than this version of
@@ -38,11 +40,23 @@ class Cluster(NamedTuple):
             from distributed import as_completed
 
             _check_workers(client, self.scheduler)
+            waiting = iter(enumerate(runs))
             sent: dict[int, Any] = {}
-            futures = {_submit(client, run, sent): place for place, run in enumerate(runs)}
+            futures: dict[Any, int] = {}
+
+            def submitted(there: int = 0) -> list[Any]:
+                """As many more runs as keep every thread busy, beside those that are there already."""
+                wanted = RUNS_AHEAD * max(1, sum(client.nthreads().values()))
+                made = {_submit(client, run, sent): place for place, run in islice(waiting, max(0, wanted - there))}
+                futures.update(made)
+                return list(made)
+
             try:
-                for future in as_completed(futures, loop=client.loop):
-                    yield futures[future], _result(future, self.scheduler)
+                coming = as_completed(submitted(), loop=client.loop)
+                for future in coming:
+                    result = _result(future, self.scheduler)
+                    coming.update(submitted(coming.count()))
+                    yield futures.pop(future), result
             finally:
                 # After an error or an interrupt: what waits is dropped; what runs ends on its worker, unheard.
                 if client.status == "running":

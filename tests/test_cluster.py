@@ -21,17 +21,17 @@ import numpy as np
 import pytest
 from distributed.comm.core import CommClosedError
 
+from ordinate import cluster as cluster_module
+from ordinate.cluster import Cluster, _result
 from ordinate.datasets import draw_synthetic
 from ordinate.errors import ClusterFailed, InvalidInput, MissingExtra
 from ordinate.experiments.experiment import Setting
 from ordinate.experiments.rows import make_rows, read_rows
-from ordinate.simulation import cluster as cluster_module
-from ordinate.simulation.cluster import Cluster, _result
 from ordinate.simulation.parallel import finished, run_all
 from ordinate.simulation.run import Plan, simulate
 from ordinate.simulation.tasks import SimulatedTask
 
-SOURCE = Path(__file__).parents[2] / "src"
+SOURCE = Path(__file__).parents[1] / "src"
 
 
 @dataclass
@@ -148,6 +148,20 @@ def test_what_runs_share_may_be_large(cluster: RunningCluster) -> None:
     data = np.zeros(4_000_000)  # Dask warns above 10 MB, and a warning is an error here
     runs = [partial(size_of, data, place) for place in range(3)]
     assert run_all(runs, 1, Cluster(cluster.address)) == [data.nbytes + place for place in range(3)]
+
+
+def test_what_runs_are_made_of_is_read_as_they_are_due(cluster: RunningCluster) -> None:
+    read: list[int] = []
+
+    def made() -> Iterator[Any]:
+        for place in range(40):
+            read.append(place)
+            yield partial(size_of, np.zeros(3), place)
+
+    results = Cluster(cluster.address).results(made())
+    seen = dict([next(results)])
+    assert len(read) < 20
+    assert seen | dict(results) == {place: 24 + place for place in range(40)}
 
 
 def test_an_error_in_a_run_comes_through(cluster: RunningCluster) -> None:
