@@ -302,7 +302,6 @@ CLAIMS: tuple[Claim, ...] = (
         "Experiment details",
         "looking at 5,000 random pairs per question changes nothing that one would notice",
         across(HELD_OUT, Side(SOME_PAIRS, H_GURO), Side(ALL_PAIRS, H_GURO)),
-        "a single run, in which random pairs did better than all pairs",
     ),
     Claim(
         "Models",
