@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -17,7 +18,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ordinate.cli.serve import _is_loopback
+from ordinate.cli.serve import _is_loopback, _listening
 from ordinate.client import Client
 from ordinate.storage.tables import REVISIONS
 from ordinate.study import Study
@@ -69,6 +70,29 @@ def test_it_prints_two_links_serves_and_ends_when_interrupted(run, study):
     assert not list(study.parent.glob("study.db-*"))
     with Study.open(f"sqlite:///{study}") as opened:
         assert len(opened.comparisons()) == 2
+
+
+def test_replies_are_sent_at_once():
+    """Nagle's algorithm would hold back a reply's second part until the first one's receipt: up to 40 ms."""
+
+    async def accepted() -> int:
+        connected = asyncio.Event()
+        without_delay = 0
+
+        def look(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal without_delay
+            without_delay = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            connected.set()
+            writer.close()
+
+        listener = _listening("127.0.0.1", 0)
+        async with await asyncio.start_server(look, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            await asyncio.wait_for(connected.wait(), 10)
+            writer.close()
+        return without_delay
+
+    assert asyncio.run(accepted())
 
 
 def test_links_stay_what_they_were(study):

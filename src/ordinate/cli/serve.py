@@ -188,8 +188,9 @@ def _is_loopback(host: str) -> bool:
 def _listening(host: str, port: int) -> socket.socket:
     """A socket that is bound already, so that nothing starts where the port is taken."""
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # With the protocol named, asyncio sends a reply at once; else it may wait 40 ms for the last one's receipt.
+        listener = socket.socket(family, kind, protocol)
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
