@@ -14,7 +14,7 @@ from ordinate.algorithms import strategy_of
 from ordinate.errors import PoolExhausted
 from ordinate.fold import State
 from ordinate.inference import Inference
-from ordinate.search import PairList, Pool
+from ordinate.search import Bounds, PairList, Pool, Shortlist
 from ordinate.storage import Entry, Settings
 from ordinate.threads import one_thread
 
@@ -34,12 +34,13 @@ def choose(
     annotator: str | None,
     among: PairList | None,
     number: int,
+    bounds: Bounds | Shortlist,
 ) -> Chosen:
     """The pair of the query with this number. Raises PoolExhausted."""
     rng = np.random.default_rng([settings.seed, number])
     strategy = strategy_of(settings.algorithm, settings.candidates)
     pool = allowed_pairs(state, annotator, among)
-    situation = inference.situation(state)
+    situation = inference.situation(state, bounds)
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
         newest = _newest_rows(state, annotator)

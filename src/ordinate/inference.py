@@ -21,7 +21,7 @@ from ordinate.joining import require_same_features
 from ordinate.models import Answers
 from ordinate.posterior import Posterior
 from ordinate.scaling import FeatureMap
-from ordinate.search import Bounds
+from ordinate.search import Bounds, Shortlist
 from ordinate.storage import Settings
 from ordinate.strategies import Situation
 from ordinate.threads import one_thread
@@ -84,9 +84,9 @@ class Inference:
         self._pending = (answered, numbers, belief)
         return belief
 
-    def situation(self, state: State) -> Situation:
+    def situation(self, state: State, bounds: Bounds | Shortlist) -> Situation:
         """What a strategy may look at."""
-        return _Situation(self, state)
+        return _Situation(self, state, bounds)
 
     def coefficients(self, state: State) -> Floats:
         """(k,) theta of the newest scheduled refit."""
@@ -217,6 +217,7 @@ class Inference:
 class _Situation:
     inference: Inference
     state: State
+    kept: Bounds | Shortlist
 
     def belief(self) -> Belief:
         return self.inference.belief(self.state)
@@ -224,8 +225,8 @@ class _Situation:
     def answered(self) -> Belief:
         return self.inference.answered(self.state)
 
-    def bounds(self) -> Bounds:
-        return self.inference.bounds
+    def bounds(self) -> Bounds | Shortlist:
+        return self.kept
 
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)

@@ -95,21 +95,25 @@ def require_free(state: State, asked: Entry) -> None:
 
 
 def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) -> Offer | None:
-    """The first offer that was made to this annotator and still stands: items in use, nobody holding the pair, new to
-    them (where pairs do not come again)."""
+    """The first offer that still stands: items in use, nobody holding the pair, new to them (where pairs do not come
+    again). One that was made to somebody else serves as well where the pair is new and, where variety is asked for, the
+    annotator's newest pair had other items."""
     held = {pair_of(entry) for entry in state.open()}
     seen = set(pair_codes(*state.seen(annotator).pairs).tolist())
+    newest = state.newest_asked.get(annotator)
+    before = set() if newest is None or state.rules.variety is None else set(pair_of(state.queries[newest - 1]))
     active = state.active
     for offer in offers:
-        if offer.annotator != annotator or not {offer.left, offer.right} <= state.rows.keys():
+        own = offer.annotator == annotator
+        if not {offer.left, offer.right} <= state.rows.keys() or (not own and {offer.left, offer.right} & before):
             continue
         left, right = state.rows[offer.left], state.rows[offer.right]
         if active[left] < 0 or active[left] != active[right]:
             continue
         if (min(offer.left, offer.right), max(offer.left, offer.right)) in held:
             continue
-        if state.rules.again or int(pair_codes(*np.array([[left], [right]]))[0]) not in seen:
-            return offer
+        if (own and state.rules.again) or int(pair_codes(*np.array([[left], [right]]))[0]) not in seen:
+            return offer._replace(annotator=annotator)
     return None
 
 

@@ -25,7 +25,7 @@ from ordinate.errors import (
 )
 from ordinate.leases import Lease, Offer
 from ordinate.ledger import Ledger, locked
-from ordinate.search import PairList
+from ordinate.search import Bounds, PairList, Shortlist
 from ordinate.storage import Circumstances, Entry, Kind, Settings, checked, now
 from ordinate.types import ANSWERS, Answer, Query
 
@@ -66,6 +66,7 @@ class Questions(Ledger):
         Each choice takes the earlier ones for asked already, and the pairs (left, right, annotator) `beyond`, too.
         """
         state = self._catch_up()
+        shortlist = Shortlist(self._inference.bounds)
         offers: list[Offer | None] = []
         try:
             for left, right, annotator in beyond:
@@ -73,7 +74,7 @@ class Questions(Ledger):
                     state.suppose(left, right, annotator)
             for place, annotator in enumerate(annotators):
                 try:
-                    chosen = self._chosen(annotator, None, len(state.queries) + 1 + place)
+                    chosen = self._chosen(annotator, None, len(state.queries) + 1 + place, shortlist)
                 except PoolExhausted:
                     offers.append(None)
                     continue
@@ -212,11 +213,12 @@ class Questions(Ledger):
         leases.require_room(state, annotator, len(asking.open_queries(state, annotator)))
         if among is None and (earlier := leases.repeat(self.settings, state, annotator)) is not None:
             return self._again(earlier)
-        return self._ask_entry(self._chosen(annotator, among, len(state.queries) + 1))
+        bounds = self._inference.bounds
+        return self._ask_entry(self._chosen(annotator, among, len(state.queries) + 1, bounds))
 
-    def _chosen(self, annotator: str | None, among: PairList | None, number: int) -> Offer:
+    def _chosen(self, annotator: str | None, among: PairList | None, number: int, bounds: Bounds | Shortlist) -> Offer:
         state, ids = self._state, self._state.items.ids
-        left, right, utility = asking.choose(self.settings, state, self._inference, annotator, among, number)
+        left, right, utility = asking.choose(self.settings, state, self._inference, annotator, among, number, bounds)
         worth = None if math.isnan(utility) else float(utility)
         return Offer(ids[left], ids[right], annotator, worth, state.position)
 

@@ -3,6 +3,7 @@
 from ordinate.search.best_pair import Bounds, best_pair, best_scored
 from ordinate.search.choice import Choice, CurvaturePower, Rising, Score, Utility
 from ordinate.search.pools import AllPairs, PairList, Pool, pair_codes
+from ordinate.search.shortlist import Shortlist
 
 __all__ = [
     "AllPairs",
@@ -13,6 +14,7 @@ __all__ = [
     "Pool",
     "Rising",
     "Score",
+    "Shortlist",
     "Utility",
     "best_pair",
     "best_scored",

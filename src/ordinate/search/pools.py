@@ -121,7 +121,7 @@ class AllPairs:
         return int(self.starts[-1]) - len(self.masked)
 
     def without(self, left: Integers, right: Integers) -> AllPairs:
-        ranks = np.unique(self._ranks(PairList(left, right).within(self.group)))
+        ranks = np.unique(self.ranks(PairList(left, right).within(self.group)))
         # Inserting a few is much cheaper than uniting anew with what an annotator has seen in thousands of answers.
         place = np.searchsorted(self.masked, ranks)
         known = np.zeros(len(ranks), dtype=np.bool_)
@@ -174,7 +174,8 @@ class AllPairs:
             number[rows], position[rows] = index, np.arange(len(rows))
         return number, position
 
-    def _ranks(self, pairs: PairList) -> Integers:
+    def ranks(self, pairs: PairList) -> Integers:
+        """The ranks of pairs within the groups, whichever side is which."""
         number, position = self._place
         one, two = position[pairs.left], position[pairs.right]
         first, second = np.minimum(one, two), np.maximum(one, two)
@@ -182,6 +183,14 @@ class AllPairs:
         sizes = np.array([len(rows) for rows in self.rows], dtype=np.int64)[group]
         ranks: Integers = self.starts[group] + first * (2 * sizes - first - 1) // 2 + second - first - 1
         return ranks
+
+    def holds(self, ranks: Integers) -> NDArray[np.bool_]:
+        """Which of these ranks are not masked."""
+        if not len(self.masked):
+            return np.ones(len(ranks), dtype=np.bool_)
+        place = np.minimum(np.searchsorted(self.masked, ranks), len(self.masked) - 1)
+        kept: NDArray[np.bool_] = self.masked[place] != ranks
+        return kept
 
     def pairs_of(self, ranks: Integers) -> PairList:
         """The pairs of these ranks."""

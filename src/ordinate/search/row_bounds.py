@@ -86,6 +86,16 @@ class RowBounds:
         """Whether the bounds hold for these, moving them on to this belief if they do."""
         return pool.rows is self._division and utility == self._utility and self._answered.move_on(answered.history)
 
+    def maxima(self, answered: Belief) -> Floats:
+        """(rows of all groups,) the largest utility of each row's pairs, allowed or not, up to rounding and `slack`."""
+        self._look_at_all(self._answered, answered)
+        return self._answered.upper
+
+    def slack(self, belief: Belief) -> float:
+        """What the rounding of variances may change of a utility."""
+        slack: float = self._rounding * (1 + belief.history.length)
+        return slack
+
     def best(self, answered: Belief, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice:
         """The best pair under `belief`, which is `answered` with any open queries taken off."""
         new = self._apart.lacked(pool)
@@ -116,7 +126,7 @@ class RowBounds:
         free = self._apart.allowed(pool)
         values = self._utility(*difference(belief, free.left, free.right))
         lower = float(values.max(initial=-math.inf))
-        slack = self._rounding * (1 + belief.history.length)
+        slack = self.slack(belief)
         level, looked = self._level(belief.history), free.size
 
         while True:
@@ -148,11 +158,7 @@ class RowBounds:
         """Make some of the stale rows fresh; how many pairs that took."""
         best = level.upper[stale].max()
         if best == math.inf or (len(stale) > len(self._order) // 2 and level.fresh.any()):
-            for group in self._groups:
-                for first, tile in tiles(belief, group.rows):
-                    self._scan(level, belief, group, np.arange(first, first + len(tile)), first, tile)
-            level.fresh[:] = True
-            return sum(len(group.rows) * (len(group.rows) - 1) // 2 for group in self._groups)
+            return self._look_at_all(level, belief)
         looked = 0
         if len(stale) > _BLOCK:
             stale = np.sort(stale[np.argpartition(level.upper[stale], -_BLOCK)[-_BLOCK:]])
@@ -165,6 +171,13 @@ class RowBounds:
             looked += tile.size
         level.fresh[stale] = True
         return looked
+
+    def _look_at_all(self, level: _Level, belief: Belief) -> int:
+        for group in self._groups:
+            for first, tile in tiles(belief, group.rows):
+                self._scan(level, belief, group, np.arange(first, first + len(tile)), first, tile)
+        level.fresh[:] = True
+        return sum(len(group.rows) * (len(group.rows) - 1) // 2 for group in self._groups)
 
     def _scan(
         self, level: _Level, belief: Belief, group: _Group, positions: Integers, first: int, tile: Floats

@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
 from multiprocessing import connection, get_context, parent_process
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ordinate.errors import PoolExhausted, StorageFailed
 from ordinate.leases import Offer
 from ordinate.study import Study
-from ordinate.types import Ordering
+from ordinate.types import Ordering, Query
 
 log = logging.getLogger("ordinate.server")
 
@@ -28,6 +28,8 @@ PATIENCE = 60.0
 """Seconds that a request waits for a pair."""
 FORGOTTEN = 120.0
 """Seconds after which an offer that nobody fetched is dropped: its annotator has gone."""
+ENOUGH = 0.75
+"""While this share of the pairs is ready and nobody waits, no more are chosen: many at a time cost little more."""
 SHARE = 4.0
 """Results are computed again after this many times the time that they took: pairs come first."""
 
@@ -107,6 +109,7 @@ class Ahead:
         self._offers: dict[str | None, tuple[Offer, float]] = {}
         self._wanted: dict[str | None, None] = {}
         self._refusals: dict[str | None, BaseException] = {}
+        self._waiting = 0
         self._busy = False
         self._closed = False
         self._results: Results | None = None
@@ -116,9 +119,10 @@ class Ahead:
         self._answers = -1
 
     def offers(self, annotator: str | None) -> list[Offer]:
+        """The annotator's own offer, and those that were made to others, newest first."""
         with self._changed:
-            found = self._offers.get(annotator)
-            return [] if found is None else [found[0]]
+            offers = [offer for offer, _ in reversed(self._offers.values())]
+            return sorted(offers, key=lambda offer: offer.annotator != annotator)
 
     def prepare(self, annotator: str | None) -> None:
         """Choose a pair for this annotator soon, unless there is one."""
@@ -133,19 +137,28 @@ class Ahead:
             self._offers.pop(annotator, None)
             self._refusals.pop(annotator, None)
             self._wanted[annotator] = None
-            self._go_on()
-            until = time.monotonic() + PATIENCE
-            while annotator not in self._offers:
-                if annotator in self._refusals:
-                    raise self._refusals[annotator]
-                if self._closed or not self._changed.wait(until - time.monotonic()):
-                    raise StorageFailed("choosing a pair takes too long just now; try again in a moment")
-            return self._offers[annotator][0]
+            self._waiting += 1
+            try:
+                self._go_on()
+                until = time.monotonic() + PATIENCE
+                while annotator not in self._offers:
+                    if annotator in self._refusals:
+                        raise self._refusals[annotator]
+                    if self._closed or not self._changed.wait(until - time.monotonic()):
+                        raise StorageFailed("choosing a pair takes too long just now; try again in a moment")
+                return self._offers[annotator][0]
+            finally:
+                self._waiting -= 1
 
-    def used(self, annotator: str | None) -> None:
-        """The annotator took the offer, or it does not stand any more."""
+    def used(self, annotator: str | None, queries: Iterable[Query]) -> None:
+        """The annotator has these queries now; their own offer is among them, or does not stand any more."""
+        taken = {frozenset((query.left, query.right)) for query in queries}
         with self._changed:
             self._offers.pop(annotator, None)
+            for name, (offer, _) in list(self._offers.items()):
+                if frozenset((offer.left, offer.right)) in taken:
+                    del self._offers[name]
+                    self._wanted[name] = None
 
     def answered(self, answers: int) -> None:
         """There are so many answers now, so results may have changed."""
@@ -180,7 +193,7 @@ class Ahead:
             return
         now = time.monotonic()
         self._offers = {name: kept for name, kept in self._offers.items() if now - kept[1] < FORGOTTEN}
-        if self._wanted:
+        if self._wanted and (self._waiting or len(self._offers) < ENOUGH * (len(self._offers) + len(self._wanted))):
             annotators = list(self._wanted)
             beyond = [(offer.left, offer.right, offer.annotator) for offer, _ in self._offers.values()]
             self._start(_choose, lambda chosen: self._keep(annotators, chosen), annotators, beyond)

@@ -45,6 +45,8 @@ class Served:
             self.study.set_rules(**PEOPLE)
         self.ahead = Ahead(url, executor)
         self._closing.callback(self.ahead.close)
+        # Whoever comes first need not wait for the first fit.
+        self.ahead.prepare(None)
         self.ahead.answered(self.answers)
 
     @property
@@ -60,7 +62,7 @@ class Served:
                 if len(queries) >= count or not wait:
                     break
                 self.ahead.fetch(annotator)
-            self.ahead.used(annotator)
+            self.ahead.used(annotator, [lease.query for lease in queries])
             self.ahead.prepare(annotator)
         except BudgetSpent as error:
             return Given(queries, "total-budget" if error.total else "budget")

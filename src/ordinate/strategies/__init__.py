@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ordinate.belief import Belief
-from ordinate.search import Bounds, Choice, Pool
+from ordinate.search import Bounds, Choice, Pool, Shortlist
 from ordinate.types import Floats, Integers
 
 
@@ -20,7 +20,7 @@ class Situation(Protocol):
     def answered(self) -> Belief:
         """After all answers alone."""
 
-    def bounds(self) -> Bounds:
+    def bounds(self) -> Bounds | Shortlist:
         """What earlier searches left, so that this one looks at fewer pairs."""
 
     def coefficients(self) -> Floats:
