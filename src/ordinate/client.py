@@ -21,7 +21,7 @@ import httpx
 from ordinate import errors
 from ordinate.types import Answer, Comparison, Query
 
-ATTEMPTS = 5
+ATTEMPTS = 6
 """How often a request is sent while the server cannot be reached or is too busy."""
 PAUSE = 0.5
 _PAGE = 1000
