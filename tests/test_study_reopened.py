@@ -3,6 +3,7 @@ at random, give the same pairs, the same orderings and the same errors."""
 
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from ordinate.errors import OrdinateError
+from ordinate.leases import Lease
+from ordinate.storage import moment
 from ordinate.study import Study
 from ordinate.types import Comparison, Items, Query
 
@@ -20,7 +23,23 @@ COUNT = 5
 FEATURES = np.random.default_rng(3).normal(size=(40, 2))
 # Thousands of commits wait for no disk here; that they reach it is tested elsewhere.
 QUICK = next((folder for folder in ("/dev/shm",) if Path(folder).is_dir()), None)
+CHANGES: list[dict[str, Any]] = [
+    {"lease": 60.0},
+    {"lease": None},
+    {"repeat": 0.5},
+    {"repeat": 0.0},
+    {"again": False, "variety": 0.8},
+    {"again": True, "variety": None},
+    {"budget": 12},
+    {"annotator_budget": 5},
+    {"budget": None, "annotator_budget": None},
+    {"paused": True},
+    {"paused": False},
+    {"ties": False},
+    {"ties": True},
+]
 annotators = st.sampled_from([None, "Ann", "Bob"])
+tabs = st.sampled_from([None, "a tab", "another"])
 
 
 def items(first: int, count: int, grouped: bool) -> Items:
@@ -30,7 +49,14 @@ def items(first: int, count: int, grouped: bool) -> Items:
 
 
 class Reopened(RuleBasedStateMachine):
-    """`plain` lives in memory and is never disturbed; `stored` is closed, opened and made to forget at any time."""
+    """`plain` lives in memory and is never disturbed; `stored` is closed, opened and made to forget at any time. Both
+    have one clock, which stands still unless a step moves it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.time = datetime(2025, 1, 1, tzinfo=UTC)
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr("ordinate.questions.now", lambda: moment(self.time))
 
     @initialize(
         algorithm=st.sampled_from(["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "uniform-independent"]),
@@ -48,6 +74,7 @@ class Reopened(RuleBasedStateMachine):
         self.stored = Study.create(items(0, COUNT, grouped), seed=7, storage=self.url, **options)
 
     def teardown(self) -> None:
+        self.patch.undo()
         if hasattr(self, "folder"):
             self.stored.close()
             self.folder.cleanup()
@@ -93,6 +120,35 @@ class Reopened(RuleBasedStateMachine):
     def withdraw_any(self, number: int) -> None:
         self.both(lambda study: study.withdraw(f"{study._storage.token}-{number}"))
 
+    @rule(seconds=st.sampled_from([1, 30, 600]))
+    def wait(self, seconds: int) -> None:
+        self.time += timedelta(seconds=seconds)
+
+    @rule(change=st.sampled_from(CHANGES))
+    def set_rules(self, change: dict[str, Any]) -> None:
+        self.both(lambda study: study.set_rules(**change))
+
+    @rule(annotator=annotators, others=st.lists(annotators, max_size=3), count=st.integers(1, 3), tab=tabs)
+    def take(self, annotator: str | None, others: list[str | None], count: int, tab: str | None) -> None:
+        """As a server does that chooses ahead, for others as well."""
+        asked = [annotator, *others]
+        offers = self.both(lambda study: study.choose(asked))
+        if isinstance(offers, list):
+            made = [offer for offer in offers if offer is not None]
+            self.both(lambda study: study.take(annotator, count, made, tab=tab))
+
+    @rule(number=st.integers(0, 30))
+    def show_any(self, number: int) -> None:
+        self.both(lambda study: study.show(f"{study._storage.token}-{number}"))
+
+    @rule(name=st.sampled_from(["one", "two"]), role=st.sampled_from(["owner", "annotator"]), annotator=annotators)
+    def make_link(self, name: str, role: Any, annotator: str | None) -> None:
+        self.both(lambda study: study.make_link(role, annotator, name=name)._replace(made_at=""))
+
+    @rule(name=st.sampled_from(["one", "two"]))
+    def revoke_link(self, name: str) -> None:
+        self.both(lambda study: study.revoke_link(name))
+
     @rule(annotator=annotators)
     def undo(self, annotator: str | None) -> None:
         self.both(lambda study: study.undo(annotator))
@@ -137,6 +193,11 @@ class Reopened(RuleBasedStateMachine):
         self.both(Study.comparisons)
         self.both(Study.open_queries)
         self.both(Study.annotators)
+        self.both(Study.agreement)
+        self.both(Study.people)
+        self.both(lambda study: study.rules)
+        self.both(lambda study: [study.held(name) for name in (None, "Ann", "Bob")])
+        self.both(lambda study: [(link.id, link.revoked) for link in study.links()])
         self.both(lambda study: (study.excluded_items, study.excluded_annotators, study.items.ids))
 
 
@@ -150,13 +211,15 @@ def outcome(call: Callable[[Study], Any], study: Study) -> Any:
 def without_token(value: Any, token: str) -> Any:
     if isinstance(value, Query):
         return value._replace(id=value.id.replace(token, "token"))
+    if isinstance(value, Lease):
+        return value._replace(query=without_token(value.query, token))
     if isinstance(value, list):
         return [without_token(one, token) for one in value]
     return value
 
 
 TestReopened = Reopened.TestCase
-TestReopened.settings = settings(max_examples=40, stateful_step_count=40)
+TestReopened.settings = settings(max_examples=30, stateful_step_count=40)
 
 
 class ReopenedBetweenRenewals(Reopened):
@@ -164,12 +227,7 @@ class ReopenedBetweenRenewals(Reopened):
 
     def __init__(self) -> None:
         super().__init__()
-        self.patch = pytest.MonkeyPatch()
         self.patch.setattr("ordinate.inference.last_renewal", lambda model, refit, items, every: seldom(refit, every))
-
-    def teardown(self) -> None:
-        super().teardown()
-        self.patch.undo()
 
 
 def seldom(refit: int, every: int | None) -> int:
@@ -178,4 +236,4 @@ def seldom(refit: int, every: int | None) -> int:
 
 
 TestReopenedBetweenRenewals = ReopenedBetweenRenewals.TestCase
-TestReopenedBetweenRenewals.settings = settings(max_examples=40, stateful_step_count=40)
+TestReopenedBetweenRenewals.settings = settings(max_examples=30, stateful_step_count=40)
