@@ -34,7 +34,14 @@ def test_a_person_judges(site: Any) -> None:
     assert first["left"]["text"] == f"The text of {first['left']['id']}"
     assert pair(first) != pair(second)
     told = ann.tell(first, "right", shown_at="2030-01-01T10:00:00Z", duration_ms=1200, client="page 1")
-    assert told.json() == {"accepted": True, "your_answers": 1, "next": [], "finished": None, "paused": False}
+    assert told.json() == {
+        "accepted": True,
+        "your_answers": 1,
+        "answers": 1,
+        "next": [],
+        "finished": None,
+        "paused": False,
+    }
     assert ann.ask() == [second]
     (comparison,) = site.study.comparisons()
     assert (comparison.left, comparison.outcome, comparison.annotator) == (first["left"]["id"], "right", "Ann")
@@ -206,6 +213,18 @@ def test_the_same_key_is_the_same_answer(site: Any) -> None:
     )
     assert site.study.comparisons() == []
     assert ann.tell(query, "right", key="three").status_code == 200
+
+
+def test_answers_and_undo_tell_how_many_there_are(site: Any) -> None:
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    for number in (1, 2):
+        told = bob.tell(bob.ask()[0]).json()
+        assert (told["your_answers"], told["answers"]) == (number, number)
+    assert ann.tell(ann.ask()[0], "skip").json()["answers"] == 2
+    told = ann.tell(ann.ask()[0]).json()
+    assert (told["your_answers"], told["answers"]) == (1, 3)
+    undone = ann.post("/undo").json()
+    assert (undone["your_answers"], undone["answers"]) == (0, 2)
 
 
 def test_the_key_outlives_the_server(build: Any) -> None:

@@ -89,8 +89,9 @@ def answers(
     )
     served.study.tell(told.query, told.answer, circumstances)
     counts = served.study.annotators()
-    served.ahead.answered(sum(counts.values()))
-    accepted = Accepted(your_answers=counts.get(annotator, 0), next=[])
+    total = sum(counts.values())
+    served.ahead.answered(total)
+    accepted = Accepted(your_answers=counts.get(annotator, 0), answers=total, next=[])
     # Whoever was excluded meanwhile is given nothing more; the answer is stored all the same.
     if told.count and annotator not in served.study.excluded_annotators:
         given = served.give(annotator, told.count, told.tab, wait=False)
@@ -109,10 +110,12 @@ def shown(caller: Anybody, what: Shown) -> Lease:
 
 @router.post("/undo", summary="Take the newest answer back")
 def undo(caller: Anybody, who: Who) -> Undone:
-    served = caller.served
-    lease, was = served.study.take_back(caller.name(who.annotator))
-    served.ahead.answered(served.answers)
-    return Undone(query=served.shown(lease), was=was)
+    served, annotator = caller.served, caller.name(who.annotator)
+    lease, was = served.study.take_back(annotator)
+    counts = served.study.annotators()
+    total = sum(counts.values())
+    served.ahead.answered(total)
+    return Undone(query=served.shown(lease), was=was, your_answers=counts.get(annotator, 0), answers=total)
 
 
 def _text(time: datetime | None) -> str | None:

@@ -127,6 +127,7 @@ class Queries(BaseModel):
 class Accepted(BaseModel):
     accepted: Literal[True] = True
     your_answers: int
+    answers: int
     next: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
@@ -135,6 +136,8 @@ class Accepted(BaseModel):
 class Undone(BaseModel):
     query: QueryShown
     was: str
+    your_answers: int
+    answers: int
 
 
 class Lease(BaseModel):

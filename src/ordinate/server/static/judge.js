@@ -202,7 +202,7 @@ function topUpLater() {
 }
 
 function accepted(entry, response) {
-  if (entry.body.answer !== "skip") progress.counted(1);
+  progress.counted(response);
   take({ queries: response.next, serverTime: response.serverTime });
   if (pairs.current === null && pairs.ahead.length > 0) next();
   if (pairs.held < HELD && response.finished === null) topUpLater();
@@ -258,9 +258,10 @@ async function undo() {
       }
     }
     doubtful = [...lately.keys()].at(-1) ?? null;
-    const { query, was, serverTime } = await api.post("/undo", {});
+    const undone = await api.post("/undo", {});
+    const { query, serverTime } = undone;
     doubtful = null;
-    if (was !== "skip") progress.counted(-1);
+    progress.counted(undone);
     progress.lookSoon();
     reopen(lately.get(query.id) ?? timedPair(query, serverTime));
   } catch (error) {

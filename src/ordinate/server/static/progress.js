@@ -32,8 +32,9 @@ export class Progress {
     this.#looking = true;
     this.#due = Date.now() + PAUSE;
     try {
-      this.status = await this.#api.get("");
-      this.#sent = 0;
+      this.#newer = null;
+      const status = await this.#api.get("");
+      this.status = { ...status, ...this.#newer };
       this.show();
     } finally {
       this.#looking = false;
@@ -41,17 +42,19 @@ export class Progress {
     return this.status;
   }
 
-  #sent = 0;
+  #newer = null;
 
-  // The server took an answer, or gave one back, since the last look.
-  counted(change) {
-    this.#sent += change;
+  // The server took an answer, or gave one back, and says how many there are now: also newer than a look under way.
+  counted({ answers, your_answers }) {
+    if (this.status === null) return;
+    this.#newer = { answers, your: { ...this.status.your, answers: your_answers } };
+    this.status = { ...this.status, ...this.#newer };
     this.show();
   }
 
   // The annotator's own answers, those on their way included.
   get own() {
-    return (this.status?.your.answers ?? 0) + this.#sent + this.#waiting();
+    return (this.status?.your.answers ?? 0) + this.#waiting();
   }
 
   get history() {
@@ -67,7 +70,7 @@ export class Progress {
     if (this.status === null) return;
     const { your, goal, answers } = this.status;
     const own = this.own;
-    const [reached, asked] = your.budget === null ? [answers + this.#sent + this.#waiting(), goal] : [own, your.budget];
+    const [reached, asked] = your.budget === null ? [answers + this.#waiting(), goal] : [own, your.budget];
     by("progress-text").textContent =
       your.budget !== null
         ? `${own} of ${count(your.budget, "answer")}`
