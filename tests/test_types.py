@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinate.cells import all_plain, id_text, plain_text
 from ordinate.errors import InvalidInput, MissingExtra
 from ordinate.formats import FORMATS, read_columns
 from ordinate.types import (
@@ -336,3 +337,19 @@ def test_columns_that_nearly_mean_something_are_refused(name):
 def test_a_decimal_comma_is_explained():
     with pytest.raises(InvalidInput, match="decimals with a point"):
         Items.from_columns({"id": ["a"], "x": ["1,5"]}, feature_columns=["x"])
+
+
+@given(st.lists(st.one_of(st.text("a \0é\ud800\t", max_size=3), st.sampled_from([None, 7, 7.0, float("nan"), "x"]))))
+def test_values_seen_at_once_are_those_that_each_pass_alone(values):
+    """The plain version looks at each one, and has nothing to change or to refuse."""
+
+    def passes(value: object) -> bool:
+        try:
+            return plain_text(id_text(value), "it") == value and str(value).strip() != ""
+        except InvalidInput:
+            return False
+
+    passed = all(map(passes, values))
+    assert passed or not all_plain(values)
+    if all(isinstance(value, str) and value.isascii() for value in values):
+        assert all_plain(values) == passed

@@ -35,6 +35,14 @@ def plain_text(text: str, where: str) -> str:
     return text
 
 
+def all_plain(values: Sequence[Any]) -> bool:
+    """Whether all are ASCII texts with more than spaces in them: seen at once, where it takes long to look at each."""
+    if not all(type(value) is str for value in values):
+        return False
+    together = "".join(values)
+    return all(map(str.strip, values)) and together.isascii() and "\0" not in together
+
+
 def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
     """A column of numbers. Raises InvalidInput naming the first row that is none."""
     parsed = np.empty(len(values))

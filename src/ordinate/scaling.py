@@ -25,7 +25,8 @@ from ordinate.types import Floats
 
 Scaling = Literal["auto", "none"]
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 11
+"""Rows whose numbers stay in a core's cache while they are worked on."""
 _CONSTANT = 1e-12
 """A column whose spread is below this share of its magnitude is rounding noise around a constant."""
 
@@ -61,7 +62,9 @@ class FeatureMap:
         return scaled
 
     def _transformed(self, features: Floats) -> Floats:
-        scaled: Floats = (features[:, self.kept] - self.centre) / self.divisor
+        every = len(self.kept) == features.shape[1]
+        scaled: Floats = (features if every else features[:, self.kept]) - self.centre
+        scaled /= self.divisor
         if self.basis is None:
             return scaled
         inside = scaled @ self.basis
@@ -81,7 +84,8 @@ def _one_unit(features: Floats, named: bool, active: NDArray[np.bool_]) -> tuple
     # Each column relative to its largest value: squares of 1e200 would overflow, of 1e-200 vanish.
     magnitude: Floats = np.zeros(features.shape[1])
     for block in seen():
-        magnitude = np.maximum(magnitude, np.abs(block).max(axis=0, initial=0.0))
+        for end in (block.max(axis=0, initial=0.0), -block.min(axis=0, initial=0.0)):
+            magnitude = np.maximum(magnitude, end)
     unit = np.where(magnitude > 0, magnitude, 1.0)
     centre, spread = np.zeros(len(unit)), np.zeros(len(unit))
     for block in seen():

@@ -5,7 +5,7 @@ n  items        d  feature columns        T  comparisons
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinate.cells import all_numbers, id_text, is_missing, numbers, plain_text
+from ordinate.cells import all_numbers, all_plain, id_text, is_missing, numbers, plain_text
 from ordinate.errors import InvalidInput, MissingExtra, naming
 from ordinate.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
 
@@ -74,7 +74,7 @@ class Items:
     content: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        ids = tuple(_text_id(value, row) for row, value in enumerate(_listed("ids", self.ids), start=1))
+        ids = _texts("ids", self.ids, _text_id)
         _refuse_duplicates(ids)
         given: Any = self.features
         features = np.empty((len(ids), 0)) if given is None else _feature_matrix(given, ids)
@@ -86,7 +86,7 @@ class Items:
             _refuse_repeated_names(names)
         group = None
         if self.group is not None:
-            group = tuple(_text_group(value, row) for row, value in enumerate(_listed("group", self.group), start=1))
+            group = _texts("group", self.group, _text_group)
             _require_length("group", group, ids)
         content: dict[str, tuple[str | None, ...]] = {}
         for kind, values in self.content.items():
@@ -317,6 +317,12 @@ def comparisons_of(given: Any) -> list[Comparison]:
     return comparisons
 
 
+def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:
+    """Each value as `text` has it, which is told the row."""
+    listed = _listed(name, values)
+    return tuple(listed if all_plain(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
+
+
 def _text_id(value: object, row: int) -> str:
     text = id_text(value)
     if not text.strip():
@@ -343,6 +349,8 @@ def _refuse_repeated_names(names: Sequence[str]) -> None:
 
 
 def _refuse_duplicates(ids: Sequence[str]) -> None:
+    if len(set(ids)) == len(ids):
+        return
     first: dict[str, int] = {}
     for row, value in enumerate(ids, start=1):
         if value in first:
