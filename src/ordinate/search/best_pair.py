@@ -24,6 +24,7 @@ from ordinate.search.large import MOST_PAIRS, Large
 from ordinate.search.pair_bounds import PairBounds
 from ordinate.search.pools import AllPairs, PairList, Pool
 from ordinate.search.row_bounds import RowBounds
+from ordinate.search.small_groups import SmallGroups, small
 
 SAMPLED_PAIRS = 200_000
 
@@ -35,6 +36,7 @@ class Bounds:
         self._rows: RowBounds | None = None
         self._pairs: PairBounds | None = None
         self._large: Large | None = None
+        self._groups: SmallGroups | None = None
 
     def best(
         self,
@@ -46,7 +48,7 @@ class Bounds:
     ) -> Choice:
         """The pair of the pool with the largest utility; ties at random. Raises PoolExhausted on an empty pool.
 
-        Of more than MOST_PAIRS pairs, one near the largest (`large`).
+        Of more than MOST_PAIRS pairs, one near the largest (`large`). Many small groups: see `small_groups`.
         `belief` is `answered`, the belief after the answers alone, with any open queries taken off.
         """
         if pool.size == 0:
@@ -56,6 +58,8 @@ class Bounds:
             near = self._near_best(answered, belief, pool, utility, rng)
             if near is not None:
                 return near
+        elif projected and isinstance(pool, AllPairs) and isinstance(utility, CurvaturePower) and small(pool):
+            return self._in_small_groups(answered, belief, pool, utility, rng)
         elif isinstance(pool, AllPairs) and isinstance(utility, Rising) and pool.size <= MOST_PAIRS:
             if self._rows is None or not self._rows.serves(pool, utility, answered):
                 self._rows = RowBounds(pool, utility, answered)
@@ -72,6 +76,15 @@ class Bounds:
         if self._large is None or not self._large.serves(pool, answered):
             self._large = Large(pool, answered)
         return self._large.best(answered, belief, pool, utility, rng)
+
+    def _in_small_groups(
+        self, answered: Any, belief: Any, pool: AllPairs, utility: CurvaturePower, rng: np.random.Generator
+    ) -> Choice:
+        if self._groups is None or not self._groups.serves(pool, utility, answered):
+            self._groups = SmallGroups(pool, utility, answered)
+        near, looked = self._groups.near_best(answered, belief, pool)
+        found = best_scored(near, lambda left, right: utility(*difference(belief, left, right)), rng)
+        return found._replace(looked=looked)
 
 
 def best_pair(belief: Belief, pool: Pool, utility: Utility, rng: np.random.Generator) -> Choice:

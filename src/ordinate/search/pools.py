@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,34 @@ def pair_codes(left: Integers, right: Integers) -> Integers:
     return codes
 
 
+class Division(NamedTuple):
+    """Items by group: the rows of each one, ascending; all of them in one array, and where each group begins there.
+
+    sizes             (groups,)
+    starts            (groups + 1,) the rank of each group's first pair, and their total
+    number, position  (n,) the number of each item's group, and its place among the group's rows
+    """
+
+    rows: list[Integers]
+    order: Integers
+    begins: Integers
+    sizes: Integers
+    starts: Integers
+    number: Integers
+    position: Integers
+
+    @classmethod
+    def of(cls, group: Integers) -> Division:
+        rows = members(group)
+        sizes = np.array([len(one) for one in rows], dtype=np.int64)
+        order = np.concatenate([np.empty(0, dtype=np.int64), *rows])
+        begins = np.append(0, np.cumsum(sizes))
+        number, position = np.zeros((2, len(group)), dtype=np.int64)
+        number[order] = np.repeat(np.arange(len(rows)), sizes)
+        position[order] = np.arange(len(order)) - np.repeat(begins[:-1], sizes)
+        return cls(rows, order, begins, sizes, np.append(0, np.cumsum(sizes * (sizes - 1) // 2)), number, position)
+
+
 @dataclass(frozen=True, eq=False)
 class AllPairs:
     """Every pair of items of one group, less the masked ones; group (n,), -1 for items that are in no pair.
@@ -105,16 +133,19 @@ class AllPairs:
     def of(cls, group: Integers) -> AllPairs:
         return cls(group, np.empty(0, dtype=np.int64))
 
-    @cached_property
+    @property
     def rows(self) -> list[Integers]:
         """The item rows of each group, ascending."""
-        return members(self.group)
+        return self.division.rows
 
-    @cached_property
+    @property
     def starts(self) -> Integers:
         """(groups + 1,) the rank of each group's first pair, and their total."""
-        sizes = [len(rows) * (len(rows) - 1) // 2 for rows in self.rows]
-        return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)])
+        return self.division.starts
+
+    @cached_property
+    def division(self) -> Division:
+        return Division.of(self.group)
 
     @property
     def size(self) -> int:
@@ -128,7 +159,7 @@ class AllPairs:
         inside = place < len(self.masked)
         known[inside] = self.masked[place[inside]] == ranks[inside]
         pool = AllPairs(self.group, np.insert(self.masked, place[~known], ranks[~known]))
-        pool.__dict__.update(rows=self.rows, starts=self.starts, _place=self._place)
+        pool.__dict__["division"] = self.division
         return pool
 
     def sample(self, count: int, rng: np.random.Generator) -> PairList:
@@ -151,7 +182,7 @@ class AllPairs:
     def partners(self, item: int) -> Integers:
         if self.group[item] < 0:
             return np.empty(0, dtype=np.int64)
-        number = int(self._place[0][item])
+        number = int(self.division.number[item])
         rows = self.rows[number]
         first, second = self.masked_in(number)
         gone = np.concatenate([rows[second[rows[first] == item]], rows[first[rows[second] == item]]])
@@ -166,21 +197,13 @@ class AllPairs:
         """The positions (first < second) in a group's rows of its pairs of these ranks."""
         return _unrank(ranks - self.starts[number], len(self.rows[number]))
 
-    @cached_property
-    def _place(self) -> tuple[Integers, Integers]:
-        """(n,) the number of each item's group in `rows`, and its position there."""
-        number, position = np.zeros((2, len(self.group)), dtype=np.int64)
-        for index, rows in enumerate(self.rows):
-            number[rows], position[rows] = index, np.arange(len(rows))
-        return number, position
-
     def ranks(self, pairs: PairList) -> Integers:
         """The ranks of pairs within the groups, whichever side is which."""
-        number, position = self._place
+        number, position = self.division.number, self.division.position
         one, two = position[pairs.left], position[pairs.right]
         first, second = np.minimum(one, two), np.maximum(one, two)
         group = number[pairs.left]
-        sizes = np.array([len(rows) for rows in self.rows], dtype=np.int64)[group]
+        sizes = self.division.sizes[group]
         ranks: Integers = self.starts[group] + first * (2 * sizes - first - 1) // 2 + second - first - 1
         return ranks
 
@@ -194,18 +217,15 @@ class AllPairs:
 
     def pairs_of(self, ranks: Integers) -> PairList:
         """The pairs of these ranks."""
-        left, right = np.empty((2, len(ranks)), dtype=np.int64)
-        numbers = np.searchsorted(self.starts, ranks, side="right") - 1
-        for number in np.unique(numbers):
-            here = numbers == number
-            rows = self.rows[number]
-            first, second = self.positions(int(number), ranks[here])
-            left[here], right[here] = rows[first], rows[second]
-        return PairList(left, right)
+        division = self.division
+        number = np.searchsorted(self.starts, ranks, side="right") - 1
+        first, second = _unrank(ranks - self.starts[number], division.sizes[number])
+        begin = division.begins[number]
+        return PairList(division.order[begin + first], division.order[begin + second])
 
 
-def _unrank(ranks: Integers, count: int) -> tuple[Integers, Integers]:
-    """Positions (first < second) of ranks in the upper triangle of `count` rows, row by row."""
+def _unrank(ranks: Integers, count: int | Integers) -> tuple[Integers, Integers]:
+    """Positions (first < second) of ranks in the upper triangles of `count` rows, row by row."""
 
     def row_start(row: Integers) -> Integers:
         start: Integers = row * (2 * count - row - 1) // 2
