@@ -43,8 +43,7 @@ def choose(
     situation = inference.situation(state, bounds)
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
-        newest = _newest_rows(state, annotator)
-        if state.rules.variety is not None and {left, right} & newest:
+        if state.rules.variety is not None and {left, right} & (newest := _newest_rows(state, annotator)):
             other = _without_items(pool, newest)
             if other.size:
                 fresh = strategy.choose(situation, other, np.random.default_rng([settings.seed, number, 2]))

@@ -118,13 +118,15 @@ class FactoredBelief:
         rate = curvature / (1.0 + curvature * variance)
         # factor (I - step w w^T) has the covariance factor (I - rate w w^T) factor^T.
         step = rate / (1.0 + math.sqrt(max(1.0 - rate * length, 0.0)))
-        factor = kernels.without_direction(self.factor, contrast, step)
+        factor, squared = kernels.without_direction(self.factor, contrast, step)
         residual = self.residual
         if residual[left] > 0.0 or residual[right] > 0.0:
             residual = residual.copy()
             for item in (left, right):
                 residual[item] -= rate * residual[item] ** 2
-        return replace(self, factor=factor, residual=residual, history=self.history.extended())
+        belief = FactoredBelief(self.mean, factor, residual, self.history.extended())
+        belief.__dict__["variance"] = squared + residual
+        return belief
 
     def settle(self, mean: Floats) -> FactoredBelief:
         return replace(self, mean=mean, history=History())

@@ -79,8 +79,9 @@ class Inference:
         base, done, belief = self._pending or (answered, (), answered)
         if base is not answered or done != numbers[: len(done)]:
             done, belief = (), answered
-        for left, right in zip(*state.pairs(queries[len(done) :]), strict=True):
-            belief = beliefs.pending(belief, int(left), int(right))
+        if len(done) < len(numbers):
+            for left, right in zip(*state.pairs(queries[len(done) :]), strict=True):
+                belief = beliefs.pending(belief, int(left), int(right))
         self._pending = (answered, numbers, belief)
         return belief
 

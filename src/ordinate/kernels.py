@@ -164,17 +164,21 @@ def pair_priorities(seed: np.uint64, left: Integers, right: Integers) -> NDArray
 
 
 @fast
-def without_direction(factor: Floats, contrast: Floats, step: float) -> Floats:
-    """(n, k) factor @ (I - step * contrast @ contrast.T), in one pass over the memory."""
-    shrunk = np.empty_like(factor)
+def without_direction(factor: Floats, contrast: Floats, step: float) -> tuple[Floats, Floats]:
+    """(n, k) factor @ (I - step * contrast @ contrast.T) and its rows' squared lengths, in one pass over the memory."""
+    shrunk, squared = np.empty_like(factor), np.empty(factor.shape[0])
     for row in range(factor.shape[0]):
         along = 0.0
         for column in range(factor.shape[1]):
             along += factor[row, column] * contrast[column]
         along *= step
+        length = 0.0
         for column in range(factor.shape[1]):
-            shrunk[row, column] = factor[row, column] - along * contrast[column]
-    return shrunk
+            left = factor[row, column] - along * contrast[column]
+            shrunk[row, column] = left
+            length += left * left
+        squared[row] = length
+    return shrunk, squared
 
 
 @compiled

@@ -128,7 +128,7 @@ class Questions(Ledger):
         """
         if answer not in ANSWERS:
             raise InvalidInput(f"unknown answer {answer!r}; it is {', '.join(ANSWERS)}")
-        known = checked(circumstances or Circumstances())
+        known = Circumstances() if circumstances is None else checked(circumstances)
 
         def tell() -> None:
             if known.key is not None and (earlier := self._state.keys.get(known.key)) is not None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from ordinate import kernels
 from ordinate.belief import Belief, History, difference, tiles
 from ordinate.search import row_loops
-from ordinate.search.choice import ROUNDING, Choice, CurvaturePower, Rising, floor_of
+from ordinate.search.choice import ROUNDING, TIE, Choice, CurvaturePower, Rising, floor_of
 from ordinate.search.pools import AllPairs, PairList
 from ordinate.types import Floats, Integers
 
@@ -31,6 +32,9 @@ _BLOCK = 16
 
 _FEW = 64
 """Pairs that a pool may lack, beyond what earlier ones did, and still have all of them put apart."""
+
+
+_NOTHING = np.empty(0)
 
 
 class _Level:
@@ -124,28 +128,36 @@ class RowBounds:
 
     def _best(self, answered: Belief, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice:
         free = self._apart.allowed(pool)
-        values = self._utility(*difference(belief, free.left, free.right))
+        values = self._utility(*difference(belief, free.left, free.right)) if free.size else _NOTHING
         lower = float(values.max(initial=-math.inf))
         slack = self.slack(belief)
         level, looked = self._level(belief.history), free.size
 
         while True:
-            best = float(level.upper[level.fresh].max(initial=-math.inf))
-            lower = max(lower, floor_of(best, ROUNDING) - slack) if best > row_loops.NO_PAIR else lower
             # What is not fresh may besides have risen as far as the utility strays from never doing so.
-            raised = _ceiling(level.upper * (1.0 + self._utility.wobble), slack + self._utility.faint)
-            stale = np.flatnonzero(~level.fresh & (raised >= floor_of(lower)))
-            if not len(stale):
+            lower, stale, unknown, rows = row_loops.could_win(
+                level.upper,
+                level.fresh,
+                self._answered.fresh,
+                self._utility.wobble,
+                slack,
+                self._utility.faint,
+                ROUNDING,
+                lower,
+                TIE,
+                _BLOCK,
+            )
+            if not stale:
                 break
-            if level is not self._answered and len(old := stale[~self._answered.fresh[stale]]):
-                looked += self._look(self._answered, answered, old)
-                level.upper[old] = np.minimum(level.upper[old], self._answered.upper[old])
-                continue
-            looked += self._look(level, belief, stale)
+            if unknown and level is not self._answered:
+                looked += self._look(self._answered, answered, rows, stale)
+                np.minimum(level.upper, self._answered.upper, out=level.upper, where=~level.fresh)
+            else:
+                looked += self._look(level, belief, rows, stale)
 
         reached = floor_of(lower)
-        finalists = np.flatnonzero(level.fresh & (_ceiling(level.upper, slack) >= reached))
-        return self._settle(belief, finalists, free, values, reached - slack, seed, looked)
+        finalists = row_loops.finalists(level.upper, level.fresh, slack, ROUNDING, reached)
+        return self._settle(belief, finalists, free, values, (reached, slack), seed, looked)
 
     def _level(self, history: History) -> _Level:
         if history is self._answered.history:
@@ -154,22 +166,17 @@ class RowBounds:
             self._with_open = _Level(history, self._answered.upper.copy())
         return self._with_open
 
-    def _look(self, level: _Level, belief: Belief, stale: Integers) -> int:
-        """Make some of the stale rows fresh; how many pairs that took."""
-        best = level.upper[stale].max()
-        if best == math.inf or (len(stale) > len(self._order) // 2 and level.fresh.any()):
+    def _look(self, level: _Level, belief: Belief, rows: Integers, stale: int) -> int:
+        """Make these of the stale rows fresh, or all where that is most of them; how many pairs that took."""
+        if level.upper[rows].max() == math.inf or (stale > len(self._order) // 2 and level.fresh.any()):
             return self._look_at_all(level, belief)
         looked = 0
-        if len(stale) > _BLOCK:
-            stale = np.sort(stale[np.argpartition(level.upper[stale], -_BLOCK)[-_BLOCK:]])
-        for number in np.unique(self._number[stale]) if len(self._groups) > 1 else (0,):
-            group = self._groups[number]
-            positions = stale[(stale >= group.begin) & (stale < group.end)] - group.begin
+        for group, positions in self._by_group(rows):
             first = int(positions[0])
             tile = belief.covariance(group.rows[positions], _span(group.rows[first:]))
             self._scan(level, belief, group, positions, first, tile)
             looked += tile.size
-        level.fresh[stale] = True
+        level.fresh[rows] = True
         return looked
 
     def _look_at_all(self, level: _Level, belief: Belief) -> int:
@@ -178,6 +185,16 @@ class RowBounds:
                 self._scan(level, belief, group, np.arange(first, first + len(tile)), first, tile)
         level.fresh[:] = True
         return sum(len(group.rows) * (len(group.rows) - 1) // 2 for group in self._groups)
+
+    def _by_group(self, rows: Integers) -> Iterator[tuple[_Group, Integers]]:
+        """The groups that some of all rows (ascending) are in, each with their positions in it."""
+        if len(self._groups) == 1:
+            if len(rows):
+                yield self._groups[0], rows
+            return
+        numbers = self._number[rows]
+        for number in np.unique(numbers):
+            yield self._groups[number], rows[numbers == number] - self._groups[number].begin
 
     def _scan(
         self, level: _Level, belief: Belief, group: _Group, positions: Integers, first: int, tile: Floats
@@ -203,34 +220,39 @@ class RowBounds:
         finalists: Integers,
         free: PairList,
         values: Floats,
-        reached: float,
+        reached: tuple[float, float],
         seed: np.uint64,
         looked: int,
     ) -> Choice:
         """The exact best of the finalists' rows and the free pairs; of those that tie, the one of highest priority."""
-
-        def settled(floor: float) -> list[tuple[float, int, int, float, int]]:
-            found = []
-            for number in np.unique(self._number[finalists]) if len(self._groups) > 1 else (0,):
-                group = self._groups[number]
-                positions = finalists[(finalists >= group.begin) & (finalists < group.end)] - group.begin
-                best, i, j, value, priority = self._exact(belief, group, positions, reached, floor, seed)
-                found.append((best, i, j, value, int(priority)))
-            return found
-
-        best = max([best for best, *_ in settled(math.inf)], default=-math.inf)
-        floor = floor_of(max(best, float(values.max(initial=-math.inf))))
-        tied = [(priority, i, j, value) for _, i, j, value, priority in settled(floor) if i >= 0]
-        near = np.flatnonzero(values >= floor)
-        priorities = kernels.pair_priorities(seed, free.left[near], free.right[near])
-        tied += zip(priorities.tolist(), free.left[near], free.right[near], values[near], strict=True)
+        best, found = float(values.max(initial=-math.inf)), []
+        for group, positions in self._by_group(finalists):
+            one = self._exact(belief, group, positions, reached, best, seed)
+            best = max(best, one[0])
+            found.append((one, group, positions))
+        floor, tied = floor_of(best), []
+        for one, group, positions in found:
+            if floor <= one[0] < best:  # which was not known yet when this group was settled
+                one = self._exact(belief, group, positions, reached, best, seed)
+            if one[0] >= floor:
+                tied.append((int(one[4]), *one[1:4]))
+        if free.size:
+            near = np.flatnonzero(values >= floor)
+            priorities = kernels.pair_priorities(seed, free.left[near], free.right[near])
+            tied += zip(priorities.tolist(), free.left[near], free.right[near], values[near], strict=True)
         _, i, j, value = max(tied)
         return Choice(int(i), int(j), float(value), looked)
 
     def _exact(
-        self, belief: Belief, group: _Group, positions: Integers, reached: float, floor: float, seed: np.uint64
+        self,
+        belief: Belief,
+        group: _Group,
+        positions: Integers,
+        reached: tuple[float, float],
+        elsewhere: float,
+        seed: np.uint64,
     ) -> tuple[float, int, int, float, np.uint64]:
-        """What `row_loops.settle_near_ties` says of these rows."""
+        """What `row_loops.settle_near_ties` says of these rows; reached: with its slack."""
         start, column = self._apart.within(group)
         if isinstance(self._utility, CurvaturePower):
             settled: tuple[float, int, int, float, np.uint64] = row_loops.settle_near_ties(
@@ -245,24 +267,26 @@ class RowBounds:
                 self._utility.exponent,
                 start,
                 column,
-                reached,
-                floor,
+                *reached,
+                elsewhere,
+                TIE,
                 seed,
             )
             return settled
-        best, chosen = -math.inf, (-1, -1, -math.inf, np.uint64(0))
+        columns = []
         for position in positions:
             others = np.delete(group.rows, column[start[position] : start[position + 1]])
             others = others[np.searchsorted(others, group.rows[position], side="right") :]
-            item = np.full(len(others), group.rows[position])
-            values = self._utility(*difference(belief, item, others))
-            best = max(best, float(values.max(initial=-math.inf)))
-            if len(tied := np.flatnonzero(values >= floor)):
-                priorities = kernels.pair_priorities(seed, item[tied], others[tied])
-                first = tied[int(np.argmax(priorities))]
-                if chosen[0] < 0 or priorities.max() > chosen[3]:
-                    chosen = int(item[first]), int(others[first]), float(values[first]), priorities.max()
-        return best, *chosen
+            columns.append((np.full(len(others), group.rows[position]), others))
+        item, other = map(np.concatenate, zip(*columns, strict=True))
+        values = self._utility(*difference(belief, item, other))
+        best = float(values.max(initial=-math.inf))
+        tied = np.flatnonzero(values >= floor_of(max(best, elsewhere)))
+        if not len(tied):
+            return best, -1, -1, -math.inf, np.uint64(0)
+        priorities = kernels.pair_priorities(seed, item[tied], other[tied])
+        first = tied[int(np.argmax(priorities))]
+        return best, int(item[first]), int(other[first]), float(values[first]), priorities.max()
 
 
 class _Apart:
@@ -319,12 +343,6 @@ def _groups(division: list[Integers], mean: Floats) -> list[_Group]:
         groups.append(_Group(number, begin, begin + len(rows), rows, growth, decay))
         begin += len(rows)
     return groups
-
-
-def _ceiling(maxima: Floats, slack: float) -> Floats:
-    """What row maxima may be with rounding; rows without a pair stay below every pair's worth."""
-    raised: Floats = maxima + ROUNDING * np.abs(maxima) + slack
-    return np.where(maxima == row_loops.NO_PAIR, row_loops.NO_PAIR, raised)
 
 
 def _span(rows: Integers) -> Integers | slice:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.kernels import compiled, difference_variance, fast, pair_priority, power_utility
 from ordinate.types import Floats, Integers
@@ -115,6 +116,68 @@ def largest_in_rows(
         maxima[row] = best
 
 
+@compiled
+def could_win(
+    upper: Floats,
+    fresh: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    wobble: float,
+    slack: float,
+    faint: float,
+    rounding: float,
+    lower: float,
+    tie: float,
+    most: int,
+) -> tuple[float, int, bool, Integers]:
+    """Which rows might hold a pair that beats or ties with the best, without being `fresh`.
+
+    A row's maximum is `upper` (n,) to within `rounding`, relatively, and `slack`, where it is fresh; elsewhere at most
+    that, raised by `wobble`, relatively, and `faint` besides. Some pair is worth `lower`; worths as close as `tie`,
+    relatively, tie.
+    Returns what some pair is worth; how many such rows there are; whether some of them are not even `known`, in which
+    case the number is that of those alone; and the up to `most` of them with the highest bounds, ascending.
+    """
+    best = NO_PAIR
+    for row in range(upper.shape[0]):
+        if fresh[row]:
+            best = max(best, upper[row])
+    if best > NO_PAIR:
+        lower = max(lower, best - rounding * abs(best) - slack)
+    floor = lower - tie * abs(lower)
+    rows, bounds = np.empty(most, dtype=np.int64), np.empty(most)
+    count, kept, unknown = 0, 0, False
+    for row in range(upper.shape[0]):
+        if fresh[row] or upper[row] == NO_PAIR:
+            continue
+        raised = upper[row] * (1.0 + wobble)
+        if raised + rounding * abs(raised) + slack + faint < floor or (unknown and known[row]):
+            continue
+        if not known[row] and not unknown:
+            count, kept, unknown = 0, 0, True
+        count += 1
+        place = kept
+        while place > 0 and bounds[place - 1] < upper[row]:
+            place -= 1
+        if place < most:
+            kept = min(kept + 1, most)
+            for later in range(kept - 1, place, -1):
+                rows[later], bounds[later] = rows[later - 1], bounds[later - 1]
+            rows[place], bounds[place] = row, upper[row]
+    return lower, count, unknown, np.sort(rows[:kept])
+
+
+@compiled
+def finalists(upper: Floats, fresh: NDArray[np.bool_], slack: float, rounding: float, reached: float) -> Integers:
+    """The fresh rows whose maximum (`could_win`) may be worth `reached`, ascending."""
+    rows = np.empty(upper.shape[0], dtype=np.int64)
+    count = 0
+    for row in range(upper.shape[0]):
+        if fresh[row] and upper[row] > NO_PAIR and upper[row] + rounding * abs(upper[row]) + slack >= reached:
+            rows[count] = row
+            count += 1
+    return rows[:count].copy()
+
+
 @fast
 def quick_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
     """`difference_variance` up to rounding, its sum in whatever order is quickest."""
@@ -143,40 +206,51 @@ def settle_near_ties(
     mask_start: Integers,
     mask_column: Integers,
     reached: float,
-    floor: float,
+    slack: float,
+    elsewhere: float,
+    tie: float,
     seed: np.uint64,
 ) -> tuple[float, int, int, float, np.uint64]:
     """The exact best value of the pairs whose first item is at one of `positions`; and the pair of highest priority
-    among those worth at least `floor`.
+    among those that tie with it, or with a pair `elsewhere` that is worth more.
 
     positions index `rows` (c,), the ascending rows of the belief that make up the group; variance (n,) is marginal.
-    Pairs that even with some rounding are not worth `reached` are passed over. Returns (best, i, j, value, priority),
-    with i = -1 where no pair reaches the floor.
+    Pairs not worth `reached`, by more than the `slack` of their rounding, are passed over. Returns (best, i, j, value,
+    priority), with i = -1 where no pair ties.
     """
     best = NO_PAIR
     chosen_i, chosen_j, chosen_value, chosen_priority = -1, -1, NO_PAIR, np.uint64(0)
-    for position in positions:
-        mask = mask_start[position]
-        i = rows[position]
-        deviation = math.sqrt(variance[i])
-        for other in range(position + 1, rows.shape[0]):
-            if mask < mask_start[position + 1] and mask_column[mask] == other:
-                mask += 1
-                continue
-            j = rows[other]
-            widest = deviation + math.sqrt(variance[j])
-            margin = mean[i] - mean[j]
-            # The widest that a difference can be spares most pairs the sum over columns.
-            if power_utility(margin, widest * widest, exponent) < reached:
-                continue
-            if power_utility(margin, quick_variance(base, residual, factor, sign, i, j), exponent) < reached:
-                continue
-            value = power_utility(margin, difference_variance(base, residual, factor, sign, i, j), exponent)
-            best = max(best, value)
-            if value >= floor:
-                priority = pair_priority(seed, i, j)
-                if chosen_i < 0 or priority > chosen_priority:
-                    chosen_i, chosen_j, chosen_value, chosen_priority = i, j, value, priority
+    for settled in range(2):
+        for position in positions:
+            mask = mask_start[position]
+            i = rows[position]
+            deviation = math.sqrt(variance[i])
+            for other in range(position + 1, rows.shape[0]):
+                if mask < mask_start[position + 1] and mask_column[mask] == other:
+                    mask += 1
+                    continue
+                j = rows[other]
+                widest = deviation + math.sqrt(variance[j])
+                margin = mean[i] - mean[j]
+                # The widest that a difference can be spares most pairs the sum over columns.
+                if power_utility(margin, widest * widest, exponent) < reached - slack:
+                    continue
+                if (
+                    power_utility(margin, quick_variance(base, residual, factor, sign, i, j), exponent)
+                    < reached - slack
+                ):
+                    continue
+                value = power_utility(margin, difference_variance(base, residual, factor, sign, i, j), exponent)
+                if settled == 0:
+                    best = max(best, value)
+                elif value >= reached:
+                    priority = pair_priority(seed, i, j)
+                    if chosen_i < 0 or priority > chosen_priority:
+                        chosen_i, chosen_j, chosen_value, chosen_priority = i, j, value, priority
+        highest = max(best, elsewhere)
+        reached = highest - tie * abs(highest)
+        if best < reached:
+            break
     return best, chosen_i, chosen_j, chosen_value, chosen_priority
 
 

@@ -176,7 +176,7 @@ class Storage(Protocol):
 
 
 def now() -> str:
-    return moment(datetime.now(UTC))
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def moment(when: datetime) -> str:
