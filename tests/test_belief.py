@@ -132,6 +132,40 @@ def test_samples_have_the_mean_and_covariance(kind: str) -> None:
     np.testing.assert_allclose(np.cov(draws.T), full(belief), atol=0.05)
 
 
+@pytest.mark.parametrize("pieces", [0, 3, 40])
+@pytest.mark.parametrize("alike", [False, True])
+def test_draws_of_a_dense_belief_follow_its_answers_open_queries_and_refits(pieces: int, alike: bool) -> None:
+    """Few pieces stay apart at a refit, many go into the base; items that are known to be alike are drawn alike."""
+    rng, n = np.random.default_rng(7), 5
+    belief: Belief
+    belief, covariance = random_dense(rng, n)
+    if alike:
+        covariance[4], covariance[:, 4] = covariance[3], covariance[:, 3]
+        covariance[4, 4] = covariance[3, 3]
+        belief = DenseBelief(belief.mean, covariance, np.empty((n, 0)))
+    belief.sample(1, rng)
+    for _ in range(pieces):
+        belief = update(belief, *rng.choice(n, 2, replace=False))
+    belief = pending(update(belief.settle(rng.normal(size=n)), 0, 3), 1, 2)
+    belief = belief.shrink(2, 3, 0.0)  # an answer that was certain
+    wanted, draws = full(belief), belief.sample(400_000, np.random.default_rng(8))
+    scale = np.sqrt(np.outer(np.diagonal(wanted), np.diagonal(wanted)))
+    np.testing.assert_allclose((np.cov(draws.T) - wanted) / scale, 0.0, atol=0.008)
+    np.testing.assert_allclose((draws.mean(axis=0) - belief.mean) / np.sqrt(np.diagonal(wanted)), 0.0, atol=0.006)
+    if alike:
+        np.testing.assert_allclose(draws[:, 3] - belief.mean[3], draws[:, 4] - belief.mean[4], atol=1e-6)
+
+
+def test_draws_of_a_dense_belief_are_those_of_one_made_anew() -> None:
+    """What was drawn before, and from which belief on the way, decides nothing."""
+    fit, _ = random_dense(np.random.default_rng(9), 6)
+    again = DenseBelief(fit.mean, fit.base.copy(), fit.factor)
+    for i, j in ((0, 1), (2, 5), (1, 4)):
+        fit.sample(3, np.random.default_rng(0))
+        fit, again = fit.shrink(i, j, 0.2), again.shrink(i, j, 0.2)
+    np.testing.assert_array_equal(fit.sample(9, np.random.default_rng(1)), again.sample(9, np.random.default_rng(1)))
+
+
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("kind", ["dense", "hybrid"])
 def test_expected_error_is_the_mean_probability_of_the_wrong_order(kind: str, grouped: bool) -> None:

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -231,14 +231,47 @@ def mean_row(features: Floats | Singles, rows: Integers) -> Floats:
     return total / max(len(rows), 1)
 
 
+class _Taken(NamedTuple):
+    """What an answer of this curvature to a pair took off a covariance S: column @ column.T, with column = scale S z."""
+
+    left: int
+    right: int
+    curvature: float
+    scale: float
+
+
+class _Root:
+    """(n, n) lower root of a covariance, made when somebody first draws from it."""
+
+    _lower: Floats | None = None
+
+    def of(self, covariance: Floats) -> Floats:
+        """Always the same covariance."""
+        if self._lower is None:
+            from scipy.linalg import LinAlgError, cholesky
+
+            try:
+                self._lower = cholesky(covariance, lower=True, check_finite=False)
+            except LinAlgError:  # as where two items are known to be alike
+                values, vectors = np.linalg.eigh(covariance)
+                self._lower = vectors * np.sqrt(np.maximum(values, 0.0))
+        return self._lower
+
+
 @dataclass(frozen=True, eq=False)
 class DenseBelief:
-    """Covariance base - factor @ factor.T: the base is shared, each answer since adds a column to the factor."""
+    """Covariance base - factor @ factor.T: the base is shared, each answer since adds a column to the factor.
+
+    taken  what each column stands for
+    root   the base's, shared like it
+    """
 
     mean: Floats
     base: Floats
     factor: Floats
     history: History = field(default_factory=History)
+    taken: tuple[_Taken, ...] = ()
+    root: _Root = field(default_factory=_Root)
     sign = -1.0
 
     @cached_property
@@ -265,20 +298,34 @@ class DenseBelief:
         if self.factor.shape[1]:
             direction = direction - self.factor @ (self.factor[left] - self.factor[right])
         variance = max(float(direction[left] - direction[right]), 0.0)
-        column = math.sqrt(curvature / (1.0 + curvature * variance)) * direction
-        return replace(self, factor=np.column_stack([self.factor, column]), history=self.history.extended())
+        scale = math.sqrt(curvature / (1.0 + curvature * variance))
+        return replace(
+            self,
+            factor=np.column_stack([self.factor, scale * direction]),
+            history=self.history.extended(),
+            taken=(*self.taken, _Taken(left, right, curvature, scale)),
+        )
 
     def settle(self, mean: Floats) -> DenseBelief:
         if self.factor.shape[1] < _FEW_PIECES:
             return replace(self, mean=mean, history=History())
         # A second (n, n) array would double the memory, and writing it costs more than the product.
         add_product(self.base, self.factor, -1.0)
-        return replace(self, mean=mean, factor=np.empty((len(mean), 0)), history=History())
+        return DenseBelief(mean, self.base, np.empty((len(mean), 0)))
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
-        draws: Floats = rng.multivariate_normal(
-            self.mean, self.base - self.factor @ self.factor.T, size=size, method="eigh", check_valid="ignore"
-        )
+        """Draws for the base, each taken to where it agrees with the answers since (Matheron's rule).
+
+        An answer of curvature s is a measurement of f_left - f_right with noise of variance 1 / s: a draw f and a draw e
+        of that noise become f - gain (f_left - f_right - measured + e), gain = S z / (v + 1 / s), which leaves the mean
+        as it is where what was measured is what was expected.
+        """
+        draws: Floats = rng.standard_normal((size, len(self.mean))) @ self.root.of(self.base).T
+        for column, (left, right, curvature, scale) in zip(self.factor.T, self.taken, strict=True):
+            if curvature > 0.0:
+                surprise = draws[:, left] - draws[:, right] + rng.standard_normal(size) / math.sqrt(curvature)
+                draws -= np.outer(surprise, scale * column)
+        draws += self.mean
         return draws
 
 
