@@ -232,7 +232,7 @@ def mean_row(features: Floats | Singles, rows: Integers) -> Floats:
 
 
 class _Taken(NamedTuple):
-    """What an answer of this curvature to a pair took off a covariance S: column @ column.T, with column = scale S z."""
+    """What an answer of this curvature to a pair took off a covariance S: column column^T, column = scale S z."""
 
     left: int
     right: int
@@ -316,9 +316,9 @@ class DenseBelief:
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
         """Draws for the base, each taken to where it agrees with the answers since (Matheron's rule).
 
-        An answer of curvature s is a measurement of f_left - f_right with noise of variance 1 / s: a draw f and a draw e
-        of that noise become f - gain (f_left - f_right - measured + e), gain = S z / (v + 1 / s), which leaves the mean
-        as it is where what was measured is what was expected.
+        An answer of curvature s is a measurement of f_left - f_right with noise of variance 1 / s. With a draw e of
+        that noise a draw f becomes f - S z (f_left - f_right - measured + e) / (v + 1 / s), and S z / (v + 1 / s) is
+        scale * column. The mean stays, so what was measured is what was expected.
         """
         draws: Floats = rng.standard_normal((size, len(self.mean))) @ self.root.of(self.base).T
         for column, (left, right, curvature, scale) in zip(self.factor.T, self.taken, strict=True):

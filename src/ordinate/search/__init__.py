@@ -2,6 +2,7 @@
 
 from ordinate.search.best_pair import Bounds, best_pair, best_scored
 from ordinate.search.choice import Choice, CurvaturePower, Rising, Score, Utility
+from ordinate.search.disputed import most_disputed
 from ordinate.search.pools import AllPairs, PairList, Pool, pair_codes
 from ordinate.search.shortlist import Shortlist
 
@@ -18,5 +19,6 @@ __all__ = [
     "Utility",
     "best_pair",
     "best_scored",
+    "most_disputed",
     "pair_codes",
 ]

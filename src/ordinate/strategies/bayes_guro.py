@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinate import kernels
-from ordinate.search import Choice, Pool, best_scored
+from ordinate.search import Choice, Pool, most_disputed
 from ordinate.strategies import Situation
 from ordinate.types import Floats, Integers
 
@@ -23,7 +23,8 @@ class BayesGuro:
     draws: int = 50
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return best_scored(pool, disagreement(situation.belief().sample(self.draws, rng)), rng)
+        draws = situation.belief().sample(self.draws, rng)
+        return most_disputed(pool, draws, disagreement(draws), rng)
 
 
 def disagreement(draws: Floats) -> Callable[[Integers, Integers], Floats]:
