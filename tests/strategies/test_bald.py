@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
 from scipy.integrate import quad
+from scipy.special import expit, ndtr
 
 from ordinate.search import AllPairs
 from ordinate.strategies.bald import information
@@ -97,3 +100,40 @@ def test_information_rises_with_the_variance_as_closely_as_it_says() -> None:
         assert (highest <= bits * (1.0 + information.wobble) + information.faint).all()
         slopes = np.diff(bits) / np.diff(variances)
         assert slopes.max() <= information.steepest
+
+
+def test_an_answer_tells_less_of_the_middle_of_scores_the_farther_apart_they_are() -> None:
+    """The step of the proof in `Information` that is not proved: (E sigma'(f))^2 / (p (1 - p)) falls with m >= 0."""
+    noise = np.arange(-60.0, 60.05, 0.1)
+    density = 0.1 / (2.0 + np.exp(noise) + np.exp(-noise))
+    for variance in np.geomspace(1.0, 1e4, 25):
+        margins = np.linspace(0.0, 10.0 + 6.0 * math.sqrt(variance), 400)
+        places = (margins[:, None] - noise) / math.sqrt(variance)
+        chance, other = ndtr(places) @ density, ndtr(-places) @ density
+        slope = np.exp(-0.5 * places**2) @ density / math.sqrt(2.0 * math.pi * variance)
+        assert (np.diff(np.log(slope**2 / (chance * other))) < 0.0).all()
+    # A small variance needs the integral over the scores instead.
+    nodes = np.arange(-9.0, 9.05, 0.1)
+    weights = 0.1 / math.sqrt(2.0 * math.pi) * np.exp(-0.5 * nodes**2)
+    for variance in np.geomspace(1e-4, 1.0, 15):
+        scores = np.linspace(0.0, 30.0, 400)[:, None] + math.sqrt(variance) * nodes
+        chance, other = expit(scores) @ weights, expit(-scores) @ weights
+        slope = (expit(scores) * expit(-scores)) @ weights
+        assert (np.diff(np.log(slope**2 / (chance * other))) < 0.0).all()
+
+
+@settings(max_examples=300)
+@given(
+    margin=st.one_of(st.floats(0.0, 80.0), st.floats(0.0, 1.0)),
+    log_variance=st.floats(-12.0, 8.0),
+    log_rise=st.floats(-9.0, 2.0),
+)
+def test_nothing_found_breaks_what_lazy_search_rests_on(margin: float, log_variance: float, log_rise: float) -> None:
+    """The search for a fall is steered to where the utility falls most, beyond what it says of itself."""
+    lower = 10.0**log_variance
+    variances = np.array([lower, lower * (1.0 + 10.0**log_rise)])
+    before, after = information(np.full(2, margin), variances)
+    excess = before - after * (1.0 + information.wobble)
+    target(float(excess))
+    assert excess <= information.faint
+    assert after - before <= information.steepest * (variances[1] - variances[0]) * (1.0 + 1e-6) + 1e-12

@@ -47,7 +47,16 @@ _ROWS, _COLUMNS = 121, 61
 class Information(Rising):
     """The mutual information in bits, within 1e-6 and a relative 1e-5.
 
-    It rises with v (what is learned from an answer about a wider range of scores), the table up to its own accuracy.
+    It rises with v, the table up to its own accuracy. In nats, with f ~ N(m, v), p = E sigma(f), l = log(p / (1 - p)):
+
+    1. dI/dm = E[(f - l) sigma'(f)], by (h o sigma)'(f) = -f sigma'(f).
+    2. dI/dv = E[(f - m) (f - l) sigma'(f)] / (2 v), by the heat equation d/dv E g = E g'' / 2 and Stein's lemma. With
+       the mean a and the variance b of f under the density ~ sigma'(f) N(f; m, v), that has the sign of
+       b + (a - m) (a - l).
+    3. Let m >= 0. Then a <= m, and a <= l wherever dI/dm <= 0, by 1. So I rises with v where it falls with |m|.
+    4. dI/dv = d2I/dm2 / 2 + J / 2 with J = (E sigma'(f))^2 / (p (1 - p)), and I = 0 at v = 0: I is an integral over
+       earlier v of J smoothed by Gaussians in m, and these keep what is even and falls with |m|.
+    5. J, what an answer tells of m, falls with |m|. This last step a test checks by quadrature; it is not proved here.
     """
 
     # At most its slope at m = 0, v = 0: 1 / (8 ln 2).
