@@ -52,6 +52,17 @@ def choose(
     return Chosen(left, right, utility) if rng.integers(2) else Chosen(right, left, utility)
 
 
+def draw(settings: Settings, state: State, annotator: str | None) -> tuple[int, int]:
+    """A random pair, rows by screen side, for whoever cannot wait for a choice. Raises PoolExhausted."""
+    pool = allowed_pairs(state, annotator, None)
+    if state.rules.variety is not None and (other := _without_items(pool, _newest_rows(state, annotator))).size:
+        pool = other
+    rng = np.random.default_rng([settings.seed, len(state.queries) + 1, 3])
+    pair = pool.sample(1, rng)
+    left, right = int(pair.left[0]), int(pair.right[0])
+    return (left, right) if rng.integers(2) else (right, left)
+
+
 def _newest_rows(state: State, annotator: str | None) -> set[int]:
     """The items that the annotator was given last."""
     number = state.newest_asked.get(annotator)

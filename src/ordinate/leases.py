@@ -29,6 +29,7 @@ class Offer(NamedTuple):
     """A pair that was chosen for an annotator, by screen side, and what it was chosen from.
 
     based_on  the last position of the log that the choice took into account
+    strategy  what chose it, where that was not the study's own strategy
     """
 
     left: str
@@ -36,6 +37,7 @@ class Offer(NamedTuple):
     annotator: str | None
     utility: float | None
     based_on: int
+    strategy: str | None = None
 
 
 class Lease(NamedTuple):

@@ -27,6 +27,7 @@ from ordinate.leases import Lease, Offer
 from ordinate.ledger import Ledger, locked
 from ordinate.search import Bounds, PairList, Shortlist
 from ordinate.storage import Circumstances, Entry, Kind, Settings, checked, now
+from ordinate.strategies.uniform import Uniform
 from ordinate.types import ANSWERS, Answer, Query
 
 ATTEMPTS = 3
@@ -83,6 +84,14 @@ class Questions(Ledger):
         finally:
             state.suppose_nothing()
         return offers
+
+    @locked
+    def draw(self, annotator: str | None) -> Offer:
+        """A random pair for an annotator, for `take` where `choose` is not done in time. Raises PoolExhausted."""
+        state = self._catch_up()
+        left, right = asking.draw(self.settings, state, annotator)
+        ids = state.items.ids
+        return Offer(ids[left], ids[right], annotator, None, state.position, repr(Uniform()))
 
     def take(
         self, annotator: str | None, count: int, offers: Sequence[Offer] = (), *, tab: str | None = None
@@ -240,7 +249,7 @@ class Questions(Ledger):
             based_on=offer.based_on,
             utility=offer.utility,
             algorithm=settings.algorithm,
-            strategy=repr(strategy_of(settings.algorithm, settings.candidates)),
+            strategy=offer.strategy or repr(strategy_of(settings.algorithm, settings.candidates)),
             model=repr(algorithms.algorithm(settings.algorithm).model),
             **fields,
         )

@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 
 from ordinate.recipe import Recipe
 from ordinate.rules import Role
+from ordinate.server import ahead
 from ordinate.server.access import Door
 from ordinate.server.app import create_app
 from ordinate.server.served import Served
@@ -90,6 +91,12 @@ class Program:
         return self.post("/answers", {"query": query["id"], "answer": answer, "count": 0, **options}, headers)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is, nobody gets just any pair."""
+    monkeypatch.setattr(ahead, "PATIENCE", 60.0)
+
+
 Build = Callable[..., Site]
 
 
@@ -111,7 +118,7 @@ def build(tmp_path: Path) -> Iterator[Build]:
             features = np.random.default_rng(0).normal(size=(12, 3))
             given = items or Items(IDS, features, content={"text": [f"The text of {name}" for name in IDS]})
             Study.create(given, question=question, recipe=recipe, storage=f"sqlite:///{path}").close()
-        made = create_app([path], SECRET, executor=lambda: ThreadPoolExecutor(1), **dict(app))
+        made = create_app([path], SECRET, **{"executor": lambda: ThreadPoolExecutor(1), **dict(app)})
         client = TestClient(made, raise_server_exceptions=False)
         client.__enter__()
         running.append(client)

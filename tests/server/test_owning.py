@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from ordinate.embedding import embed, embed_like
+from ordinate.server import ahead
 from ordinate.server.ahead import Ahead
 from ordinate.study import Study
 from ordinate.types import Comparison, Items
@@ -203,6 +206,28 @@ def test_offers_are_only_a_cache(build, monkeypatch):
     (other,) = bob.ask()
     assert {other["left"]["id"], other["right"]["id"]} != {offer.left, offer.right}
     assert held["id"] != other["id"]
+
+
+def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
+    monkeypatch.setattr(ahead, "PATIENCE", 0.0)
+    executor, go_on = ThreadPoolExecutor(1), threading.Event()
+    executor.submit(go_on.wait)
+    try:
+        site = build(app={"executor": lambda: executor})
+        ann, before = site.browser("Ann"), set()
+        for _ in range(5):
+            (query,) = ann.ask(3)
+            assert ann.ask() == [query]
+            pair = {query["left"]["id"], query["right"]["id"]}
+            assert not before & pair, "no item twice running"
+            before = pair
+            ann.tell(query)
+    finally:
+        go_on.set()
+    with site.study._storage.reading() as log:
+        asked = [entry for entry in log.entries(0) if entry.kind == "ask"]
+    assert {(entry.strategy, entry.utility) for entry in asked} == {("Uniform()", None)}
+    assert len({frozenset((entry.left, entry.right)) for entry in asked}) == 5
 
 
 def test_a_study_in_use_by_others_too(site):

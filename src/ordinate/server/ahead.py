@@ -24,8 +24,8 @@ from ordinate.types import Ordering, Query
 
 log = logging.getLogger("ordinate.server")
 
-PATIENCE = 60.0
-"""Seconds that a request waits for a pair."""
+PATIENCE = 2.0
+"""Seconds that a request waits for a pair that is worth asking, before any pair will do."""
 FORGOTTEN = 120.0
 """Seconds after which an offer that nobody fetched is dropped: its annotator has gone."""
 ENOUGH = 0.75
@@ -131,8 +131,9 @@ class Ahead:
                 self._wanted[annotator] = None
                 self._go_on()
 
-    def fetch(self, annotator: str | None) -> Offer:
-        """A pair that was not offered to this annotator before. Raises PoolExhausted, StorageFailed."""
+    def fetch(self, annotator: str | None) -> Offer | None:
+        """A pair that was not offered to this annotator before, None where it takes too long. Raises PoolExhausted,
+        StorageFailed."""
         with self._changed:
             self._offers.pop(annotator, None)
             self._refusals.pop(annotator, None)
@@ -144,8 +145,10 @@ class Ahead:
                 while annotator not in self._offers:
                     if annotator in self._refusals:
                         raise self._refusals[annotator]
-                    if self._closed or not self._changed.wait(until - time.monotonic()):
-                        raise StorageFailed("choosing a pair takes too long just now; try again in a moment")
+                    if self._closed:
+                        raise StorageFailed("the server is about to end; try again in a moment")
+                    if not self._changed.wait(until - time.monotonic()):
+                        return None
                 return self._offers[annotator][0]
             finally:
                 self._waiting -= 1

@@ -61,7 +61,10 @@ class Served:
                 queries = self.study.take(annotator, count, self.ahead.offers(annotator), tab=tab)
                 if len(queries) >= count or not wait:
                     break
-                self.ahead.fetch(annotator)
+                if self.ahead.fetch(annotator) is None:
+                    if not queries:
+                        queries = self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
+                    break
             self.ahead.used(annotator, [lease.query for lease in queries])
             self.ahead.prepare(annotator)
         except BudgetSpent as error:

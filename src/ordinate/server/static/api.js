@@ -15,7 +15,7 @@ export class Refused extends Error {
 
 export class NoNetwork extends Error {}
 
-const PATIENCE = 75_000; // choosing a pair may take the server a minute
+const PATIENCE = 75_000; // a busy server may take its time
 
 export function connect({ study, csrf }) {
   const start = `/api/v1/studies/${encodeURIComponent(study)}`;
