@@ -54,6 +54,29 @@ def test_two_tabs_of_one_person_both_hear_that_no_pair_is_left(url: str, monkeyp
     ahead.close()
 
 
+def test_a_pair_that_is_ready_for_somebody_else_is_given_at_once_and_replaced(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    executor, go_on = ThreadPoolExecutor(1), threading.Event()
+    with Study.create(Items([str(row) for row in range(6)]), storage=url) as study:
+        ahead = Ahead(url, lambda: executor)
+        ready = ahead.fetch("Ann")
+        assert ready is not None
+        executor.submit(go_on.wait)
+        assert ahead.offers("Bob") == [ready]
+        (lease,) = study.take("Bob", 1, ahead.offers("Bob"))
+        ahead.used("Bob", [lease.query])
+        assert ahead.offers("Ann") == []
+        go_on.set()
+        ends = time.monotonic() + 20
+        while not ahead.offers("Ann"):
+            assert time.monotonic() < ends
+            time.sleep(0.01)
+        (other,) = ahead.offers("Ann")
+        assert other.annotator == "Ann"
+        assert {other.left, other.right} != {ready.left, ready.right}
+        ahead.close()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a process is stopped and killed by signals")
 @pytest.mark.parametrize("idle", [True, False])
 def test_a_process_that_is_killed_is_followed_by_another(url: str, idle: bool) -> None:

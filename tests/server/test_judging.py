@@ -94,6 +94,21 @@ def test_an_offer_does_not_stand_while_one_of_its_items_is_left_out(site: Any) -
     assert (taken.query.left, taken.query.right) == (offer.left, offer.right)
 
 
+def test_an_offer_to_somebody_else_serves_whom_its_pair_is_new_to(site: Any) -> None:
+    study = site.study
+    (offer,) = study.choose(["Ann"])
+    (taken,) = study.take("Bob", 1, [offer])
+    assert taken.query[1:] == (offer.left, offer.right, "Bob")
+    study.tell(taken.query.id, "left")
+    assert study.take("Bob", 1, [offer]) == [], "Bob knows it"
+    shared = next(name for name in study.items.ids if name not in (offer.left, offer.right))
+    assert study.take("Bob", 1, [offer._replace(left=shared)]) == [], "no item twice running, where others are as good"
+    assert len(study.take("Cem", 1, [offer._replace(left=shared)])) == 1
+    study.set_rules(again=True, variety=None)
+    assert study.take("Bob", 1, [offer]) == [], "a pair comes again only to whom it was chosen for"
+    assert len(study.take("Bob", 1, [offer._replace(annotator="Bob")])) == 1
+
+
 def test_two_tabs_of_one_person_do_not_fight(site: Any) -> None:
     ann = site.browser("Ann")
     one, other = ann.ask(2, tab="one"), ann.ask(2, tab="other")
