@@ -3,8 +3,8 @@
 1. The universe: every item, or of more than 2^17 those furthest from the middle and a random part.
 2. The candidates: those of the universe with the largest variance, at every level of the score and overall, and some
    random ones. All pairs among them are looked at.
-3. The best of them look for their best partners in the whole universe, all pairs of partners are looked at, and those
-   in the best pairs so far look for their partners in turn.
+3. The items of the best pairs met look for their best partners in the whole universe, and all pairs of partners are
+   looked at.
 
 The best pairs met are scored again by the canonical formula. How much is lost against a look at every pair is measured
 by benchmarks/large.py; `ceiling` bounds it for one belief.
@@ -35,9 +35,8 @@ _LEVELS = 32
 _PER_LEVEL = 32
 _OVERALL = 384
 _RANDOM = 128
-_STARTS = 8
-_ROUNDS = 2
-_PARTNERS = 48
+_STARTS = 32
+_PARTNERS = 24
 _TILE = 128
 _BLOCK = 16
 _WIDEST = 20.0
@@ -193,16 +192,11 @@ class Large:
         # In random order, since of equal ones the first is taken.
         places = rng.permutation(np.union1d(fit.candidates(variance), drawn))
         met = scan.among(places)
-        seen = np.zeros(count, dtype=np.bool_)
-        for _ in range(_ROUNDS):
-            order = np.argsort(-met.value, kind="stable")
-            ends = np.stack([met.left[order], met.right[order]], axis=1).ravel()
-            ends = ends[np.sort(np.unique(ends, return_index=True)[1])]
-            starts = ends[~seen[ends]][:_STARTS]
-            seen[starts] = True
-            partners = scan.rows(starts)
-            near = np.union1d(starts, partners.right)
-            met = met.joined(partners).joined(scan.among(near))
+        order = np.argsort(-met.value, kind="stable")
+        ends = np.stack([met.left[order], met.right[order]], axis=1).ravel()
+        starts = ends[np.sort(np.unique(ends, return_index=True)[1])][:_STARTS]
+        partners = scan.rows(starts)
+        met = met.joined(partners).joined(scan.among(np.union1d(starts, partners.right)))
         items = _Met(universe.rows[met.left], universe.rows[met.right], met.value)
         return _settled(belief, items, utility, seed, scan.looked)
 
