@@ -318,7 +318,7 @@ class Study(Questions):
         rows = np.array([(row(one), row(other)) for one, other in zip(left, right, strict=True)]).reshape(-1, 2)
         if (same := np.flatnonzero(rows[:, 0] == rows[:, 1])).size:
             raise InvalidInput(f"item {left[same[0]]!r} is paired with itself")
-        return PairList(*np.unique(np.sort(rows.astype(np.int64), axis=1), axis=0).T.copy())
+        return PairList.of(*np.unique(np.sort(rows.astype(np.int64), axis=1), axis=0).T.copy())
 
     def close(self) -> None:
         self._storage.close()

@@ -87,7 +87,7 @@ def test_all_pairs_equal_brute_force(
 
     listed = rng.permutation(np.array(left))
     sides = rng.integers(0, 2, len(listed))
-    among = PairList(listed[np.arange(len(listed)), sides].copy(), listed[np.arange(len(listed)), 1 - sides].copy())
+    among = PairList.of(listed[np.arange(len(listed)), sides].copy(), listed[np.arange(len(listed)), 1 - sides].copy())
     from_list = best_pair(belief, among, utility, np.random.default_rng(seed))
     assert {from_list.left, from_list.right} == {choice.left, choice.right}
     assert from_list.utility == choice.utility

@@ -243,7 +243,7 @@ def test_pair_lists_are_pools_of_their_own() -> None:
     belief = FactoredBelief(np.zeros(4), np.zeros((4, 0)), np.array([4.0, 3.0, 2.0, 1.0]))
     bounds, rng = Bounds(), np.random.default_rng(0)
     for left, right in ((2, 3), (0, 1), (1, 3), (0, 3)):
-        pool = PairList(np.array([left, 2]), np.array([right, 3]))
+        pool = PairList.of(np.array([left, 2]), np.array([right, 3]))
         choice = bounds.best(belief, belief, pool.without(np.array([9]), np.array([9])), CurvaturePower(2), rng)
         assert choice[:2] == (left, right)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.search import AllPairs, PairList
+from ordinate.search import AllPairs, PairList, pair_codes
 
 
 def as_set(pairs: PairList) -> set[tuple[int, int]]:
@@ -16,7 +16,7 @@ def as_set(pairs: PairList) -> set[tuple[int, int]]:
 def test_all_pairs_are_those_within_groups_less_the_masked(n: int, groups: int, masked: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     group = rng.integers(-1, groups, n)
-    every = {(i, j) for i in range(n) for j in range(i + 1, n) if group[i] == group[j] >= 0}
+    every = {(i, j) for i in range(n) for j in range(i + 1, n) if j < len(group) and group[i] == group[j] >= 0}
     gone = {pair for pair in every if rng.random() < masked}
     rows = np.array(sorted(gone), dtype=np.int64).reshape(-1, 2)
     half = len(rows) // 2
@@ -79,12 +79,13 @@ def test_blocks_of_many_pairs() -> None:
         blocks = list(kind.blocks())
         assert max(block.size for block in blocks) <= 1 << 15
         assert sum(block.size for block in blocks) == pool.size == 300 * 299 // 3 + 280 * 279 // 2
-        codes = np.concatenate([block.codes for block in blocks])
-        np.testing.assert_array_equal(np.sort(codes), np.sort(pool.sample(10**6, np.random.default_rng(1)).codes))
+        codes = np.concatenate([pair_codes(block.left, block.right) for block in blocks])
+        every = pool.sample(10**6, np.random.default_rng(1))
+        np.testing.assert_array_equal(np.sort(codes), np.sort(pair_codes(every.left, every.right)))
 
 
 def test_pair_list() -> None:
-    pairs = PairList(np.array([3, 0, 2]), np.array([1, 2, 4]))
+    pairs = PairList.of(np.array([3, 0, 2]), np.array([1, 2, 4]))
     assert as_set(pairs.without(np.array([1, 9]), np.array([3, 8]))) == {(0, 2), (2, 4)}
     assert as_set(pairs.within(np.array([0, 1, 0, 1, -1]))) == {(1, 3), (0, 2)}
     assert pairs.sample(7, np.random.default_rng(0)) is pairs
@@ -97,8 +98,30 @@ def test_a_list_knows_what_it_holds_and_loses_what_it_is_told_to(n: int, seed: i
     kept, asked = rng.random(len(left)) < 0.5, rng.random(len(left)) < 0.3
     swap = rng.random(len(left)) < 0.5
     left, right = np.where(swap, right, left), np.where(swap, left, right)
-    pairs = PairList(left[kept], right[kept])
+    pairs = PairList.of(left[kept], right[kept])
     np.testing.assert_array_equal(pairs.holds(right[asked], left[asked]), kept[asked])
     assert as_set(pairs.without(right[asked], left[asked])) == as_set(
-        PairList(left[kept & ~asked], right[kept & ~asked])
+        PairList.of(left[kept & ~asked], right[kept & ~asked])
     )
+
+
+@given(n=st.integers(2, 10), seed=st.integers(0, 2**32))
+def test_parts_of_a_list_are_what_is_left_of_it_and_share_its_listing(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left, right = np.triu_indices(n, 1)
+    order = rng.permutation(len(left))
+    pairs = PairList.of(left[order], right[order])
+    part, expected = pairs, as_set(pairs)
+    for _ in range(4):
+        # A division may know fewer items than the list: the others have not arrived yet.
+        group, gone = rng.integers(-1, 2, rng.integers(n - 1, n + 1)), rng.random(len(left)) < 0.2
+        if rng.random() < 0.5:
+            part = part.within(group)
+            expected = {(i, j) for i, j in expected if j < len(group) and group[i] == group[j] >= 0}
+        else:
+            part = part.without(right[gone], left[gone])
+            expected -= as_set(PairList.of(left[gone], right[gone]))
+        assert as_set(part) == expected
+        assert part.size == len(expected)
+        assert part.listing is pairs.listing
+    assert part.holds(left, right).tolist() == [pair in expected for pair in zip(left, right, strict=True)]

@@ -67,7 +67,7 @@ class Bounds:
         if isinstance(pool, PairList) and isinstance(utility, Rising) and not projected:
             if self._pairs is None or not self._pairs.serves(pool, utility, answered):
                 self._pairs = PairBounds(pool, utility, answered)
-            return self._pairs.best(answered, belief, rng.integers(0, 2**64, dtype=np.uint64))
+            return self._pairs.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
         return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng)
 
     def _near_best(

@@ -37,50 +37,97 @@ _BLOCK = 1 << 15
 """Pairs in a block: their rows, m, v and utility fit in a core's cache."""
 
 
-@dataclass(frozen=True, eq=False)
-class PairList:
-    """Distinct pairs left[p], right[p]; both (P,)."""
+class Listing:
+    """Distinct pairs left[p], right[p], both (L,), in the order given, and the place of each."""
 
-    left: Integers
-    right: Integers
+    def __init__(self, left: Integers, right: Integers) -> None:
+        self.left, self.right = left, right
+        self._inside: tuple[Integers, NDArray[np.bool_]] | None = None
 
-    @property
-    def size(self) -> int:
+    def __len__(self) -> int:
         return len(self.left)
 
-    @property
-    def codes(self) -> Integers:
-        """One number per unordered pair."""
-        return pair_codes(self.left, self.right)
+    def find(self, left: Integers, right: Integers) -> Integers:
+        """The place of each of some pairs, whichever side is which; -1 where it is not listed."""
+        order, codes = self._sorted
+        if not len(codes):
+            return np.full(len(left), -1)
+        wanted = pair_codes(left, right)
+        at = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+        return np.where(codes[at] == wanted, order[at], -1)
+
+    def inside(self, group: Integers) -> NDArray[np.bool_]:
+        """(L,) whether a pair's two items are in one group; -1 and what is beyond are no group. Kept for the newest."""
+        if self._inside is None or self._inside[0] is not group:
+            codes = np.full(max(len(group), 1 + int(max(self.left.max(initial=-1), self.right.max(initial=-1)))), -1)
+            codes[: len(group)] = group
+            self._inside = group, (codes[self.left] == codes[self.right]) & (codes[self.left] >= 0)
+        return self._inside[1]
+
+    @cached_property
+    def _sorted(self) -> tuple[Integers, Integers]:
+        codes = pair_codes(self.left, self.right)
+        order = np.argsort(codes, kind="stable")
+        return order, codes[order]
+
+
+@dataclass(frozen=True, eq=False)
+class PairList:
+    """The pairs of a listing that `kept` (L,) marks. Lists that came of one another share the listing."""
+
+    listing: Listing
+    kept: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, left: Integers, right: Integers) -> PairList:
+        return cls(Listing(left, right), np.ones(len(left), dtype=np.bool_))
+
+    @cached_property
+    def left(self) -> Integers:
+        """(P,)"""
+        return self.listing.left[self.kept]
+
+    @cached_property
+    def right(self) -> Integers:
+        """(P,)"""
+        return self.listing.right[self.kept]
+
+    @cached_property
+    def size(self) -> int:
+        return int(np.count_nonzero(self.kept))
 
     def without(self, left: Integers, right: Integers) -> PairList:
         if not len(left):
             return self
-        gone = np.unique(pair_codes(left, right))
-        place = np.searchsorted(gone, codes := self.codes)
-        return self._only(gone[np.minimum(place, len(gone) - 1)] != codes)
+        places = self.listing.find(left, right)
+        kept = self.kept.copy()
+        kept[places[places >= 0]] = False
+        return self._part(kept)
 
     def holds(self, left: Integers, right: Integers) -> NDArray[np.bool_]:
-        """Which of a few pairs are in the list, whichever side is which."""
-        codes = self.codes
-        return np.array([(codes == code).any() for code in pair_codes(left, right)], dtype=np.bool_)
+        """Which of some pairs are in the list, whichever side is which."""
+        places = self.listing.find(left, right)
+        held = places >= 0
+        held[held] = self.kept[places[held]]
+        return held
 
     def within(self, group: Integers) -> PairList:
-        """The pairs whose two items are in one group; -1 is no group."""
-        return self._only((group[self.left] == group[self.right]) & (group[self.left] >= 0))
+        """The pairs whose two items are in one group (n,); -1 is no group, and items from n on are in none."""
+        return self._part(self.kept & self.listing.inside(group))
 
-    def _only(self, kept: NDArray[np.bool_]) -> PairList:
-        return self if kept.all() else PairList(self.left[kept], self.right[kept])
+    def _part(self, kept: NDArray[np.bool_]) -> PairList:
+        part = PairList(self.listing, kept)
+        return self if part.size == self.size else part
 
     def sample(self, count: int, rng: np.random.Generator) -> PairList:
         if count >= self.size:
             return self
         chosen = rng.choice(self.size, count, replace=False)
-        return PairList(self.left[chosen], self.right[chosen])
+        return PairList.of(self.left[chosen], self.right[chosen])
 
     def blocks(self) -> Iterator[PairList]:
         for start in range(0, self.size, _BLOCK):
-            yield PairList(self.left[start : start + _BLOCK], self.right[start : start + _BLOCK])
+            yield PairList.of(self.left[start : start + _BLOCK], self.right[start : start + _BLOCK])
 
     def partners(self, item: int) -> Integers:
         return np.sort(np.concatenate([self.right[self.left == item], self.left[self.right == item]]))
@@ -152,7 +199,7 @@ class AllPairs:
         return int(self.starts[-1]) - len(self.masked)
 
     def without(self, left: Integers, right: Integers) -> AllPairs:
-        ranks = np.unique(self.ranks(PairList(left, right).within(self.group)))
+        ranks = np.unique(self.ranks(PairList.of(left, right).within(self.group)))
         # Inserting a few is much cheaper than uniting anew with what an annotator has seen in thousands of answers.
         place = np.searchsorted(self.masked, ranks)
         known = np.zeros(len(ranks), dtype=np.bool_)
@@ -177,7 +224,7 @@ class AllPairs:
                 gone = self.masked[slice(*np.searchsorted(self.masked, [start, stop]))] - start
                 if len(gone):
                     first, second = np.delete(first, gone), np.delete(second, gone)
-                yield PairList(rows[first], rows[second])
+                yield PairList.of(rows[first], rows[second])
 
     def partners(self, item: int) -> Integers:
         if self.group[item] < 0:
@@ -221,7 +268,7 @@ class AllPairs:
         number = np.searchsorted(self.starts, ranks, side="right") - 1
         first, second = _unrank(ranks - self.starts[number], division.sizes[number])
         begin = division.begins[number]
-        return PairList(division.order[begin + first], division.order[begin + second])
+        return PairList.of(division.order[begin + first], division.order[begin + second])
 
 
 def _unrank(ranks: Integers, count: int | Integers) -> tuple[Integers, Integers]:

@@ -329,7 +329,7 @@ class _Apart:
     def allowed(self, pool: AllPairs) -> PairList:
         """The pairs put apart that this pool does not lack."""
         if not len(self._ranks):
-            return PairList(self._ranks, self._ranks)
+            return PairList.of(self._ranks, self._ranks)
         return pool.pairs_of(row_loops.sorted_difference(self._ranks, pool.masked))
 
 

@@ -107,7 +107,7 @@ def _best_pairs(belief: Belief, pool: AllPairs, utility: Rising, bounds: RowBoun
         order = np.argpartition(worths, -_LONGEST)
         rest, kept = float(worths[order[:-_LONGEST]].max()), order[-_LONGEST:]
         left, right = left[kept], right[kept]
-    return PairList(left, right), rest
+    return PairList.of(left, right), rest
 
 
 def _above(

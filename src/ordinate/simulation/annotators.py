@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ordinate.search.pools import PairList
+from ordinate.search.pools import Listing, PairList
 from ordinate.types import Comparison, Floats, Integers, Items, Outcome
 
 _MASK = (1 << 64) - 1
@@ -75,14 +75,14 @@ class RecordedAnnotators:
             else:
                 answers.setdefault((right, left), []).append(_SWAPPED[comparison.outcome])
         rng = np.random.default_rng([seed, 0x4EC])
-        self._left, self._right = _sorted_pairs(answers)
+        self._listing = Listing(*_sorted_pairs(answers))
         self._row_of_pair: dict[tuple[int, int], int] = {}
         self._answers: list[list[Outcome]] = []
-        for k, pair in enumerate(zip(self._left.tolist(), self._right.tolist(), strict=True)):
+        for k, pair in enumerate(zip(self._listing.left.tolist(), self._listing.right.tolist(), strict=True)):
             given = answers[pair]
             self._row_of_pair[pair] = k
             self._answers.append([given[place] for place in rng.permutation(len(given))])
-        self._remains = np.ones(len(self._left), dtype=np.bool_)
+        self._remains = np.ones(len(self._listing), dtype=np.bool_)
         self._pool: PairList | None = None
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class RecordedAnnotators:
 
     def pool(self) -> PairList:
         if self._pool is None:
-            self._pool = PairList(self._left[self._remains], self._right[self._remains])
+            self._pool = PairList(self._listing, self._remains.copy())
         return self._pool
 
 

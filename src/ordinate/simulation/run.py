@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ordinate.errors import InvalidInput, PoolExhausted
-from ordinate.search import PairList
 from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
 
@@ -95,7 +94,6 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
     everyone = [item for items in (trial.items, *(arrival.items for arrival in trial.arrivals)) for item in items.ids]
     row_of = {item: k for k, item in enumerate(everyone)}
     waiting = sorted(trial.arrivals, key=lambda arrival: arrival.after)
-    present = len(trial.items)
     study = Study.create(
         trial.items,
         algorithm=for_budget(algorithm, plan.budget),
@@ -113,17 +111,14 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
 
     for step in range(plan.budget + 1):
         while waiting and waiting[0].after <= step:
-            arrived = waiting.pop(0).items
-            study.add_items(arrived)
-            present += len(arrived)
+            study.add_items(waiting.pop(0).items)
         if step % plan.every == 0 or step == plan.budget:
             yield from measure(step)
             measured = step
         if step == plan.budget:
             break
+        # Of its pairs, those of items that have not arrived cannot be asked yet: the study leaves them out.
         pool = trial.annotators.pool()
-        if pool is not None and present < len(everyone):
-            pool = _among_first(pool, present)
         begun = time.perf_counter()
         try:
             # A new name for each answer: a crowd, so that a pair may be asked again.
@@ -139,12 +134,6 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
         seconds += asked - begun + time.perf_counter() - answered
         report(step + 1)
     study.close()
-
-
-def _among_first(pool: PairList, count: int) -> PairList:
-    """The pairs of the first `count` rows: those of items that have not arrived cannot be asked."""
-    here = (pool.left < count) & (pool.right < count)
-    return PairList(pool.left[here], pool.right[here])
 
 
 def check_names(algorithms: Sequence[str], seeds: Sequence[int]) -> None:
