@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.models import Answers
+from ordinate.models.cholesky import gram
 from ordinate.models.likelihood import PairCounts
 from ordinate.models.maximum import Compared, Prior, maximum
+from ordinate.models.pair_loops import conjugate_gradients, likelihood
 
 
 def dense_maximum(prior: Prior, features: Any, answers: Answers) -> Any:
@@ -123,3 +125,31 @@ def test_pairs_are_counted_as_one_would_by_hand(items: int, count: int, seed: in
     assert found == sorted(asked)
     assert pairs.asked.tolist() == [asked[pair] for pair in found]
     assert pairs.wins.tolist() == [wins[pair] for pair in found]
+
+
+@given(n=st.integers(0, 1200), k=st.integers(0, 5), size=st.sampled_from([1e-3, 1.0, 1e4]), seed=st.integers(0, 2**32))
+def test_a_gram_matrix_in_blocks_is_the_plain_product(n: int, k: int, size: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    features, weight = size * rng.normal(size=(n, k)), rng.random(n) * rng.integers(0, 2, n)
+    found = gram(features, weight)
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(found, features.T @ (weight[:, None] * features), atol=1e-12 * size**2 * max(n, 1))
+
+
+def test_no_products_are_spent_on_rounding() -> None:
+    """At the maximum the system's right side is rounding, and no direction makes that less."""
+    rng = np.random.default_rng(0)
+    n, k, count = 1000, 5, 5000
+    left = rng.integers(0, n, count)
+    answers = Answers(left, (left + rng.integers(1, n, count)) % n, rng.integers(0, 2, count).astype(float))
+    compared = Compared.of(rng.normal(size=(n, k)), answers)
+    theta, zeta = maximum(Prior(2.0, 1.0), compared)
+    _, slope, weight, degree = likelihood(*compared.pairs, compared.features @ theta + zeta)
+
+    def direction(most: int) -> Any:
+        """theta's, with a preconditioner that could not be worse."""
+        graph = compared.features, *compared.pairs[:2], weight, degree
+        return conjugate_gradients(*graph, 0.5, 1.0, np.eye(k), -0.5 * theta, -zeta, slope, 0.0, most)[0]
+
+    np.testing.assert_allclose(direction(1000), 0.0, atol=1e-12)
+    np.testing.assert_array_equal(direction(3), direction(1000))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky, lapack, solve_triangular
+from scipy.linalg import LinAlgError, blas, cho_solve, cholesky, lapack, solve_triangular
 
 from ordinate import kernels
 from ordinate.types import Floats
+
+_BLOCK = 512
+"""Rows that stay in a core's cache between their scaling and their product."""
 
 
 class PositiveDefinite:
@@ -39,6 +42,18 @@ class PositiveDefinite:
         inverse = solve_triangular(self._lower, np.eye(len(self._scale)), lower=True, check_finite=False)
         root: Floats = inverse.T / self._scale[:, None]
         return root
+
+
+def gram(features: Floats, weight: Floats) -> Floats:
+    """(k, k) X^T diag(weight) X of features X (n, k) and weights (n,) >= 0; memory does not grow with n."""
+    columns = features.shape[1]
+    total, root = np.zeros((columns, columns)), np.sqrt(weight)[:, None]
+    for start in range(0, len(features) if columns else 0, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        # The transposes are what BLAS takes as its own, so it copies nothing, and its lower triangle is our upper one.
+        blas.dsyrk(1.0, (root[block] * features[block]).T, 1.0, total.T, lower=1, overwrite_c=1)
+    kernels.mirror(total)
+    return total
 
 
 def invert(matrix: Floats) -> None:

@@ -12,6 +12,9 @@ import numpy as np
 from ordinate.kernels import compiled
 from ordinate.types import Floats, Integers
 
+_FINE = 1e-24
+"""Of a squared residual in posterior standard deviations: what is left is 1e-12 of one, and less may be rounding."""
+
 
 @compiled
 def count_pairs(
@@ -99,51 +102,55 @@ def conjugate_gradients(
     theta_precision: float,
     item_precision: float,
     schur_inverse: Floats,
-    theta_gradient: Floats,
-    item_gradient: Floats,
+    theta_pull: Floats,
+    item_pull: Floats,
+    slope: Floats,
     tolerance: float,
     most: int,
-) -> tuple[Floats, Floats]:
-    """The Newton direction of theta (k,) and of the items' terms (n,), by preconditioned conjugate gradients.
+) -> tuple[Floats, Floats, Floats]:
+    """The Newton direction of theta (k,), of the items' terms and of the scores (n,), by conjugate gradients.
 
-    H = [[theta_precision I + X^T L X, X^T L], [L X, item_precision I + L]]; the preconditioner has the diagonal of L in
-    its place, solved by blocks: schur_inverse (k, k) is the inverse of
-    theta_precision I + X^T diag(degree * item_precision / (item_precision + degree)) X.
+    Solves H x = g by products with H = [[theta_precision I + X^T L X, X^T L], [L X, item_precision I + L]] and
+    g = (theta_pull + X^T slope, item_pull + slope); the preconditioner has the diagonal of L in its place, solved by
+    blocks: schur_inverse (k, k) is the inverse of
+    theta_precision I + X^T diag(degree * item_precision / (item_precision + degree)) X, or near it.
     Stops once the squared preconditioned residual is `tolerance` times what it was or, with tolerance 0, a hundredth of
     it and, closer to the maximum, as much less as keeps Newton's convergence quadratic; or after `most` products.
     The gradient by item must sum to 0, as H keeps it: constants are eigenvectors that the preconditioner knows.
     """
     items, columns = features.shape
     own = 1.0 / (item_precision + degree)
-    theta, terms = np.zeros(columns), np.zeros(items)
-    theta_residual, item_residual = theta_gradient.copy(), item_gradient.copy()
+    theta, terms, scores = np.zeros(columns), np.zeros(items), np.zeros(items)
+    theta_rest, slope_rest, item_rest = theta_pull.copy(), slope.copy(), item_pull + slope
     theta_way, item_way, score_way = np.zeros(columns), np.zeros(items), np.zeros(items)
     flow, before, first = np.empty(items), 0.0, 0.0
     for step in range(most):
-        # The preconditioner by block elimination; the scores it moves are kept, which spares a product with X.
-        theta_next = schur_inverse @ (theta_residual - features.T @ (degree * own * item_residual))
+        # The residual is (theta_rest + X^T slope_rest, item_rest). Kept apart, and with the scores that theta moves
+        # kept too, a step takes one product with X^T, here, and one with X.
+        theta_next = schur_inverse @ (theta_rest + features.T @ (slope_rest - degree * own * item_rest))
         moved = features @ theta_next
-        item_next = own * (item_residual - degree * moved)
+        item_next = own * (item_rest - degree * moved)
         item_next -= item_next.mean()
-        size = float(theta_residual @ theta_next + item_residual @ item_next)
+        size = float(theta_rest @ theta_next + slope_rest @ moved + item_rest @ item_next)
         if step == 0:
             first = size
-        if size <= first * (tolerance or max(1e-16, 0.01 * min(1.0, first))):
+        if size <= (first * tolerance if tolerance > 0.0 else max(0.01 * first * min(1.0, first), _FINE)):
             break
         keep = size / before if step else 0.0
         theta_way = theta_next + keep * theta_way
         item_way = item_next + keep * item_way
         score_way = moved + item_next + keep * score_way
         laplacian_product(left, right, weight, score_way, flow)
-        theta_flow = theta_precision * theta_way + features.T @ flow
-        item_flow = item_precision * item_way + flow
-        length = size / float(theta_way @ theta_flow + item_way @ item_flow)
+        bend = theta_precision * (theta_way @ theta_way) + item_precision * (item_way @ item_way) + score_way @ flow
+        length = size / float(bend)
         theta += length * theta_way
         terms += length * item_way
-        theta_residual -= length * theta_flow
-        item_residual -= length * item_flow
+        scores += length * score_way
+        theta_rest -= length * theta_precision * theta_way
+        slope_rest -= length * flow
+        item_rest -= length * (item_precision * item_way + flow)
         before = size
-    return theta, terms
+    return theta, terms, scores
 
 
 @compiled
@@ -166,7 +173,7 @@ def solve_columns(
     """(n, c) (item_precision I + L)^-1 @ columns, for columns that each sum to 0."""
     nothing, solved = np.empty((degree.shape[0], 0)), np.empty_like(columns)
     for column in range(columns.shape[1]):
-        _, terms = conjugate_gradients(
+        _, terms, _ = conjugate_gradients(
             nothing,
             left,
             right,
@@ -176,6 +183,7 @@ def solve_columns(
             item_precision,
             np.empty((0, 0)),
             np.empty(0),
+            np.zeros(degree.shape[0]),
             columns[:, column].copy(),
             1e-26,
             10_000,
