@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ordinate.models import Answers
 from ordinate.models.cholesky import gram
+from ordinate.models.contextual import information
 from ordinate.models.likelihood import PairCounts
 from ordinate.models.maximum import Compared, Prior, maximum
 from ordinate.models.pair_loops import conjugate_gradients, likelihood
@@ -18,21 +19,23 @@ from ordinate.models.pair_loops import conjugate_gradients, likelihood
 def dense_maximum(prior: Prior, features: Any, answers: Answers) -> Any:
     """theta and zeta of all n items, by Newton with step halving on an explicit (k + n, k + n) Hessian."""
     n, k = features.shape
-    design = np.hstack([features, np.eye(n)])[answers.left] - np.hstack([features, np.eye(n)])[answers.right]
-    precision = np.concatenate([np.full(k, 1 / prior.coefficients), np.full(n, 1 / prior.items)])
+    terms = n if prior.items else 0
+    columns = np.hstack([features, np.eye(n)[:, :terms]])
+    design = columns[answers.left] - columns[answers.right]
+    precision = np.concatenate([np.full(k, 1 / prior.coefficients), np.full(terms, 1 / (prior.items or 1))])
 
     def objective(point: Any) -> Any:
         margin = design @ point
         loss = answers.outcome * np.logaddexp(0, -margin) + (1 - answers.outcome) * np.logaddexp(0, margin)
         return -loss.sum() - 0.5 * (precision * point**2).sum()
 
-    point = np.zeros(n + k)
+    point = np.zeros(k + terms)
     for _ in range(200):
         chance = 1 / (1 + np.exp(-(design @ point)))
         gradient = design.T @ (answers.outcome - chance) - precision * point
         step = np.linalg.solve(design.T @ ((chance * (1 - chance))[:, None] * design) + np.diag(precision), gradient)
-        if np.abs(step).max() < 1e-11:
-            return point + step
+        if np.abs(step).max(initial=0.0) < 1e-11:
+            return np.concatenate([point + step, np.zeros(n - terms)])  # without terms zeta is 0
         while objective(point + step) < objective(point) - 1e-12 * abs(objective(point)):
             step = step / 2
         point = point + step
@@ -84,7 +87,7 @@ def problems(draw: st.DrawFn) -> tuple[Prior, Any, Answers]:
             outcome = (left < right).astype(float)
         case "ties":
             outcome = np.full(count, 0.5)
-    prior = Prior(draw(st.sampled_from([0.1, 2.0, 100.0])), draw(st.sampled_from([0.1, 1.0, 50.0])))
+    prior = Prior(draw(st.sampled_from([0.1, 2.0, 100.0])), draw(st.sampled_from([0.0, 0.1, 1.0, 50.0])))
     return prior, features, Answers(left, right, outcome)
 
 
@@ -134,6 +137,20 @@ def test_a_gram_matrix_in_blocks_is_the_plain_product(n: int, k: int, size: floa
     found = gram(features, weight)
     np.testing.assert_array_equal(found, found.T)
     np.testing.assert_allclose(found, features.T @ (weight[:, None] * features), atol=1e-12 * size**2 * max(n, 1))
+
+
+@given(problems(), st.sampled_from([0.0, 1e6]))
+def test_the_information_is_the_sum_over_pairs(problem: tuple[Prior, Any, Answers], offset: float) -> None:
+    _, features, answers = problem
+    pairs = PairCounts.of(answers, len(features))
+    weight = np.random.default_rng(0).random(len(pairs.left))
+    contrast = features[pairs.left] - features[pairs.right]
+    found = information(features + offset, pairs, weight)
+    size = np.abs(features).max(initial=0.0) ** 2 * len(weight)
+    # With an offset the features themselves have lost ten digits.
+    np.testing.assert_allclose(
+        found, contrast.T @ (weight[:, None] * contrast), rtol=0, atol=(1e-7 if offset else 1e-14) * max(size, 1e-3)
+    )
 
 
 def test_no_products_are_spent_on_rounding() -> None:

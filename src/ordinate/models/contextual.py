@@ -1,6 +1,7 @@
 """The contextual model: f = X theta with theta ~ N(0, coefficient_variance I); Laplace posterior at the MAP.
 
-X (n, k) features     H (k, k) negative Hessian     theta (k,)     z_p = x_left - x_right
+X (n, k) features     L (n, n) Laplacian of the answered pairs, weights sigma'     theta (k,)
+H = I / coefficient_variance + X^T L X, the negative Hessian
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ import numpy as np
 
 from ordinate.models import Answers
 from ordinate.models.cholesky import PositiveDefinite
-from ordinate.models.likelihood import PairCounts, newton
-from ordinate.models.maximum import Compared
+from ordinate.models.likelihood import PairCounts
+from ordinate.models.maximum import Compared, Prior, maximum
+from ordinate.models.pair_loops import laplacian_columns, likelihood
 from ordinate.posterior import Posterior, Spread, factored, linear_scores
 from ordinate.types import Floats
-
-_BLOCK = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -26,38 +26,23 @@ class Contextual:
     coefficient_variance: float = 2.0
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        _, compared, pairs = Compared.of(features, answers)
-        precision = 1.0 / self.coefficient_variance
-
-        def margin(theta: Floats) -> Floats:
-            scores = compared @ theta
-            gap: Floats = scores[pairs.left] - scores[pairs.right]
-            return gap
-
-        def objective(theta: Floats) -> float:
-            return pairs.log_likelihood(margin(theta)) - 0.5 * precision * float(theta @ theta)
-
-        def hessian(theta: Floats) -> PositiveDefinite:
-            return PositiveDefinite(information(compared, pairs, pairs.weight(margin(theta))), precision)
-
-        def step(theta: Floats) -> tuple[Floats, Floats]:
-            gradient = compared.T @ pairs.scatter(pairs.residual(margin(theta)), len(compared)) - precision * theta
-            return gradient, hessian(theta).solve(gradient)
-
-        theta = newton(objective, step, np.zeros(features.shape[1]))
+        compared = Compared.of(features, answers)
+        theta, _ = maximum(Prior(self.coefficient_variance, 0.0), compared)
 
         def spread() -> Spread:
-            root = hessian(theta).inverse_root()
+            _, inside, pairs = compared
+            _, _, weight, _ = likelihood(*pairs, inside @ theta)
+            hessian = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance)
+            root = hessian.inverse_root()
             return factored(root @ root.T, features, root, np.zeros(len(features)))
 
         return Posterior(linear_scores(features, theta), theta, spread, new_item_variance=0.0)
 
 
 def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:
-    """(k, k) sum over pairs of weight * z z^T, in blocks of pairs so that memory does not grow with the answers."""
-    total = np.zeros((features.shape[1], features.shape[1]))
-    for start in range(0, len(weight), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        contrast = features[pairs.left[block]] - features[pairs.right[block]]
-        total += contrast.T @ (weight[block, None] * contrast)
-    return total
+    """(k, k) X^T L X, the sum over pairs of weight * z z^T, z = x_left - x_right: k^2 per item, k per pair."""
+    # L is blind to an offset of all rows, which would only cost digits.
+    centred = features - features.mean(axis=0) if len(features) else features
+    product = centred.T @ laplacian_columns(pairs.left, pairs.right, weight, features)
+    symmetric: Floats = 0.5 * (product + product.T)
+    return symmetric

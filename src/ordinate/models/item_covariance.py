@@ -73,4 +73,4 @@ class ItemCovariance:
 
     def _solve(self, right: Floats) -> Floats:
         pairs = self.pairs
-        return solve_columns(pairs.left, pairs.right, self.weight, self.degree, 1.0 / self.item_variance, right)
+        return solve_columns(pairs.left, pairs.right, self.weight, self.degree, self.item_variance, right)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from scipy.special import expit
 
 from ordinate.models.pair_loops import count_pairs
@@ -34,32 +33,10 @@ class PairCounts(NamedTuple):
     def of(cls, answers: Answers, items: int) -> PairCounts:
         return cls(*count_pairs(*answers, items))
 
-    def log_likelihood(self, margin: Floats) -> float:
-        losses = self.asked - self.wins
-        return -float(self.wins @ np.logaddexp(0.0, -margin) + losses @ np.logaddexp(0.0, margin))
-
-    def residual(self, margin: Floats) -> Floats:
-        """(p,) d log-likelihood / d margin: wins minus expected wins."""
-        residual: Floats = self.wins - self.asked * expit(margin)
-        return residual
-
     def weight(self, margin: Floats) -> Floats:
-        """(p,) minus its second derivative: asked * sigma'(margin)."""
+        """(p,) minus the second derivative of the log-likelihood by the margin: asked * sigma'(margin)."""
         weight: Floats = self.asked * expit(margin) * expit(-margin)
         return weight
-
-    def scatter(self, values: Floats, items: int) -> Floats:
-        """(n,) sum over pairs of values * (e_left - e_right)."""
-        return _sums(self.left, values, items) - _sums(self.right, values, items)
-
-    def degree(self, weight: Floats, items: int) -> Floats:
-        """(n,) total weight of each item's pairs: the diagonal of the Laplacian."""
-        return _sums(self.left, weight, items) + _sums(self.right, weight, items)
-
-
-def _sums(places: Integers, values: Floats, size: int) -> Floats:
-    """(size,) the sum of the values at each place."""
-    return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 
 def newton(

@@ -51,14 +51,17 @@ class Compared(NamedTuple):
 
 
 def maximum(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
-    """theta (k,) and zeta (t,) of the compared items at the MAP."""
+    """theta (k,) and zeta (t,) of the compared items at the MAP; zeta is 0 where its variance is."""
     problem = _Problem(prior, compared)
-    theta, zeta, _ = problem.parts(newton(problem.objective, problem.step, problem.start))
-    return theta, zeta
+    theta, tension, _ = problem.parts(newton(problem.objective, problem.step, problem.start))
+    return theta, prior.items * tension
 
 
 class _Problem:
-    """In theta, zeta and the scores X theta + zeta, one after another in one array: products with X are dear."""
+    """In theta, tension = zeta / its variance and the scores X theta + zeta, one after another in one array.
+
+    The scores are kept since a product with X is dear, the tension since it is defined where there are no terms.
+    """
 
     def __init__(self, prior: Prior, compared: Compared) -> None:
         self.prior, self.features, self.pairs = prior, compared.features, compared.pairs
@@ -72,34 +75,34 @@ class _Problem:
         return np.split(point, self._cuts)
 
     def objective(self, point: Floats) -> float:
-        theta, zeta, _ = self.parts(point)
-        penalty = theta @ theta / self.prior.coefficients + zeta @ zeta / self.prior.items
+        theta, tension, _ = self.parts(point)
+        penalty = theta @ theta / self.prior.coefficients + self.prior.items * (tension @ tension)
         return self._likelihood(point)[0] - 0.5 * float(penalty)
 
     def step(self, point: Floats) -> tuple[Floats, Floats]:
-        theta, zeta, _ = self.parts(point)
+        theta, tension, _ = self.parts(point)
         _, slope, weight, degree = self._likelihood(point)
-        theta_precision, item_precision = 1.0 / self.prior.coefficients, 1.0 / self.prior.items
+        precision, item_variance = 1.0 / self.prior.coefficients, self.prior.items
         if self._steps % _STEPS_OF_A_GRAM == 0:
-            kept = degree * item_precision / (item_precision + degree)
-            root = PositiveDefinite(gram(self.features, kept), theta_precision).inverse_root()
+            information = gram(self.features, degree / (1.0 + item_variance * degree))
+            root = PositiveDefinite(information, precision).inverse_root()
             self._schur_inverse = root @ root.T
         self._steps += 1
-        pulls = -theta_precision * theta, -item_precision * zeta
         moved = conjugate_gradients(
             self.features,
             *self.pairs[:2],
             weight,
             degree,
-            theta_precision,
-            item_precision,
+            precision,
+            item_variance,
             self._schur_inverse,
-            *pulls,
+            -precision * theta,
+            -tension,
             slope,
             0.0,
             _MOST_PRODUCTS,
         )
-        return np.concatenate([*pulls, slope]), np.concatenate(moved)
+        return np.concatenate([-precision * theta, -item_variance * tension, slope]), np.concatenate(moved)
 
     def _likelihood(self, point: Floats) -> tuple[float, Floats, Floats, Floats]:
         """The newest one is kept: the line search has been where the next step starts."""

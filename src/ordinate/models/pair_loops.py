@@ -100,7 +100,7 @@ def conjugate_gradients(
     weight: Floats,
     degree: Floats,
     theta_precision: float,
-    item_precision: float,
+    item_variance: float,
     schur_inverse: Floats,
     theta_pull: Floats,
     item_pull: Floats,
@@ -108,49 +108,51 @@ def conjugate_gradients(
     tolerance: float,
     most: int,
 ) -> tuple[Floats, Floats, Floats]:
-    """The Newton direction of theta (k,), of the items' terms and of the scores (n,), by conjugate gradients.
+    """The Newton direction of theta (k,), of the items' tensions and of the scores (n,), by conjugate gradients.
 
-    Solves H x = g by products with H = [[theta_precision I + X^T L X, X^T L], [L X, item_precision I + L]] and
-    g = (theta_pull + X^T slope, item_pull + slope); the preconditioner has the diagonal of L in its place, solved by
-    blocks: schur_inverse (k, k) is the inverse of
-    theta_precision I + X^T diag(degree * item_precision / (item_precision + degree)) X, or near it.
+    An item's term is item_variance * its tension. Solves H x = g for x = (theta, terms) by products with
+    H = [[theta_precision I + X^T L X, X^T L], [L X, I / item_variance + L]]; g = (theta_pull + X^T slope, item_pull +
+    slope); the preconditioner has the diagonal of L in its place, solved by
+    blocks: schur_inverse (k, k) is the inverse of theta_precision I + X^T diag(degree / (1 + item_variance degree)) X,
+    or near it. With item_variance 0 there are no terms, and all of this is of theta alone.
     Stops once the squared preconditioned residual is `tolerance` times what it was or, with tolerance 0, a hundredth of
     it and, closer to the maximum, as much less as keeps Newton's convergence quadratic; or after `most` products.
     The gradient by item must sum to 0, as H keeps it: constants are eigenvectors that the preconditioner knows.
     """
     items, columns = features.shape
-    own = 1.0 / (item_precision + degree)
-    theta, terms, scores = np.zeros(columns), np.zeros(items), np.zeros(items)
+    share = 1.0 / (1.0 + item_variance * degree)
+    theta, tension, scores = np.zeros(columns), np.zeros(items), np.zeros(items)
     theta_rest, slope_rest, item_rest = theta_pull.copy(), slope.copy(), item_pull + slope
-    theta_way, item_way, score_way = np.zeros(columns), np.zeros(items), np.zeros(items)
+    theta_way, tension_way, score_way = np.zeros(columns), np.zeros(items), np.zeros(items)
     flow, before, first = np.empty(items), 0.0, 0.0
     for step in range(most):
         # The residual is (theta_rest + X^T slope_rest, item_rest). Kept apart, and with the scores that theta moves
         # kept too, a step takes one product with X^T, here, and one with X.
-        theta_next = schur_inverse @ (theta_rest + features.T @ (slope_rest - degree * own * item_rest))
+        held = slope_rest - item_variance * degree * share * item_rest
+        theta_next = schur_inverse @ (theta_rest + features.T @ held)
         moved = features @ theta_next
-        item_next = own * (item_rest - degree * moved)
-        item_next -= item_next.mean()
-        size = float(theta_rest @ theta_next + slope_rest @ moved + item_rest @ item_next)
+        tension_next = share * (item_rest - degree * moved)
+        tension_next -= tension_next.mean()
+        size = float(theta_rest @ theta_next + slope_rest @ moved + item_variance * (item_rest @ tension_next))
         if step == 0:
             first = size
         if size <= (first * tolerance if tolerance > 0.0 else max(0.01 * first * min(1.0, first), _FINE)):
             break
         keep = size / before if step else 0.0
         theta_way = theta_next + keep * theta_way
-        item_way = item_next + keep * item_way
-        score_way = moved + item_next + keep * score_way
+        tension_way = tension_next + keep * tension_way
+        score_way = moved + item_variance * tension_next + keep * score_way
         laplacian_product(left, right, weight, score_way, flow)
-        bend = theta_precision * (theta_way @ theta_way) + item_precision * (item_way @ item_way) + score_way @ flow
-        length = size / float(bend)
+        bend = theta_precision * (theta_way @ theta_way) + item_variance * (tension_way @ tension_way)
+        length = size / float(bend + score_way @ flow)
         theta += length * theta_way
-        terms += length * item_way
+        tension += length * tension_way
         scores += length * score_way
         theta_rest -= length * theta_precision * theta_way
         slope_rest -= length * flow
-        item_rest -= length * (item_precision * item_way + flow)
+        item_rest -= length * (tension_way + flow)
         before = size
-    return theta, terms, scores
+    return theta, tension, scores
 
 
 @compiled
@@ -168,19 +170,19 @@ def laplacian_columns(left: Integers, right: Integers, weight: Floats, columns: 
 
 @compiled
 def solve_columns(
-    left: Integers, right: Integers, weight: Floats, degree: Floats, item_precision: float, columns: Floats
+    left: Integers, right: Integers, weight: Floats, degree: Floats, item_variance: float, columns: Floats
 ) -> Floats:
-    """(n, c) (item_precision I + L)^-1 @ columns, for columns that each sum to 0."""
+    """(n, c) (I / item_variance + L)^-1 @ columns, for columns that each sum to 0."""
     nothing, solved = np.empty((degree.shape[0], 0)), np.empty_like(columns)
     for column in range(columns.shape[1]):
-        _, terms, _ = conjugate_gradients(
+        _, tension, _ = conjugate_gradients(
             nothing,
             left,
             right,
             weight,
             degree,
             0.0,
-            item_precision,
+            item_variance,
             np.empty((0, 0)),
             np.empty(0),
             np.zeros(degree.shape[0]),
@@ -188,5 +190,5 @@ def solve_columns(
             1e-26,
             10_000,
         )
-        solved[:, column] = terms
+        solved[:, column] = item_variance * tension
     return solved
