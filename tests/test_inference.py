@@ -1,5 +1,7 @@
 """What a choice is based on, rebuilt from plain parts: a cold fit, an update per answer, a piece per open query."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
@@ -98,8 +100,29 @@ def test_renewals_are_refits_and_come_by_the_schedule() -> None:
     assert renewals(Hybrid(), 2500, 2100) == list(range(0, 2101, 100))
     assert renewals(Hybrid(), 6072, 3100) == [*range(0, 1000, 100), 1000, 2000, 3000]
     assert renewals(Independent(), 6072, 2020, 30) == [0, 90, 180, 300, 390, 480, 600, 690, 780, 900, 990, 1980]
-    assert renewals(FactoredHybrid(), 100, 3000)[-4:] == [990, 1000, 2000, 3000]
+    assert renewals(FactoredHybrid(), 100, 3000)[-4:] == [2970, 2980, 2990, 3000]
     assert renewals(Contextual(), 6072, 150) == [*range(101), 125, 150]
+
+
+@pytest.mark.parametrize("algorithm", ["guro-hybrid-factored", "guro-contextual"])
+def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
+    monkeypatch: pytest.MonkeyPatch, algorithm: str
+) -> None:
+    study = study_after(algorithm, 0)
+    rng = np.random.default_rng(4)
+    ids = rng.permuted(np.tile(np.arange(20), (2345, 1)), axis=1)[:, :2]
+    study.record([(str(left), str(right), "left") for left, right in ids])
+    study._forget()
+    model = type(ALGORITHMS[algorithm].model)
+    fits, fit = [], model.fit
+
+    def counted(self: Model, features: Any, answers: Answers) -> Any:
+        fits.append(len(answers.left))
+        return fit(self, features, answers)
+
+    monkeypatch.setattr(model, "fit", counted)
+    study.ask("cleo")
+    assert fits == [2340]
 
 
 @pytest.mark.parametrize("algorithm", [name for name, row in ALGORITHMS.items() if row.refit_every == 1])

@@ -194,13 +194,10 @@ def last_renewal(model: Model, refit: int, items: int, every: int | None = None)
     """How many answers the refit saw whose covariance came from scratch; the refits since then renewed the mean alone.
 
     That of a term per item costs n^3: renewed at each refit up to 1,000 items, every 100 answers up to 2,500, and above
-    that every 100 up to 1,000 answers and then every 1,000. The factored one goes through all answers: renewed at each
-    refit up to 1,000 answers, then every 1,000. All others are renewed with the mean.
+    that every 100 up to 1,000 answers and then every 1,000. All others are renewed with the mean.
     """
     step = 1
-    if isinstance(model, FactoredHybrid) and refit > _MANY_ANSWERS:
-        step = 1000
-    elif isinstance(model, Hybrid | Independent) and items > _CHEAP_TO_INVERT:
+    if isinstance(model, Hybrid | Independent) and items > _CHEAP_TO_INVERT:
         step = 1000 if items > _DEAR_TO_INVERT and refit >= _MANY_ANSWERS else 100
     return last_refit(refit - refit % step, items, every)
 
