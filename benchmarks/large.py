@@ -20,6 +20,7 @@ import numpy as np
 
 from ordinate import kernels
 from ordinate.belief import ProjectedBelief
+from ordinate.search import PairList
 from ordinate.search.large import ceiling
 from ordinate.study import Study
 from ordinate.threads import one_thread
@@ -42,8 +43,9 @@ def write_features(path: Path, n: int, d: int) -> None:
     matrix.flush()
 
 
-def best_of_all(belief: ProjectedBelief) -> float:
-    """The largest sigma'(m)^2 v of all pairs, in float32: each in a tile that stays in a core's cache."""
+def best_of_all(belief: ProjectedBelief, asked: PairList) -> float:
+    """The largest sigma'(m)^2 v of all pairs that were not asked, in float32, tile by tile."""
+    low, high = np.minimum(asked.left, asked.right), np.maximum(asked.left, asked.right)
     factor = belief.features @ belief.root.astype(np.float32)
     variance = np.einsum("nk,nk->n", factor, factor) + belief.residual.astype(np.float32)
     half = (0.5 * (belief.mean - 0.5 * (belief.mean.max() + belief.mean.min()))).astype(np.float32)
@@ -62,12 +64,14 @@ def best_of_all(belief: ProjectedBelief) -> float:
             both *= both
             both *= both
             worth /= both
+            inside = (low // ROWS * ROWS == top) & (high >= start) & (high < start + COLUMNS)
+            worth[low[inside] - top, high[inside] - start] = 0.0
             best = max(best, float(worth.max()))
     return best
 
 
-def best_of_rows(belief: ProjectedBelief, rows: int) -> float:
-    """Of the pairs with one of so many items: half of them the widest at a level of the score, half random ones."""
+def best_of_rows(belief: ProjectedBelief, asked: PairList, rows: int) -> float:
+    """Of the pairs not asked with one of so many items: half of them the widest at a level, half random ones."""
     factor = belief.features @ belief.root.astype(np.float32)
     variance = np.einsum("nk,nk->n", factor, factor) + belief.residual.astype(np.float32)
     levels = np.array_split(np.argsort(belief.mean), LEVELS)
@@ -80,6 +84,8 @@ def best_of_rows(belief: ProjectedBelief, rows: int) -> float:
         fall = np.exp(-np.abs(centred[part, None] - centred))
         spread = variance[part, None] + variance - 2 * (factor[part] @ factor.T)
         spread[np.arange(len(part)), part] = 0
+        for number, item in enumerate(part):
+            spread[number, asked.right[asked.left == item]] = spread[number, asked.left[asked.right == item]] = 0
         best = max(best, float((np.square(fall / np.square(1 + fall)) * spread).max()))
     return best
 
@@ -107,7 +113,10 @@ def run(
                     belief = study._inference.answered(study._state)
                     assert isinstance(belief, ProjectedBelief)
                     found = float(study._state.queries[-1].utility or 0.0)
-                    losses.append(max(1 - found / (best_of_rows(belief, rows) if rows else best_of_all(belief)), 0.0))
+                    pool = study._state.unseen(None)
+                    asked = pool.pairs_of(pool.masked)
+                    best = best_of_rows(belief, asked, rows) if rows else best_of_all(belief, asked)
+                    losses.append(max(1 - found / best, 0.0))
                     ceilings.append(ceiling(belief, study._state.active, 2) / found)
             told, spent = time.perf_counter(), time.process_time()
             study.tell(query.id, "left" if rng.random() < kernels.sigmoid(scores[left] - scores[right]) else "right")

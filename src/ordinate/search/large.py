@@ -1,8 +1,8 @@
 """A pair near the best among too many pairs to look at them all; the same one for the same belief, whatever was kept.
 
 1. The universe: every item, or of more than 2^17 those furthest from the middle and a random part.
-2. The candidates: those of the universe with the largest variance, at every level of the score and overall, and some
-   random ones. All pairs among them are looked at.
+2. The candidates: those of the universe with the largest variance, overall and at each level of the score, and some
+   random ones. All pairs of the former are looked at, and all pairs within two neighbouring levels.
 3. The items of the best pairs met look for their best partners in the whole universe, and all pairs of partners are
    looked at.
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +32,9 @@ MOST_PAIRS = 200_000_000
 """Pools of more pairs than this (20,000 items in one group) are searched this way."""
 
 _UNIVERSE = 1 << 17
-_LEVELS = 32
-_PER_LEVEL = 32
-_OVERALL = 384
+_LEVELS = 24
+_PER_LEVEL = 128
+_OVERALL = 512
 _RANDOM = 128
 _STARTS = 32
 _PARTNERS = 24
@@ -53,8 +54,9 @@ class _Met(NamedTuple):
     right: Integers
     value: Floats
 
-    def joined(self, other: _Met) -> _Met:
-        return _Met(*(np.concatenate(column) for column in zip(self, other, strict=True)))
+    @classmethod
+    def of(cls, parts: list[_Met]) -> _Met:
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,11 +153,6 @@ class _Fit:
         """Whether exp(+-score / 2) does not serve."""
         return bool(self.scores.max() > 2.0 * _WIDEST)
 
-    def candidates(self, variance: Floats) -> Integers:
-        """Places of the items with the largest variance (u,), overall and at every level."""
-        chosen = [level[_largest(variance[level], _PER_LEVEL)] for level in self.levels]
-        return np.unique(np.concatenate([_largest(variance, _OVERALL), *chosen]))
-
 
 class Large:
     """For one division into groups; what is kept may be dropped at any moment without changing a choice."""
@@ -189,14 +186,15 @@ class Large:
 
         count = len(universe.rows)
         drawn = rng.choice(count, min(_RANDOM, count), replace=False)
+        levels = [level[_largest(variance[level], _PER_LEVEL)] for level in fit.levels]
+        candidates = [np.union1d(_largest(variance, _OVERALL), drawn), *map(np.concatenate, pairwise(levels))]
         # In random order, since of equal ones the first is taken.
-        places = rng.permutation(np.union1d(fit.candidates(variance), drawn))
-        met = scan.among(places)
+        met = _Met.of([scan.among(rng.permutation(places)) for places in candidates])
         order = np.argsort(-met.value, kind="stable")
         ends = np.stack([met.left[order], met.right[order]], axis=1).ravel()
         starts = ends[np.sort(np.unique(ends, return_index=True)[1])][:_STARTS]
         partners = scan.rows(starts)
-        met = met.joined(partners).joined(scan.among(np.union1d(starts, partners.right)))
+        met = _Met.of([met, partners, scan.among(np.union1d(starts, partners.right))])
         items = _Met(universe.rows[met.left], universe.rows[met.right], met.value)
         return _settled(belief, items, utility, seed, scan.looked)
 
