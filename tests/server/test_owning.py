@@ -230,6 +230,13 @@ def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
     assert len({frozenset((entry.left, entry.right)) for entry in asked}) == 5
 
 
+def test_whoever_comes_too_late_for_every_offer_gets_a_random_pair(site, monkeypatch):
+    offer = site.served.ahead.fetch("Ann")
+    monkeypatch.setattr(Ahead, "fetch", lambda self, annotator: offer)
+    monkeypatch.setattr(Ahead, "offers", lambda self, annotator: [])
+    assert len(site.browser("Ann").ask()) == 1
+
+
 def test_a_study_in_use_by_others_too(site):
     """Another process writes to the file: what it wrote is seen at once."""
     ann = site.browser("Ann")

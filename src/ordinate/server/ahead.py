@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
@@ -109,7 +110,7 @@ class Ahead:
         self._offers: dict[str | None, tuple[Offer, float]] = {}
         self._wanted: dict[str | None, None] = {}
         self._refusals: dict[str | None, BaseException] = {}
-        self._waiting = 0
+        self._waiting: Counter[str | None] = Counter()
         self._busy = False
         self._closed = False
         self._results: Results | None = None
@@ -119,9 +120,13 @@ class Ahead:
         self._answers = -1
 
     def offers(self, annotator: str | None) -> list[Offer]:
-        """The annotator's own offer, and those that were made to others, newest first."""
+        """The annotator's own offer, and those that were made to others who do not wait for them, newest first."""
         with self._changed:
-            offers = [offer for offer, _ in reversed(self._offers.values())]
+            offers = [
+                offer
+                for name, (offer, _) in reversed(self._offers.items())
+                if name == annotator or not self._waiting[name]
+            ]
             return sorted(offers, key=lambda offer: offer.annotator != annotator)
 
     def prepare(self, annotator: str | None) -> None:
@@ -138,7 +143,7 @@ class Ahead:
             self._offers.pop(annotator, None)
             self._refusals.pop(annotator, None)
             self._wanted[annotator] = None
-            self._waiting += 1
+            self._waiting[annotator] += 1
             try:
                 self._go_on()
                 until = time.monotonic() + PATIENCE
@@ -151,7 +156,7 @@ class Ahead:
                         return None
                 return self._offers[annotator][0]
             finally:
-                self._waiting -= 1
+                self._waiting -= Counter([annotator])
 
     def used(self, annotator: str | None, queries: Iterable[Query]) -> None:
         """The annotator has these queries now; their own offer is among them, or does not stand any more."""

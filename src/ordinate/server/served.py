@@ -21,7 +21,7 @@ from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.study import Study
 
 ATTEMPTS = 5
-"""How many offers may turn out to be taken by others before an annotator is told to ask again."""
+"""How many offers may turn out to be taken by others before an annotator gets a random pair."""
 
 
 class Given(NamedTuple):
@@ -62,9 +62,9 @@ class Served:
                 if len(queries) >= count or not wait:
                     break
                 if self.ahead.fetch(annotator) is None:
-                    if not queries:
-                        queries = self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
                     break
+            if wait and not queries:
+                queries = self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
             self.ahead.used(annotator, [lease.query for lease in queries])
             self.ahead.prepare(annotator)
         except BudgetSpent as error:
