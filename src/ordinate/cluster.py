@@ -46,7 +46,8 @@ class Cluster(NamedTuple):
 
             def submitted(there: int = 0) -> list[Any]:
                 """As many more runs as keep every thread busy, beside those that are there already."""
-                wanted = RUNS_AHEAD * max(1, sum(client.nthreads().values()))
+                with _losing(self.scheduler, OSError):
+                    wanted = RUNS_AHEAD * max(1, sum(client.nthreads().values()))
                 made = {_submit(client, run, sent): place for place, run in islice(waiting, max(0, wanted - there))}
                 futures.update(made)
                 return list(made)
@@ -94,14 +95,22 @@ def _result(future: Any, scheduler: str) -> Any:
     from distributed.comm.core import CommClosedError
 
     try:
-        return future.result()
+        # The one where it is lost between two runs, the other while a result is on its way.
+        with _losing(scheduler, CancelledError, CommClosedError):
+            return future.result()
     except distributed.KilledWorker as error:
         raise ClusterFailed(
             f"several workers of {scheduler} died while they worked on the same run, most likely for want of memory: "
             "see their logs, and give them more (dask worker --memory-limit)"
         ) from error
-    except (CancelledError, CommClosedError) as error:
-        # The one where it is lost between two runs, the other while a result is on its way.
+
+
+@contextmanager
+def _losing(scheduler: str, *signs: type[BaseException]) -> Iterator[None]:
+    """Errors that are signs of a lost scheduler say so."""
+    try:
+        yield
+    except signs as error:
         raise ClusterFailed(
             f"lost the scheduler at {scheduler}. Start it again, and then this command: an experiment goes on where it "
             "stopped"
