@@ -58,7 +58,7 @@ def paths(quick: bool) -> Iterator[HotPath]:
     yield HotPath("question, exact hybrid", exact, exact.size)
     yield HotPath("refit, factored hybrid", lambda: FactoredHybrid().fit(features, answers))
     given = independent_work(*((200, 4000) if quick else (6000, 110_000)))
-    yield HotPath("fit of a score per item with standard errors", independent_fit(given), flops=given.n**3.0)
+    yield HotPath("fit of a score per item with standard errors", independent_fit(given))
 
 
 def _cold(belief: Belief, n: int) -> Callable[[], object]:
