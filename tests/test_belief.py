@@ -5,7 +5,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from ordinate.belief import Belief, DenseBelief, FactoredBelief, difference, expected_error, members, pending, update
+from ordinate.belief import Belief, DenseBelief, FactoredBelief, difference, members, pending, update
+from ordinate.expected_error import expected_error
 from ordinate.kernels import logistic_slope
 
 

@@ -11,17 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.cells import all_plain, id_text, plain_text
+from ordinate.comparisons import check_comparison, comparisons_from_columns, read_comparisons
 from ordinate.errors import InvalidInput, MissingExtra
 from ordinate.formats import FORMATS, read_columns
 from ordinate.types import (
     Comparison,
     Items,
     Ordering,
-    check_comparison,
     columns_to_frame,
-    comparisons_from_columns,
     frame_columns,
-    read_comparisons,
 )
 
 NAN = float("nan")

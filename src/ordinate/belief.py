@@ -23,10 +23,6 @@ from ordinate.types import Floats, Integers, Singles
 _TILE_CELLS = 1 << 17
 """A tile of covariances of this many float64 (1 MB) stays in a core's cache between its product and its scan."""
 _BLOCK = 1 << 14
-_MOST_PAIRS = 200_000_000
-_SAMPLED_PAIRS = 1 << 18
-
-
 _FEW_PIECES = 16
 """Taking fewer rank-one pieces into an (n, n) base costs more time, going through memory, than keeping them apart."""
 
@@ -388,37 +384,3 @@ def tiles(belief: Belief, rows: Integers) -> Iterator[tuple[int, Floats]]:
         else:
             yield first, belief.covariance(rows[first:last], rows[first:])
         first = last
-
-
-def expected_error(belief: Belief, group: Integers) -> float:
-    """The mean, over all pairs within a group, of the probability that the pair is in the wrong order.
-
-    This is the expected ordering error of sorting by the mean, if the belief is right. nan without a pair. Of more than
-    200 million pairs the mean is over 262,144 random ones, always the same: right to 0.001.
-    """
-    pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in members(group))
-    if pairs > _MOST_PAIRS:
-        return _sampled_error(belief, members(group))
-    total, pairs = 0.0, 0
-    variance = belief.variance
-    for rows in members(group):
-        pairs += len(rows) * (len(rows) - 1) // 2
-        mean, spread = belief.mean[rows], variance[rows]
-        for first, covariance in tiles(belief, rows):
-            total += kernels.wrong_order_sum(covariance, first, spread, mean)
-    return total / pairs if pairs else math.nan
-
-
-def _sampled_error(belief: Belief, division: list[Integers]) -> float:
-    rng = np.random.default_rng(0)
-    sizes = np.array([len(rows) for rows in division], dtype=np.float64)
-    share = sizes * (sizes - 1.0)
-    counts = rng.multinomial(_SAMPLED_PAIRS, share / share.sum())
-    total = 0.0
-    for rows, count in zip(division, counts.tolist(), strict=True):
-        first = rng.integers(0, len(rows), count)
-        second = (first + rng.integers(1, len(rows), count)) % len(rows) if count else first
-        for block in blocks(count):
-            margin, variance = difference(belief, rows[first[block]], rows[second[block]])
-            total += kernels.wrong_order_of(margin, variance)
-    return total / _SAMPLED_PAIRS

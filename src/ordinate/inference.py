@@ -16,6 +16,7 @@ from ordinate import belief as beliefs
 from ordinate.algorithms import MANY_ITEMS, algorithm, last_refit, last_renewal, next_refit
 from ordinate.belief import Belief
 from ordinate.errors import InvalidInput
+from ordinate.expected_error import expected_error
 from ordinate.fold import State
 from ordinate.joining import require_same_features
 from ordinate.models import Answers
@@ -155,7 +156,7 @@ class Inference:
         if key not in self._errors:
             with one_thread():
                 fit = self._fit(state, count)
-                error = beliefs.expected_error(fit.spread.belief(fit.mean), state.active)
+                error = expected_error(fit.spread.belief(fit.mean), state.active)
             kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
             self._errors = {**kept, key: error}
         return self._errors[key]

@@ -21,6 +21,7 @@ import numpy as np
 from ordinate import algorithms, leases
 from ordinate import storage as storages
 from ordinate.cells import text, whole
+from ordinate.comparisons import check_comparison, comparisons_of
 from ordinate.errors import InvalidInput, NotAStudy
 from ordinate.joining import joined
 from ordinate.ledger import locked
@@ -29,7 +30,7 @@ from ordinate.recipe import Recipe
 from ordinate.rules import Link, Person, Role, Rules, differences
 from ordinate.search import PairList
 from ordinate.storage import Entry, Kind, Settings, moment, now
-from ordinate.types import Comparison, Floats, Items, Ordering, Query, check_comparison, comparisons_of
+from ordinate.types import Comparison, Floats, Items, Ordering, Query
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

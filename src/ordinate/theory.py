@@ -28,8 +28,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from scipy.special import expit
 
-from ordinate.belief import FactoredBelief, difference, expected_error, tiles
+from ordinate.belief import FactoredBelief, difference, tiles
 from ordinate.errors import InvalidInput
+from ordinate.expected_error import expected_error
 from ordinate.models import Answers
 from ordinate.models.cholesky import PositiveDefinite, root_of
 from ordinate.models.contextual import Contextual, information

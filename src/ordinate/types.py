@@ -125,7 +125,7 @@ class Items:
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
         columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside."""
-        _require_columns(columns, (id_column, *feature_columns))
+        require_columns(columns, (id_column, *feature_columns))
         _refuse_near_misses(columns)
         if features is not None and feature_columns:
             raise InvalidInput("give features as a matrix or as named columns, not both")
@@ -261,62 +261,6 @@ def columns_to_frame(columns: Columns, backend: Literal["polars", "pandas"]) -> 
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
-def comparisons_from_columns(columns: Columns) -> list[Comparison]:
-    """Comparisons from a table with the columns left, right, winner and, where known, annotator.
-
-    `winner` is "left", "right" or "tie", or the id of the winning item (an item whose id is one of these three words
-    is named by its side). Raises InvalidInput, naming the row.
-    """
-    _require_columns(columns, ("left", "right", "winner"))
-    annotators = columns.get("annotator", [None] * len(columns["left"]))
-    rows = zip(columns["left"], columns["right"], columns["winner"], annotators, strict=True)
-    return [
-        check_comparison(Comparison(left, right, winner, annotator), f"row {row}: ")
-        for row, (left, right, winner, annotator) in enumerate(rows, start=1)
-    ]
-
-
-def read_comparisons(path: str | Path) -> list[Comparison]:
-    """Comparisons from a .csv, .jsonl, .json or .parquet file, see `comparisons_from_columns`; errors name the file."""
-    from ordinate.formats import read_columns
-
-    columns = read_columns(path)
-    with naming(path):
-        return comparisons_from_columns(columns)
-
-
-def check_comparison(given: Comparison, where: str = "") -> Comparison:
-    """The comparison with its ids as text and its winner as a side; `where` opens the error message."""
-    left, right = id_text(given.left), id_text(given.right)
-    if not left or not right:
-        raise InvalidInput(f"{where}the id of the {'left' if not left else 'right'} item is empty")
-    if left == right:
-        raise InvalidInput(f"{where}item {left!r} is compared with itself")
-    winner = id_text(given.outcome)
-    outcome: Outcome
-    if winner in OUTCOMES:
-        outcome = winner
-    elif winner in (left, right):
-        outcome = "left" if winner == left else "right"
-    else:
-        expected = "left, right, tie, or the id of one of the two items"
-        raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}")
-    annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
-    return Comparison(left, right, outcome, annotator)
-
-
-def comparisons_of(given: Any) -> list[Comparison]:
-    """Comparisons from a frame, or from rows of (left, right, outcome) and perhaps the annotator."""
-    if hasattr(given, "columns"):
-        return comparisons_from_columns(frame_columns(given))
-    comparisons = []
-    for row, one in enumerate(given if isinstance(given, Iterable) else [given], start=1):
-        if not isinstance(one, tuple | list) or len(one) not in (3, 4):
-            raise InvalidInput(f"row {row} is no comparison (left, right, outcome, annotator): {one!r}")
-        comparisons.append(check_comparison(Comparison(*one), f"row {row}: "))
-    return comparisons
-
-
 def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:
     """Each value as `text` has it, which is told the row."""
     listed = _listed(name, values)
@@ -371,7 +315,8 @@ def _refuse_near_misses(columns: Columns) -> None:
             raise InvalidInput(f"column {name!r} looks like {meant!r}; rename it to that, or to something else")
 
 
-def _require_columns(columns: Columns, names: Iterable[str]) -> None:
+def require_columns(columns: Columns, names: Iterable[str]) -> None:
+    """Raise InvalidInput for a column that is missing, or columns of different lengths."""
     missing = [name for name in names if name not in columns]
     if missing:
         raise InvalidInput(

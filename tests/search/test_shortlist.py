@@ -55,6 +55,14 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
             answered = update(answered, int(pair.left[0]), int(pair.right[0]))
 
 
+def check_short_lists(kind: str, name: str, n: int, groups: int, coarse: bool, seed: int) -> None:
+    """Lists so short that they are used up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shortlist, "_LONGEST", 1 + seed % 40)
+        patch.setattr(shortlist, "_FEWEST", 1 + seed % 7)
+        check_batches(kind, name, n, groups, coarse, seed)
+
+
 cases = given(
     kind=st.sampled_from(["dense", "factored"]),
     name=st.sampled_from(list(UTILITIES)),
@@ -70,11 +78,7 @@ cases = given(
 def test_every_choice_is_that_of_a_look_at_all_pairs(
     kind: str, name: str, n: int, groups: int, coarse: bool, seed: int
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        # Short lists, so that they are used up.
-        patch.setattr(shortlist, "_LONGEST", 1 + seed % 40)
-        patch.setattr(shortlist, "_FEWEST", 1 + seed % 7)
-        check_batches(kind, name, n, groups, coarse, seed)
+    check_short_lists(kind, name, n, groups, coarse, seed)
 
 
 @pytest.mark.slow
@@ -83,10 +87,7 @@ def test_every_choice_is_that_of_a_look_at_all_pairs(
 def test_every_choice_is_that_of_a_look_at_all_pairs_in_thousands_of_batches(
     kind: str, name: str, n: int, groups: int, coarse: bool, seed: int
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shortlist, "_LONGEST", 1 + seed % 40)
-        patch.setattr(shortlist, "_FEWEST", 1 + seed % 7)
-        check_batches(kind, name, n, groups, coarse, seed)
+    check_short_lists(kind, name, n, groups, coarse, seed)
 
 
 @pytest.mark.parametrize("kind", ["dense", "factored"])

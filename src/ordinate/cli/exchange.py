@@ -32,7 +32,7 @@ def import_(
 
     A table of which the study has half or more already, from the same annotators, is refused without --again.
     """
-    from ordinate.types import read_comparisons
+    from ordinate.comparisons import read_comparisons
 
     with open_study(study) as opened:
         given = read_comparisons(file)

@@ -12,11 +12,12 @@ from collections import Counter
 from pathlib import Path
 
 from ordinate.cells import id_text, numbers
+from ordinate.comparisons import comparisons_from_columns
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.datasets.source import Remote
 from ordinate.errors import InvalidInput, naming
-from ordinate.types import Comparison, Items, comparisons_from_columns
+from ordinate.types import Comparison, Items
 
 SMALLEST = 160  # pixels; the paper leaves out what is narrower or lower
 

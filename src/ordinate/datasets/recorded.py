@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ordinate.cells import numbers
+from ordinate.comparisons import comparisons_from_columns
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
 from ordinate.projection import principal_components
-from ordinate.types import Columns, Comparison, Items, comparisons_from_columns
+from ordinate.types import Columns, Comparison, Items
 
 ITEMS = Expected("items.csv", ("id",), note="Also group, text, image, audio or link, where there are any.")
 COMPARISONS = Expected(

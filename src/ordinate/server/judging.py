@@ -88,10 +88,8 @@ def answers(
         told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key
     )
     served.study.tell(told.query, told.answer, circumstances)
-    counts = served.study.annotators()
-    total = sum(counts.values())
-    served.ahead.answered(total)
-    accepted = Accepted(your_answers=counts.get(annotator, 0), answers=total, next=[])
+    own, total = served.counted(annotator)
+    accepted = Accepted(your_answers=own, answers=total, next=[])
     # Whoever was excluded meanwhile is given nothing more; the answer is stored all the same.
     if told.count and annotator not in served.study.excluded_annotators:
         given = served.give(annotator, told.count, told.tab, wait=False)
@@ -112,10 +110,8 @@ def shown(caller: Anybody, what: Shown) -> Lease:
 def undo(caller: Anybody, who: Who) -> Undone:
     served, annotator = caller.served, caller.name(who.annotator)
     lease, was = served.study.take_back(annotator)
-    counts = served.study.annotators()
-    total = sum(counts.values())
-    served.ahead.answered(total)
-    return Undone(query=served.shown(lease), was=was, your_answers=counts.get(annotator, 0), answers=total)
+    own, total = served.counted(annotator)
+    return Undone(query=served.shown(lease), was=was, your_answers=own, answers=total)
 
 
 def _text(time: datetime | None) -> str | None:

@@ -53,6 +53,13 @@ class Served:
     def answers(self) -> int:
         return sum(self.study.annotators().values())
 
+    def counted(self, annotator: str | None) -> tuple[int, int]:
+        """How many answers the annotator has given, and how many there are; results will follow them."""
+        counts = self.study.annotators()
+        total = sum(counts.values())
+        self.ahead.answered(total)
+        return counts.get(annotator, 0), total
+
     def give(self, annotator: str | None, count: int, tab: str | None, *, wait: bool = True) -> Given:
         """The annotator's open queries, topped up to `count`; without `wait` only as far as pairs are ready."""
         queries: list[Lease] = []
