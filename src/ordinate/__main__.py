@@ -52,6 +52,14 @@ def _run(arguments: Sequence[str] | None) -> int:
         return _fail(_environment(error), 1)
     except MemoryError as error:
         return _fail(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
+    except SystemError as error:
+        # One or more, each the cause of the next: so ends a compiled loop that Ctrl-C reaches at certain moments.
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
+            return INTERRUPTED
+        raise
     except Exception as error:
         # Usage errors: Typer's classes for them moved between versions; what they offer stayed.
         format_message = getattr(error, "format_message", None)

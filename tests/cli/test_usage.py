@@ -28,3 +28,23 @@ def test_unseen_items_are_not_placed_in_silence_where_nothing_tells_them_apart(r
     (folder / "new.csv").write_text("id,sharpness\nnew-1,1\nnew-2,2\n")
     assert ("their places mean nothing" in run("order", "s.db", "--items", "new.csv").out.replace("\n", " ")) == warned
     assert "mean nothing" not in run("order", "s.db").out
+
+
+def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(run, monkeypatch):
+    def fails(*_: object, **__: object) -> None:
+        try:
+            raise cause
+        except BaseException as error:
+            try:
+                raise SystemError("returned a result with an exception set") from error
+            except SystemError as first:
+                raise SystemError("returned a result with an exception set") from first
+
+    monkeypatch.setattr("ordinate.simulation.run.simulate", fails)
+    cause: BaseException = KeyboardInterrupt()
+    result = run("simulate", "synthetic", "--n", "10", "--d", "2")
+    assert result.code == 130
+    assert result.err.strip().splitlines()[-1].startswith("Interrupted: ")
+    cause = ValueError("a fault of ours")
+    with pytest.raises(SystemError):
+        run("simulate", "synthetic", "--n", "10", "--d", "2")
