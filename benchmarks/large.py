@@ -20,8 +20,8 @@ import numpy as np
 
 from ordinate import kernels
 from ordinate.belief import ProjectedBelief
-from ordinate.search import PairList
-from ordinate.search.large import ceiling
+from ordinate.search import CurvaturePower, PairList
+from ordinate.search.large import Large
 from ordinate.study import Study
 from ordinate.threads import one_thread
 from ordinate.types import Items
@@ -117,7 +117,8 @@ def run(
                     asked = pool.pairs_of(pool.masked)
                     best = best_of_rows(belief, asked, rows) if rows else best_of_all(belief, asked)
                     losses.append(max(1 - found / best, 0.0))
-                    ceilings.append(ceiling(belief, study._state.active, 2) / found)
+                    rest = Large(pool, CurvaturePower(2), belief.features).rest(belief, pool)
+                    ceilings.append(max(rest / found, 1.0))
             told, spent = time.perf_counter(), time.process_time()
             study.tell(query.id, "left" if rng.random() < kernels.sigmoid(scores[left] - scores[right]) else "right")
             walls.append(wall + time.perf_counter() - told)

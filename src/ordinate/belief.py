@@ -138,21 +138,25 @@ class FactoredBelief:
 class ProjectedBelief:
     """A `FactoredBelief` of many items: its factor is features @ root, and is never written down for all of them.
 
-    features (n, k) float32 and base are shared by all beliefs of a study; an answer changes root (k, k) alone, and
+    features (n, k) float32 are shared by all beliefs of a study; an answer changes root (k, k) and two residuals alone.
 
-    taken   for each answer since the covariance was renewed, (k,) direction and rate: the variance of features @ theta
-            fell by rate * (features @ direction)^2
+    refit  the belief right after the refit, None if that is this one
+    taken  the pair and the curvature of each `shrink` since
     """
 
     mean: Floats
     features: Singles
-    start: Floats
     residual: Floats
     root: Floats
-    taken: tuple[tuple[Floats, float], ...] = ()
     history: History = field(default_factory=History)
+    refit: ProjectedBelief | None = None
+    taken: tuple[tuple[int, int, float], ...] = ()
     sign = 1.0
     base = np.empty((0, 0))
+
+    @property
+    def at_refit(self) -> ProjectedBelief:
+        return self if self.refit is None else self.refit
 
     @cached_property
     def factor(self) -> Floats:
@@ -179,21 +183,21 @@ class ProjectedBelief:
         length = float(contrast @ contrast)
         rate = curvature / (1.0 + curvature * (length + float(pair.residual.sum())))
         step = rate / (1.0 + math.sqrt(max(1.0 - rate * length, 0.0)))
-        direction = self.root @ contrast
         residual = self.residual
         if pair.residual.any():
             residual = residual.copy()
             residual[[left, right]] -= rate * pair.residual**2
         return replace(
             self,
-            root=self.root - np.outer(direction, step * contrast),
-            taken=(*self.taken, (direction, rate)),
+            root=self.root - np.outer(self.root @ contrast, step * contrast),
             residual=residual,
             history=self.history.extended(),
+            refit=self.at_refit,
+            taken=(*self.taken, (left, right, curvature)),
         )
 
     def settle(self, mean: Floats) -> ProjectedBelief:
-        return replace(self, mean=mean, history=History())
+        return ProjectedBelief(mean, self.features, self.residual, self.root)
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
         shared = (rng.standard_normal((size, len(self.root))) @ self.root.T).astype(np.float32)

@@ -139,7 +139,7 @@ class ProjectedSpread:
         return covariance
 
     def belief(self, mean: Floats) -> ProjectedBelief:
-        return ProjectedBelief(mean, self.score_map, self.root, self.residual, self.root)
+        return ProjectedBelief(mean, self.score_map, self.residual, self.root)
 
 
 def factored(coefficients: Floats, features: Any, root: Floats, residual: Floats) -> Spread:

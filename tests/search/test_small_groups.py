@@ -37,7 +37,7 @@ def test_the_pair_is_the_best_of_all(
     if twins:  # many ties
         features[n // 2 :] = features[: n - n // 2]
     root, residual = rng.normal(size=(k, k)), np.full(n, float(rng.integers(0, 2)))
-    answered = belief = ProjectedBelief(spread * rng.normal(size=n), features, root, residual, root)
+    answered = belief = ProjectedBelief(spread * rng.normal(size=n), features, residual, root)
     whole = pool = AllPairs.of(rng.integers(-1, groups, n))
     bounds = Bounds()
     with mock.patch.object(small_groups, "_AT_ONCE", at_once):
@@ -64,7 +64,7 @@ def test_the_pair_is_the_best_of_all(
 def test_between_refits_few_groups_are_looked_at() -> None:
     rng, n, k = np.random.default_rng(0), 5000, 8
     root = np.eye(k)
-    belief = ProjectedBelief(rng.normal(size=n), rng.normal(size=(n, k)).astype(np.float32), root, np.zeros(n), root)
+    belief = ProjectedBelief(rng.normal(size=n), rng.normal(size=(n, k)).astype(np.float32), np.zeros(n), root)
     pool, bounds = AllPairs.of(np.arange(n) // 20), Bounds()
     with mock.patch.object(small_groups, "_AT_ONCE", 1000):
         first = bounds.best(belief, belief, pool, CurvaturePower(2), rng)

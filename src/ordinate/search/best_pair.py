@@ -54,7 +54,7 @@ class Bounds:
         if pool.size == 0:
             raise PoolExhausted("no pair is left to ask")
         projected = isinstance(answered, ProjectedBelief) and isinstance(belief, ProjectedBelief)
-        if projected and pool.size > MOST_PAIRS and isinstance(pool, AllPairs) and isinstance(utility, CurvaturePower):
+        if projected and pool.size > MOST_PAIRS and isinstance(pool, AllPairs) and isinstance(utility, Rising):
             near = self._near_best(answered, belief, pool, utility, rng)
             if near is not None:
                 return near
@@ -71,11 +71,11 @@ class Bounds:
         return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng)
 
     def _near_best(
-        self, answered: Any, belief: Any, pool: AllPairs, utility: CurvaturePower, rng: np.random.Generator
+        self, answered: Any, belief: Any, pool: AllPairs, utility: Rising, rng: np.random.Generator
     ) -> Choice | None:
-        if self._large is None or not self._large.serves(pool, answered):
-            self._large = Large(pool, answered)
-        return self._large.best(answered, belief, pool, utility, rng)
+        if self._large is None or not self._large.serves(pool, utility, answered.features):
+            self._large = Large(pool, utility, answered.features)
+        return self._large.best(answered, belief, pool, rng)
 
     def _in_small_groups(
         self, answered: Any, belief: Any, pool: AllPairs, utility: CurvaturePower, rng: np.random.Generator

@@ -34,6 +34,8 @@ class Utility(Protocol):
 class Rising(ABC):
     """A utility, never below 0, that does not fall where v rises: what it was bounds what it is after more answers.
 
+    Nor does it rise with |m|, so what is known of a number of pairs bounds them all.
+
     steepest  at least its largest derivative by v
     wobble    by how much, relatively, it may fall after all, as what is read off a table may
     faint     by how much besides

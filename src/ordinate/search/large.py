@@ -1,354 +1,188 @@
 """A pair near the best among too many pairs to look at them all; the same one for the same belief, whatever was kept.
 
-1. The universe: every item, or of more than 2^17 those furthest from the middle and a random part.
-2. The candidates: those of the universe with the largest variance, overall and at each level of the score, and some
-   random ones. All pairs of the former are looked at, and all pairs within two neighbouring levels.
-3. The items of the best pairs met look for their best partners in the whole universe, and all pairs of partners are
-   looked at.
-
-The best pairs met are scored again by the canonical formula. How much is lost against a look at every pair is measured
-by benchmarks/large.py; `ceiling` bounds it for one belief.
-
-    v_ij = |w_i - w_j|^2 + residual_i + residual_j,  w = features @ root;  moving all w at once changes nothing
+Branch and bound (Land and Doig 1960) over tiles of pairs, see `tiles`: the most promising first, until no other can
+hold a good pair or the budget is spent. That is done right after a refit, and lists the good pairs. Until the next
+refit utilities only fall: what was not listed stays below a bound, and the best of the list serves each question, until
+an answer leaves nothing on it that is worth more than what was left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+import math
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate import kernels
-from ordinate.belief import ProjectedBelief, blocks, difference, mean_row
-from ordinate.search import scans
-from ordinate.search.choice import Choice, CurvaturePower, floor_of
-from ordinate.search.pools import AllPairs
+from ordinate.belief import ProjectedBelief, difference, mean_row
+from ordinate.search.choice import Choice, Rising, floor_of
+from ordinate.search.pools import AllPairs, PairList
+from ordinate.search.scans import wide_pairs
+from ordinate.search.tiles import SINGLE, Tiles
 from ordinate.types import Floats, Integers, Singles
 
 MOST_PAIRS = 200_000_000
 """Pools of more pairs than this (20,000 items in one group) are searched this way."""
 
-_UNIVERSE = 1 << 17
-_LEVELS = 24
-_PER_LEVEL = 128
-_OVERALL = 512
-_RANDOM = 128
-_STARTS = 32
-_PARTNERS = 24
-_TILE = 128
-_BLOCK = 16
-_WIDEST = 20.0
-"""Half a score no further than this from the centre keeps exp and its products inside float32."""
-_BOUND_LEVELS = 1000
-_SINGLE = 1e-4
-"""More than what a variance in float32 is off by, relatively."""
-
-
-class _Met(NamedTuple):
-    """Pairs that were the best of a row, each (p,), and what they are worth in float32."""
-
-    left: Integers
-    right: Integers
-    value: Floats
-
-    @classmethod
-    def of(cls, parts: list[_Met]) -> _Met:
-        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Universe:
-    """Rows (u,) of items, ascending; place (n,) of each item among them, -1 of others; and of the universe's items
-
-    chunks  their features minus the middle, as `scans` has them
-    group   (u,) the number of each one's group
-    """
-
-    rows: Integers
-    place: Integers
-    features: Singles
-    middle: Singles
-    chunks: Singles
-    group: Integers
-
-    @classmethod
-    def of(cls, features: Singles, group: Integers) -> _Universe:
-        rows = np.flatnonzero(group >= 0)
-        middle = mean_row(features, rows).astype(np.float32)
-        if len(rows) > _UNIVERSE:
-            length = np.concatenate([scans.lengths(features[rows[block]] - middle) for block in blocks(len(rows))])
-            order = np.argsort(-length, kind="stable")
-            others = np.random.default_rng(len(rows)).choice(order[_UNIVERSE // 2 :], _UNIVERSE // 2, replace=False)
-            rows = rows[np.sort(np.concatenate([order[: _UNIVERSE // 2], others]))]
-        place = np.full(len(group), -1)
-        place[rows] = np.arange(len(rows))
-        return cls(rows, place, features, middle, scans.chunked(features, rows, middle), group[rows])
-
-    def factor(self, places: Integers, root: Singles) -> Singles:
-        """(p, k) w of some of the items."""
-        about: Any = self.features[self.rows[places]]
-        product: Singles = (about - self.middle) @ root
-        return product
-
-
-class _Variances:
-    """(u,) squared lengths of w, as the answers since the covariance was renewed took them down."""
-
-    def __init__(self, universe: _Universe, belief: ProjectedBelief) -> None:
-        self.start, self._universe = belief.start, universe
-        chunks, root = universe.chunks, np.ascontiguousarray(belief.start.T.astype(np.float32))
-        self._at_start = np.empty((len(chunks), scans.CHUNK))
-        for block, product in _products(root, chunks):
-            scans.add_squares(product, self._at_start[block])
-        self._taken: tuple[tuple[Floats, float], ...] = ()
-        self._values = self._at_start
-
-    def keep(self, taken: tuple[tuple[Floats, float], ...]) -> None:
-        """Build on these from now on."""
-        done = len(self._taken)
-        # A piece was made from the belief with all pieces before it, so the last one tells.
-        if done > len(taken) or (done and taken[done - 1] is not self._taken[-1]):
-            self._taken, self._values = (), self._at_start
-        self._values, self._taken = self._less(taken), taken
-
-    def after(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
-        """(u,) after these, of which the first ones are kept."""
-        return self._less(taken).ravel()[: len(self._universe.rows)]
-
-    def _less(self, taken: tuple[tuple[Floats, float], ...]) -> Floats:
-        if not (new := taken[len(self._taken) :]):
-            return self._values
-        directions = np.array([direction for direction, _ in new], dtype=np.float32)
-        values = self._values.copy()
-        scans.take_off(self._universe.chunks, directions, np.array([rate for _, rate in new]), values)
-        return values
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """What holds between two refits: the scores of the universe from their centre, exp(+-score / 2), levels of scores.
-
-    levels  each with the places of its items
-    """
-
-    of_mean: Floats
-    scores: Floats
-    growth: Singles
-    decay: Singles
-    levels: list[Integers]
-
-    @classmethod
-    def of(cls, mean: Floats, universe: _Universe) -> _Fit:
-        scores = mean[universe.rows]
-        scores = scores - 0.5 * (scores.max() + scores.min())
-        half = np.clip(0.5 * scores, -_WIDEST, _WIDEST).astype(np.float32)
-        levels = np.array_split(np.argsort(scores), min(_LEVELS, len(scores)))
-        return cls(mean, scores, np.exp(half), np.exp(-half), levels)
-
-    @property
-    def wide(self) -> bool:
-        """Whether exp(+-score / 2) does not serve."""
-        return bool(self.scores.max() > 2.0 * _WIDEST)
+_BUDGET = 2000
+"""Tiles looked at, of 128 x 128 pairs."""
+_GOOD = 0.75
+"""Pairs are listed that are worth this share of the best one, or more."""
+_LONGEST = 1 << 14
+_ROOM = 1 << 18
+_FEW = 256
 
 
 class Large:
-    """For one division into groups; what is kept may be dropped at any moment without changing a choice."""
+    """For one division into groups, one utility and one set of features.
 
-    def __init__(self, pool: AllPairs, belief: ProjectedBelief) -> None:
-        self._division, self._features = pool.rows, belief.features
-        self._universe = _Universe.of(belief.features, pool.group)
-        self._variances = _Variances(self._universe, belief)
-        self._fit: _Fit | None = None
+    What is kept may be dropped at any moment without changing a choice.
+    """
 
-    def serves(self, pool: AllPairs, belief: ProjectedBelief) -> bool:
-        return pool.rows is self._division and belief.features is self._features
+    def __init__(self, pool: AllPairs, utility: Rising, features: Singles) -> None:
+        self._division, self._utility, self._features = pool.division, utility, features
+        self._middle = mean_row(features, pool.division.order).astype(np.float32)
+        # The newest belief after answers alone, and the pairs that serve it.
+        self._kept: tuple[ProjectedBelief, _Listed] | None = None
+
+    def serves(self, pool: AllPairs, utility: Rising, features: Singles) -> bool:
+        return pool.division is self._division and utility == self._utility and features is self._features
 
     def best(
-        self,
-        answered: ProjectedBelief,
-        belief: ProjectedBelief,
-        pool: AllPairs,
-        utility: CurvaturePower,
-        rng: np.random.Generator,
+        self, answered: ProjectedBelief, belief: ProjectedBelief, pool: AllPairs, rng: np.random.Generator
     ) -> Choice | None:
         """A pair near the best under `belief`, which is `answered` with any open queries taken off.
 
-        None where the pool has no pair in the universe.
+        None where the pool has none of the listed pairs.
         """
-        universe, seed = self._universe, rng.integers(0, 2**64, dtype=np.uint64)
-        fit = self._fitted(answered)
-        self._variances.keep(answered.taken)
-        variance = self._variances.after(belief.taken) + belief.residual[universe.rows]
-        scan = _Scan(universe, fit, variance, belief.root, utility.exponent, _Barred.of(pool, universe))
+        seed, listed = rng.integers(0, 2**64, dtype=np.uint64), self._after(answered, pool)
+        places, values = listed.best(belief, self._utility, pool.holds(listed.ranks))
+        if not len(places):
+            return None
+        tied = np.flatnonzero(values >= floor_of(float(values.max())))
+        left, right = listed.pairs.left[places[tied]], listed.pairs.right[places[tied]]
+        chosen = np.argmax(kernels.pair_priorities(seed, left, right))
+        return Choice(int(left[chosen]), int(right[chosen]), float(values[tied[chosen]]), listed.looked)
 
-        count = len(universe.rows)
-        drawn = rng.choice(count, min(_RANDOM, count), replace=False)
-        levels = [level[_largest(variance[level], _PER_LEVEL)] for level in fit.levels]
-        candidates = [np.union1d(_largest(variance, _OVERALL), drawn), *map(np.concatenate, pairwise(levels))]
-        # In random order, since of equal ones the first is taken.
-        met = _Met.of([scan.among(rng.permutation(places)) for places in candidates])
-        order = np.argsort(-met.value, kind="stable")
-        ends = np.stack([met.left[order], met.right[order]], axis=1).ravel()
-        starts = ends[np.sort(np.unique(ends, return_index=True)[1])][:_STARTS]
-        partners = scan.rows(starts)
-        met = _Met.of([met, partners, scan.among(np.union1d(starts, partners.right))])
-        items = _Met(universe.rows[met.left], universe.rows[met.right], met.value)
-        return _settled(belief, items, utility, seed, scan.looked)
+    def rest(self, answered: ProjectedBelief, pool: AllPairs) -> float:
+        """No pair other than the listed ones is worth more than this, before or after the open queries."""
+        return self._after(answered, pool).rest
 
-    def _fitted(self, answered: ProjectedBelief) -> _Fit:
-        if self._variances.start is not answered.start:
-            self._variances = _Variances(self._universe, answered)
-            self._fit = None
-        if self._fit is None or self._fit.of_mean is not answered.mean:
-            self._fit = _Fit.of(answered.mean, self._universe)
-        return self._fit
+    def _after(self, answered: ProjectedBelief, pool: AllPairs) -> _Listed:
+        """The pairs listed after the refit, or after the newest answer that left none worth more than the floor.
+
+        Whether one did depends on the answers alone, which are gone through from the refit on.
+        """
+        belief, listed = self._kept or (None, None)
+        if (
+            belief is None
+            or listed is None
+            or belief.at_refit is not answered.at_refit
+            or belief.taken != answered.taken[: len(belief.taken)]
+        ):
+            belief = answered.at_refit
+            listed = self._list(belief, pool)
+        for answer in answered.taken[len(belief.taken) :]:
+            belief = belief.shrink(*answer)
+            since = np.array([pair[:2] for pair in belief.taken[listed.answers :]]).T
+            _, values = listed.best(belief, self._utility, ~np.isin(listed.ranks, pool.ranks(PairList.of(*since))))
+            if values.max(initial=-math.inf) < listed.floor:
+                listed = self._list(belief, pool)
+        self._kept = belief, listed
+        return listed
+
+    def _list(self, belief: ProjectedBelief, pool: AllPairs) -> _Listed:
+        return _Listed.of(Tiles.of(belief, pool.division, self._middle), belief, pool, self._utility)
 
 
-def _largest(variance: Floats, count: int) -> Integers:
-    """Places of the `count` largest ones, in no order."""
-    return np.argpartition(-variance, min(count, len(variance)) - 1)[:count]
+class _Listed(NamedTuple):
+    """The best pairs met under a belief after so many answers, also those that may not be asked, best first.
 
+    ranks   theirs
+    upper   what each is worth at most
+    floor   what a pair that was met and not listed is worth at most
+    rest    what any other pair is worth at most
+    looked  how many pairs were looked at
+    """
 
-class _Barred:
-    """The pairs of the universe that the pool lacks, by places: both ways round, sorted by the first."""
+    answers: int
+    pairs: PairList
+    ranks: Integers
+    upper: Floats
+    floor: float
+    rest: float
+    looked: int
 
-    def __init__(self, first: Integers, second: Integers) -> None:
-        both = np.concatenate([first, second])
-        order = np.argsort(both, kind="stable")
-        self._first, self._second = both[order], np.concatenate([second, first])[order]
+    def best(self, belief: ProjectedBelief, utility: Rising, free: NDArray[np.bool_]) -> tuple[Integers, Floats]:
+        """Places and worths, under this belief, of the pairs among which the best free one is.
+
+        It is the belief of the listing with answers or open queries taken off.
+        """
+        places = np.flatnonzero(free)
+        values = self._worths(belief, utility, places[:_FEW])
+        reached = floor_of(float(values.max(initial=-math.inf)))
+        places = places[: max(_FEW, int(np.searchsorted(-self.upper[places], -reached, side="right")))]
+        return places, np.concatenate([values, self._worths(belief, utility, places[_FEW:])])
+
+    def _worths(self, belief: ProjectedBelief, utility: Rising, places: Integers) -> Floats:
+        return utility(*difference(belief, self.pairs.left[places], self.pairs.right[places]))
 
     @classmethod
-    def of(cls, pool: AllPairs, universe: _Universe) -> _Barred:
-        pairs = pool.pairs_of(pool.masked)
-        first, second = universe.place[pairs.left], universe.place[pairs.right]
-        inside = (first >= 0) & (second >= 0)
-        return cls(first[inside], second[inside])
-
-    def partners(self, places: Integers) -> tuple[Integers, Integers]:
-        """Indices into `places`, and the places each of them may not be paired with."""
-        begin, end = np.searchsorted(self._first, [places, places + 1])
-        size = end - begin
-        numbers = np.repeat(np.arange(len(places)), size)
-        offsets = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-        return numbers, self._second[np.repeat(begin, size) + offsets]
-
-
-class _Scan:
-    """Looks at rows of pairs under one belief, and counts them."""
-
-    def __init__(
-        self, universe: _Universe, fit: _Fit, variance: Floats, root: Floats, exponent: int, barred: _Barred
-    ) -> None:
-        self._universe, self._scores = universe, fit.scores
-        self._root, self._barred = root.astype(np.float32), barred
-        self._wide = fit.wide and exponent != 0
-        # Where the curvature does not count, e_i / e_j + e_j / e_i has to be 1.
-        even = np.full(len(variance), np.sqrt(0.5), dtype=np.float32)
-        around = (fit.growth, fit.decay) if exponent else (even, even)
-        self._items = np.stack([variance.astype(np.float32), *around])
-        self.looked = 0
-
-    def rows(self, places: Integers) -> _Met:
-        """The best partners of each of these in the whole universe, at most one in each chunk of it."""
-        universe, chunks = self._universe, self._universe.chunks
-        # Both roots onto the few rows, and not onto the universe.
-        directions = universe.factor(places, self._root) @ np.ascontiguousarray(self._root.T)
-        numbers, partners = self._barred.partners(places)
-        barred = np.append(partners, places), np.append(numbers, np.arange(len(places)))
-        order = np.argsort(barred[1], kind="stable")
-        barred_from = np.searchsorted(barred[1][order], np.arange(len(places) + 1))
-        values = np.empty((len(chunks), len(places)), dtype=np.float32)
-        found = np.empty((len(chunks), len(places)), dtype=np.int64)
-        for block, worths in _products(directions, chunks):
-            scans.worths_of_rows(
-                worths,
-                block.start,
-                self._items[:, places],
-                self._scores[places],
-                self._items,
-                self._scores,
-                self._wide,
-                universe.group,
-                universe.group[places],
-                barred[0][order],
-                barred_from,
+    def of(cls, tiles: Tiles, belief: ProjectedBelief, pool: AllPairs, utility: Rising) -> _Listed:
+        bound = utility(tiles.gap, tiles.variance) * (1.0 + utility.wobble) + utility.faint
+        order, rest = _most_promising(bound, tiles.second < len(tiles.begins) - 1)
+        first, second = tiles.first[order], tiles.second[order]
+        gap, variance, bound = tiles.gap[order], tiles.variance[order], bound[order]
+        mean, slack = belief.mean[tiles.rows], SINGLE * (tiles.longest[first] + tiles.longest[second])
+        left, right, worth = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+        done, most, best, floor = 0, 1, -math.inf, -math.inf
+        # Few tiles at first: the better the best pair known, the fewer of the others are good ones. Where all of the list
+        # ties with the best, nothing better comes of looking on.
+        while done < (last := int(np.searchsorted(-bound, -floor))) and (not done or floor < floor_of(best)):
+            part = slice(done, min(done + most, last))
+            needed = _least(utility, gap[part], variance[part], floor) - slack[part]
+            count, one, other, spread = wide_pairs(
+                tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed.astype(np.float32), _ROOM
             )
-            found[block] = worths.argmax(axis=2)
-            values[block] = np.take_along_axis(worths, found[block][:, :, None], axis=2)[:, :, 0]
-        found += scans.CHUNK * np.arange(len(chunks))[:, None]
-        if len(chunks) > _PARTNERS:
-            best = np.argpartition(-values, _PARTNERS - 1, axis=0)[:_PARTNERS]
-            values, found = np.take_along_axis(values, best, axis=0), np.take_along_axis(found, best, axis=0)
-        self.looked += len(places) * len(universe.rows)
-        kept = values != scans.NONE
-        return _Met(np.broadcast_to(places, found.shape)[kept], found[kept], values[kept])
-
-    def among(self, places: Integers) -> _Met:
-        """The best partner of each of these among those after it."""
-        universe, count = self._universe, len(places)
-        factor = universe.factor(places, self._root)
-        position = np.full(len(universe.rows), -1)
-        position[places] = np.arange(count)
-        numbers, partners = self._barred.partners(places)
-        inside = position[partners] >= 0
-        barred, barred_from = position[partners[inside]], np.searchsorted(numbers[inside], np.arange(count + 1))
-        items, scores, group = self._items[:, places], self._scores[places], universe.group[places]
-        values, found = np.empty(count, dtype=np.float32), np.empty(count, dtype=np.int64)
-        for begin in range(0, count, _TILE):
-            rows = slice(begin, min(begin + _TILE, count))
-            worths = factor[rows] @ factor[begin:].T
-            scans.worths_with_later(worths, begin, items, scores, self._wide, group, barred, barred_from)
-            best = worths.argmax(axis=1)
-            values[rows], found[rows] = worths[np.arange(len(worths)), best], begin + best
-        self.looked += count * (count - 1) // 2
-        kept = values != scans.NONE
-        return _Met(places[kept], places[found[kept]], values[kept])
+            values = utility(mean[one] - mean[other], np.maximum(spread, 0.0).astype(np.float64))
+            left, right = np.concatenate([left, one]), np.concatenate([right, other])
+            worth = np.concatenate([worth, values])
+            best = float(worth.max(initial=best))
+            floor = max(floor, _GOOD * best)
+            good = np.flatnonzero(worth >= floor)
+            if len(good) > _LONGEST:
+                good = good[np.argsort(-worth[good], kind="stable")]
+                floor, good = float(worth[good[_LONGEST]]), good[:_LONGEST]
+            left, right, worth = left[good], right[good], worth[good]
+            done, most = done + count, 4 * most
+        order = np.argsort(-worth, kind="stable")
+        pairs = PairList.of(tiles.rows[left[order]], tiles.rows[right[order]])
+        # What float32 and the utility's own rounding may have hidden.
+        upper = (np.append(worth[order], floor) + utility.steepest * slack.max()) * (
+            1.0 + utility.wobble
+        ) + utility.faint
+        rest = max(rest, float(bound[done : done + 1].max(initial=upper[-1])))
+        sizes = np.diff(tiles.begins)
+        looked = int(sizes[first[:done]] @ sizes[second[:done]])
+        return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], float(upper[-1]), rest, looked)
 
 
-def _products(matrix: Singles, chunks: Singles) -> Iterator[tuple[slice, Singles]]:
-    """matrix (m, k) @ chunks (some, k, CHUNK), some at a time in the same place: they stay in a core's cache."""
-    place = np.empty((min(_BLOCK, len(chunks)), len(matrix), scans.CHUNK), dtype=np.float32)
-    for begin in range(0, len(chunks), _BLOCK):
-        block = slice(begin, min(begin + _BLOCK, len(chunks)))
-        yield block, np.matmul(matrix, chunks[block], out=place[: block.stop - begin])
+def _most_promising(bound: Floats, shown: NDArray[np.bool_]) -> tuple[Integers, float]:
+    """The tiles to look at, the largest bound first, and the largest bound of the others."""
+    places, rest = np.flatnonzero(shown), float(bound[~shown].max(initial=0.0))
+    if len(places) > _BUDGET:
+        places = places[np.argpartition(-bound[places], _BUDGET)]
+        rest = max(rest, float(bound[places[_BUDGET]]))
+        places = places[:_BUDGET]
+    return places[np.argsort(-bound[places], kind="stable")], rest
 
 
-def _settled(
-    belief: ProjectedBelief, met: _Met, utility: CurvaturePower, seed: np.uint64, looked: int
-) -> Choice | None:
-    """Of the pairs met that come near the best, the one that the canonical formula finds best; ties at random."""
-    if not len(met.value):
-        return None
-    near = np.flatnonzero(met.value >= floor_of(float(met.value.max()), _SINGLE))
-    left, right = met.left[near], met.right[near]
-    values = utility(*difference(belief, left, right))
-    tied = np.flatnonzero(values >= floor_of(float(values.max())))
-    place = tied[np.argmax(kernels.pair_priorities(seed, left[tied], right[tied]))]
-    return Choice(int(left[place]), int(right[place]), float(values[place]), looked)
-
-
-def ceiling(belief: ProjectedBelief, group: Integers, exponent: int) -> float:
-    """An upper bound of sigma'(m)^exponent v over all pairs of items of any group: no pair can be worth more.
-
-    By the triangle inequality v <= (|w_i| + |w_j|)^2 + residual_i + residual_j, with w from their middle; the items are
-    cut into levels of the score, and two levels are as near to each other as their nearest items.
-    """
-    rows = np.flatnonzero(group >= 0)
-    root = belief.root.astype(np.float32)
-    middle = mean_row(belief.features, rows).astype(np.float32)
-    about: Any = belief.features
-    parts = [scans.lengths((about[rows[block]] - middle) @ root) for block in blocks(len(rows))]
-    reach = np.sqrt(np.concatenate(parts)) * (1.0 + _SINGLE)
-    order = np.argsort(belief.mean[rows], kind="stable")
-    levels = [level for level in np.array_split(order, _BOUND_LEVELS) if len(level)]
-    scores = belief.mean[rows]
-    low, high = (np.array([scores[level[end]] for level in levels]) for end in (0, -1))
-    widest = np.array([reach[level].max() for level in levels])
-    residual = np.array([belief.residual[rows[level]].max() for level in levels])
-    gap = np.maximum(low[:, None] - high[None, :], 0.0)
-    spread = np.square(widest[:, None] + widest[None, :]) + residual[:, None] + residual[None, :]
-    bounds = kernels.power_utilities((gap + gap.T).ravel(), spread.ravel(), exponent)
-    return float(bounds.max())
+def _least(utility: Rising, gap: Floats, variance: Floats, worth: float) -> Floats:
+    """The least v, up to `variance`, that makes a pair this far apart worth so much: bisection, from below."""
+    low, high = np.zeros(len(gap)), variance
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        below = utility(gap, middle) < worth
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return low

@@ -1,10 +1,6 @@
-"""The compiled loops of the search among too many pairs: variances that shrink, and the best partner of each row.
+"""The compiled loops of the search among too many pairs: bounds of tiles, their widest pairs, the maxima of groups.
 
-The universe's features lie in chunks of CHUNK items, column by column (chunks, k, CHUNK): one item after another goes
-through the same sum, many at a time, and a chunk stays in a core's cache for all rows that look at it.
-
-u  items of the universe     k  columns     b  rows looked at     e = exp(mean / 2)
-items (3, u): variance, e and 1 / e, of which sigma'(m_ij) = 1 / (e_i / e_j + e_j / e_i)^2
+u  items, block after block     b  blocks     t  tiles: pairs of blocks     k  columns     w  a factor's rows
 """
 
 from __future__ import annotations
@@ -18,10 +14,7 @@ import numpy as np
 from ordinate.kernels import compiled, fast
 from ordinate.types import Floats, Integers, Singles
 
-CHUNK = 512
-NONE = np.float32(-1.0)
-"""The worth of a pair that may not be asked."""
-_ZERO, _ONE, _TWO = np.float32(0.0), np.float32(1.0), np.float32(2.0)
+_ZERO, _TWO = np.float32(0.0), np.float32(2.0)
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -29,15 +22,6 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def divides(function: _Function) -> _Function:
     """`fast`, for loops with a quotient: they stay vectorised where nothing looks out for a divisor of 0."""
     return compiled(function, fastmath=True, error_model="numpy")
-
-
-def chunked(features: Any, rows: Integers, middle: Singles) -> Singles:
-    """(chunks, k, CHUNK) the features (n, k) of some rows minus `middle`; zeros fill the last chunk."""
-    chunks = np.zeros((-(-len(rows) // CHUNK), features.shape[1], CHUNK), dtype=np.float32)
-    for number, chunk in enumerate(chunks):
-        here = features[rows[number * CHUNK : (number + 1) * CHUNK]] - middle
-        chunk[:, : len(here)] = here.T
-    return chunks
 
 
 @fast
@@ -52,155 +36,87 @@ def lengths(factor: Singles) -> Floats:
     return squared
 
 
-@fast
-def add_squares(projected: Singles, squared: Floats) -> None:
-    """squared (chunks, CHUNK) = sums of squares over the columns of projected (chunks, k, CHUNK)."""
-    total = np.empty(CHUNK, dtype=np.float32)
-    for number in range(projected.shape[0]):
-        total[:] = _ZERO
-        for column in range(projected.shape[1]):
-            for offset in range(CHUNK):
-                total[offset] += projected[number, column, offset] * projected[number, column, offset]
-        for offset in range(CHUNK):
-            squared[number, offset] = total[offset]
+@compiled
+def tile_bounds(
+    blocks: Integers,
+    ends: Integers,
+    low: Floats,
+    high: Floats,
+    near: Floats,
+    far: Floats,
+    reach: Floats,
+    residual: Floats,
+) -> tuple[Integers, Integers, Floats, Floats]:
+    """Every two blocks of one group and every block with itself: the two, |m| at least and v at most; each (t,).
 
-
-@fast
-def _product(chunk: Singles, direction: Singles, out: Singles) -> None:
-    """out (CHUNK,) = direction (k,) @ chunk (k, CHUNK)."""
-    for offset in range(CHUNK):
-        out[offset] = _ZERO
-    for column in range(chunk.shape[0]):
-        weight, features = direction[column], chunk[column]
-        for offset in range(CHUNK):
-            out[offset] += weight * features[offset]
-
-
-@fast
-def take_off(chunks: Singles, directions: Singles, rates: Floats, variance: Floats) -> None:
-    """variance (chunks, CHUNK) -= rate * (features @ direction)^2 for each direction (t, k) in turn, in place.
-
-    An item's sums run in one order, however many directions come in one call.
+    The blocks of a group end before blocks[ends[g]]; low, high .. residual (b,) are what `tiles` says of each block.
     """
-    product = np.empty(CHUNK, dtype=np.float32)
-    for number in range(chunks.shape[0]):
-        left = variance[number]
-        for answer in range(directions.shape[0]):
-            _product(chunks[number], directions[answer], product)
-            for offset in range(CHUNK):
-                part = np.float64(product[offset])
-                left[offset] -= rates[answer] * (part * part)
-        for offset in range(CHUNK):
-            left[offset] = max(left[offset], 0.0)
+    count, begin = 0, 0
+    for end in ends:
+        count += (end - begin) * (end - begin + 1) // 2
+        begin = end
+    first, second = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    gap, variance = np.empty(count), np.empty(count)
+    tile, begin = 0, 0
+    for end in ends:
+        for one in range(begin, end):
+            for other in range(one, end):
+                a, b = blocks[one], blocks[other]
+                first[tile], second[tile] = a, b
+                gap[tile] = max(low[a] - high[b], low[b] - high[a], 0.0)
+                apart = max(far[a] - near[b], far[b] - near[a])
+                wide = reach[a] + reach[b]
+                variance[tile] = apart * apart + wide * wide + residual[a] + residual[b]
+                tile += 1
+        begin = end
+    return first, second, gap, variance
 
 
-@divides
-def _worths(
-    covariance: Singles,
-    own: Singles,
-    score: float,
-    variance: Singles,
-    growth: Singles,
-    decay: Singles,
-    scores: Floats,
-    wide: bool,
-) -> None:
-    """Covariances (c,) of one item with others become sigma'(m)^2 v; own (3,) is of it what the arrays are of them."""
-    spread, grown, decayed = own[0], own[1], own[2]
-    if wide:
-        for place in range(scores.shape[0]):
-            fall = math.exp(-abs(score - scores[place]))
-            slope = np.float32(fall / ((1.0 + fall) * (1.0 + fall)))
-            covariance[place] = max(spread + variance[place] - _TWO * covariance[place], _ZERO) * slope * slope
-    else:
-        for place in range(scores.shape[0]):
-            both = grown * decay[place] + decayed * growth[place]
-            slope = _ONE / (both * both)
-            covariance[place] = max(spread + variance[place] - _TWO * covariance[place], _ZERO) * slope * slope
+@fast
+def wide_pairs(
+    factor: Singles,
+    lengths: Singles,
+    begins: Integers,
+    first: Integers,
+    second: Integers,
+    needed: Singles,
+    room: int,
+) -> tuple[int, Integers, Integers, Singles]:
+    """How many tiles were looked at, and their pairs of at least the variance needed: places and variance, each (p,).
 
-
-@divides
-def worths_of_rows(
-    covariance: Singles,
-    first: int,
-    rows: Singles,
-    row_scores: Floats,
-    items: Singles,
-    scores: Floats,
-    wide: bool,
-    group: Integers,
-    row_group: Integers,
-    barred: Integers,
-    barred_from: Integers,
-) -> None:
-    """Covariances (chunks, b, CHUNK) of some rows with the chunks from `first` on become sigma'(m)^2 v, in place.
-
-    rows (3, b) and row_scores say of the rows what items (3, u) and scores (u,) say of the universe. NONE where there
-    is no item, where it is of another group, and at the places barred[barred_from[r] : barred_from[r + 1]] of row r.
+    factor (u, k), and lengths (u,) the squared lengths of its rows with the residual; block b begins at begins[b]. A tile
+    is of the blocks first[t], second[t], and its pairs need the variance needed[t]. It ends where the next tile's pairs
+    might not fit into the room.
     """
-    variance, growth, decay = items[0], items[1], items[2]
-    start, stop = first * CHUNK, (first + covariance.shape[0]) * CHUNK
-    for number in range(covariance.shape[0]):
-        begin = start + number * CHUNK
-        end = min(begin + CHUNK, scores.shape[0])
-        for row in range(covariance.shape[1]):
-            tile = covariance[number, row]
-            _worths(
-                tile,
-                rows[:, row],
-                row_scores[row],
-                variance[begin:end],
-                growth[begin:end],
-                decay[begin:end],
-                scores[begin:end],
-                wide,
-            )
-            for offset in range(end - begin):
-                tile[offset] = tile[offset] if group[begin + offset] == row_group[row] else NONE
-            tile[end - begin :] = NONE
-    for row in range(covariance.shape[1]):
-        for index in range(barred_from[row], barred_from[row + 1]):
-            if start <= barred[index] < stop:
-                place = barred[index] - start
-                covariance[place // CHUNK, row, place % CHUNK] = NONE
-
-
-@divides
-def worths_with_later(
-    covariance: Singles,
-    first: int,
-    items: Singles,
-    scores: Floats,
-    wide: bool,
-    group: Integers,
-    barred: Integers,
-    barred_from: Integers,
-) -> None:
-    """Covariances (b, c - first) of items from `first` on with all from `first` on become sigma'(m)^2 v, in place.
-
-    items (3, c), scores and group (c,). Each pair counts once: NONE where the other one does not come later, and where
-    `worths_of_rows` has it.
-    """
-    variance, growth, decay = items[0], items[1], items[2]
-    for number in range(covariance.shape[0]):
-        row = first + number
-        tile = covariance[number, number + 1 :]
-        covariance[number, : number + 1] = NONE
-        _worths(
-            tile,
-            items[:, row],
-            scores[row],
-            variance[row + 1 :],
-            growth[row + 1 :],
-            decay[row + 1 :],
-            scores[row + 1 :],
-            wide,
-        )
-        for place in range(tile.shape[0]):
-            tile[place] = tile[place] if group[row + 1 + place] == group[row] else NONE
-        for index in range(barred_from[row], barred_from[row + 1]):
-            if barred[index] > row:
-                tile[barred[index] - row - 1] = NONE
+    widest = np.diff(begins).max()
+    products = np.empty(widest * widest, dtype=np.float32)
+    left, right = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    variance = np.empty(room, dtype=np.float32)
+    count, done = 0, 0
+    for tile in range(first.shape[0]):
+        top, bottom = begins[first[tile]], begins[first[tile] + 1]
+        start, stop = begins[second[tile]], begins[second[tile] + 1]
+        size = stop - start
+        if count + (bottom - top) * size > room:
+            break
+        product = products[: (bottom - top) * size].reshape(bottom - top, size)
+        np.dot(factor[top:bottom], factor[start:stop].T, product)
+        others = lengths[start:stop]
+        for row in range(bottom - top):
+            enough = needed[tile] - lengths[top + row]
+            along = product[row]
+            # Counted first: unlike what follows, that goes many columns at a time.
+            met = 0
+            for column in range(size):
+                met += 1 if others[column] - _TWO * along[column] >= enough else 0
+            if met:
+                for column in range(row + 1 if top == start else 0, size):
+                    if others[column] - _TWO * along[column] >= enough:
+                        left[count], right[count] = top + row, start + column
+                        variance[count] = lengths[top + row] + others[column] - _TWO * along[column]
+                        count += 1
+        done += 1
+    return done, left[:count], right[:count], variance[:count]
 
 
 @divides
