@@ -44,26 +44,36 @@ def write_features(path: Path, n: int, d: int) -> None:
 
 
 def best_of_all(belief: ProjectedBelief, asked: PairList) -> float:
-    """The largest sigma'(m)^2 v of all pairs that were not asked, in float32, tile by tile."""
-    low, high = np.minimum(asked.left, asked.right), np.maximum(asked.left, asked.right)
-    factor = belief.features @ belief.root.astype(np.float32)
-    variance = np.einsum("nk,nk->n", factor, factor) + belief.residual.astype(np.float32)
-    half = (0.5 * (belief.mean - 0.5 * (belief.mean.max() + belief.mean.min()))).astype(np.float32)
-    assert half.max() < 20.0, "exp of scores this far apart is not float32"
-    growth, decay = np.exp(half), np.exp(-half)
-    best = 0.0
-    for top in range(0, len(half), ROWS):
-        for start in range(top, len(half), COLUMNS):
-            row, column = slice(top, top + ROWS), slice(start, start + COLUMNS)
+    """The largest sigma'(m)^2 v of all pairs that were not asked, in float32, tile by tile.
+
+    Left out are tiles whose scores lie so far apart that no pair in them could be better, however much its v.
+    """
+    order = np.argsort(belief.mean)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    low, high = np.sort(place[[asked.left, asked.right]], axis=0)
+    factor = belief.features[order] @ belief.root.astype(np.float32)
+    factor -= factor.mean(axis=0)
+    variance = np.einsum("nk,nk->n", factor, factor) + belief.residual[order].astype(np.float32)
+    score = belief.mean[order].astype(np.float32)
+    most, best = 4.0 * float(variance.max()), 0.0
+    for top in range(0, len(order), ROWS):
+        row = slice(top, top + ROWS)
+        for start in range(top, len(order), COLUMNS):
+            column = slice(start, start + COLUMNS)
+            gap = max(float(score[start] - score[row][-1]), 0.0)
+            if kernels.logistic_slope(gap) ** 2 * most < best:
+                break
             worth = factor[row] @ factor[column].T
             worth *= -2.0
             worth += variance[row, None]
             worth += variance[column]
-            both = growth[row, None] * decay[column]
-            both += decay[row, None] * growth[column]
-            both *= both
-            both *= both
-            worth /= both
+            fall = np.exp(-np.abs(score[row, None] - score[column]))
+            slope = fall / np.square(1.0 + fall)
+            worth *= slope
+            worth *= slope
+            if start == top:
+                worth[np.tril_indices(len(worth), m=worth.shape[1])] = 0.0
             inside = (low // ROWS * ROWS == top) & (high >= start) & (high < start + COLUMNS)
             worth[low[inside] - top, high[inside] - start] = 0.0
             best = max(best, float(worth.max()))

@@ -137,8 +137,8 @@ class _Listed(NamedTuple):
         mean, slack = belief.mean[tiles.rows], SINGLE * (tiles.longest[first] + tiles.longest[second])
         left, right, worth = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
         done, most, best, floor = 0, 1, -math.inf, -math.inf
-        # Few tiles at first: the better the best pair known, the fewer of the others are good ones. Where all of the list
-        # ties with the best, nothing better comes of looking on.
+        # Few tiles at first: the better the best pair known, the fewer of the others are good. Once all of the list
+        # ties with the best, looking on brings nothing better.
         while done < (last := int(np.searchsorted(-bound, -floor))) and (not done or floor < floor_of(best)):
             part = slice(done, min(done + most, last))
             needed = _least(utility, gap[part], variance[part], floor) - slack[part]

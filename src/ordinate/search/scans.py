@@ -84,9 +84,9 @@ def wide_pairs(
 ) -> tuple[int, Integers, Integers, Singles]:
     """How many tiles were looked at, and their pairs of at least the variance needed: places and variance, each (p,).
 
-    factor (u, k), and lengths (u,) the squared lengths of its rows with the residual; block b begins at begins[b]. A tile
-    is of the blocks first[t], second[t], and its pairs need the variance needed[t]. It ends where the next tile's pairs
-    might not fit into the room.
+    factor (u, k), and lengths (u,) the squared lengths of its rows with the residual; block b begins at begins[b].
+    A tile is of the blocks first[t], second[t], and its pairs need the variance needed[t]. It ends where the next
+    tile's pairs might not fit into the room.
     """
     widest = np.diff(begins).max()
     products = np.empty(widest * widest, dtype=np.float32)
