@@ -12,7 +12,6 @@ are taken by the plain formula, block by block, of every pair.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -48,37 +47,65 @@ class Bounds:
     ) -> Choice:
         """The pair of the pool with the largest utility; ties at random. Raises PoolExhausted on an empty pool.
 
-        Of more than MOST_PAIRS pairs, one near the largest (`large`). Many small groups: see `small_groups`.
+        Of more than MOST_PAIRS pairs, one near the largest (`large`), or the best of the promising ones where the
+        utility does not rise with v. Many small groups: see `small_groups`.
         `belief` is `answered`, the belief after the answers alone, with any open queries taken off.
         """
         if pool.size == 0:
             raise PoolExhausted("no pair is left to ask")
-        projected = isinstance(answered, ProjectedBelief) and isinstance(belief, ProjectedBelief)
-        if projected and pool.size > MOST_PAIRS and isinstance(pool, AllPairs) and isinstance(utility, Rising):
-            near = self._near_best(answered, belief, pool, utility, rng)
-            if near is not None:
-                return near
-        elif projected and isinstance(pool, AllPairs) and isinstance(utility, CurvaturePower) and small(pool):
-            return self._in_small_groups(answered, belief, pool, utility, rng)
-        elif isinstance(pool, AllPairs) and isinstance(utility, Rising) and pool.size <= MOST_PAIRS:
+        if isinstance(answered, ProjectedBelief) and isinstance(belief, ProjectedBelief) and isinstance(pool, AllPairs):
+            choice = self._best_among_many(answered, belief, pool, utility, rng)
+            if choice is not None:
+                return choice
+        if isinstance(pool, AllPairs) and isinstance(utility, Rising) and pool.size <= MOST_PAIRS:
             if self._rows is None or not self._rows.serves(pool, utility, answered):
                 self._rows = RowBounds(pool, utility, answered)
             return self._rows.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
-        if isinstance(pool, PairList) and isinstance(utility, Rising) and not projected:
+        if isinstance(pool, PairList) and isinstance(utility, Rising) and not isinstance(answered, ProjectedBelief):
             if self._pairs is None or not self._pairs.serves(pool, utility, answered):
                 self._pairs = PairBounds(pool, utility, answered)
             return self._pairs.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
+        pool = self.promising(answered, pool, rng)
         return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng)
 
-    def _near_best(
-        self, answered: Any, belief: Any, pool: AllPairs, utility: Rising, rng: np.random.Generator
+    def _best_among_many(
+        self,
+        answered: ProjectedBelief,
+        belief: ProjectedBelief,
+        pool: AllPairs,
+        utility: Utility,
+        rng: np.random.Generator,
     ) -> Choice | None:
+        """By what only many items need, or None."""
+        if pool.size > MOST_PAIRS and isinstance(utility, Rising):
+            return self._large_for(answered, pool, utility).best(answered, belief, pool, rng)
+        if pool.size <= MOST_PAIRS and isinstance(utility, CurvaturePower) and small(pool):
+            return self._in_small_groups(answered, belief, pool, utility, rng)
+        return None
+
+    def promising(self, answered: Belief, pool: Pool, rng: np.random.Generator) -> Pool:
+        """For a strategy that no utility of m and v stands for: the pairs to choose from.
+
+        The pool; of more than MOST_PAIRS pairs, those of large sigma'(m)^2 v and SAMPLED_PAIRS random ones.
+        """
+        if pool.size <= MOST_PAIRS or not isinstance(answered, ProjectedBelief) or not isinstance(pool, AllPairs):
+            return pool
+        listed = self._large_for(answered, pool, CurvaturePower(2)).listed(answered, pool)
+        some = pool.sample(SAMPLED_PAIRS, rng).without(listed.left, listed.right)
+        return PairList.of(np.concatenate([listed.left, some.left]), np.concatenate([listed.right, some.right]))
+
+    def _large_for(self, answered: ProjectedBelief, pool: AllPairs, utility: Rising) -> Large:
         if self._large is None or not self._large.serves(pool, utility, answered.features):
             self._large = Large(pool, utility, answered.features)
-        return self._large.best(answered, belief, pool, rng)
+        return self._large
 
     def _in_small_groups(
-        self, answered: Any, belief: Any, pool: AllPairs, utility: CurvaturePower, rng: np.random.Generator
+        self,
+        answered: ProjectedBelief,
+        belief: ProjectedBelief,
+        pool: AllPairs,
+        utility: CurvaturePower,
+        rng: np.random.Generator,
     ) -> Choice:
         if self._groups is None or not self._groups.serves(pool, utility, answered):
             self._groups = SmallGroups(pool, utility, answered)

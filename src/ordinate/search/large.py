@@ -65,6 +65,12 @@ class Large:
         chosen = np.argmax(kernels.pair_priorities(seed, left, right))
         return Choice(int(left[chosen]), int(right[chosen]), float(values[tied[chosen]]), listed.looked)
 
+    def listed(self, answered: ProjectedBelief, pool: AllPairs) -> PairList:
+        """The pairs of the pool among which the best ones are."""
+        listed = self._after(answered, pool)
+        free = pool.holds(listed.ranks)
+        return PairList.of(listed.pairs.left[free], listed.pairs.right[free])
+
     def rest(self, answered: ProjectedBelief, pool: AllPairs) -> float:
         """No pair other than the listed ones is worth more than this, before or after the open queries."""
         return self._after(answered, pool).rest

@@ -46,6 +46,10 @@ class Shortlist:
             rng.bit_generator.state = before
         return self._otherwise.best(answered, belief, pool, utility, rng)
 
+    def promising(self, answered: Belief, pool: Pool, rng: np.random.Generator) -> Pool:
+        """As `Bounds.promising`."""
+        return self._otherwise.promising(answered, pool, rng)
+
     def _listed_best(self, belief: Belief, pool: AllPairs, utility: Rising, seed: np.uint64) -> Choice | None:
         if not 0 < pool.size <= MOST_PAIRS:
             return None

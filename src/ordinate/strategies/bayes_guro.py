@@ -23,6 +23,7 @@ class BayesGuro:
     draws: int = 50
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
+        pool = situation.bounds().promising(situation.answered(), pool, rng)
         draws = situation.belief().sample(self.draws, rng)
         return most_disputed(pool, draws, disagreement(draws), rng)
 
