@@ -23,7 +23,6 @@ from ordinate.search.large import MOST_PAIRS, Large
 from ordinate.search.pair_bounds import PairBounds
 from ordinate.search.pools import AllPairs, PairList, Pool
 from ordinate.search.row_bounds import RowBounds
-from ordinate.search.small_groups import SmallGroups, small
 
 SAMPLED_PAIRS = 200_000
 
@@ -35,7 +34,6 @@ class Bounds:
         self._rows: RowBounds | None = None
         self._pairs: PairBounds | None = None
         self._large: Large | None = None
-        self._groups: SmallGroups | None = None
 
     def best(
         self,
@@ -48,40 +46,29 @@ class Bounds:
         """The pair of the pool with the largest utility; ties at random. Raises PoolExhausted on an empty pool.
 
         Of more than MOST_PAIRS pairs, one near the largest (`large`), or the best of the promising ones where the
-        utility does not rise with v. Many small groups: see `small_groups`.
-        `belief` is `answered`, the belief after the answers alone, with any open queries taken off.
+        utility does not rise with v. `belief` is `answered`, the belief after the answers alone, with any open queries
+        taken off.
         """
         if pool.size == 0:
             raise PoolExhausted("no pair is left to ask")
-        if isinstance(answered, ProjectedBelief) and isinstance(belief, ProjectedBelief) and isinstance(pool, AllPairs):
-            choice = self._best_among_many(answered, belief, pool, utility, rng)
-            if choice is not None:
-                return choice
-        if isinstance(pool, AllPairs) and isinstance(utility, Rising) and pool.size <= MOST_PAIRS:
-            if self._rows is None or not self._rows.serves(pool, utility, answered):
-                self._rows = RowBounds(pool, utility, answered)
-            return self._rows.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
-        if isinstance(pool, PairList) and isinstance(utility, Rising) and not isinstance(answered, ProjectedBelief):
+        few = pool.size <= MOST_PAIRS
+        if isinstance(pool, AllPairs) and isinstance(utility, Rising):
+            seed = rng.integers(0, 2**64, dtype=np.uint64)
+            if isinstance(answered, ProjectedBelief) and isinstance(belief, ProjectedBelief):
+                search = self._large_for(answered, pool, utility)
+                near = search.best(answered, belief, pool, seed)
+                if near is not None and (not few or floor_of(near.utility) > search.rest(answered, pool)):
+                    return near
+            if few:
+                if self._rows is None or not self._rows.serves(pool, utility, answered):
+                    self._rows = RowBounds(pool, utility, answered)
+                return self._rows.best(answered, belief, pool, seed)
+        elif isinstance(pool, PairList) and isinstance(utility, Rising) and not isinstance(answered, ProjectedBelief):
             if self._pairs is None or not self._pairs.serves(pool, utility, answered):
                 self._pairs = PairBounds(pool, utility, answered)
             return self._pairs.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
         pool = self.promising(answered, pool, rng)
         return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng)
-
-    def _best_among_many(
-        self,
-        answered: ProjectedBelief,
-        belief: ProjectedBelief,
-        pool: AllPairs,
-        utility: Utility,
-        rng: np.random.Generator,
-    ) -> Choice | None:
-        """By what only many items need, or None."""
-        if pool.size > MOST_PAIRS and isinstance(utility, Rising):
-            return self._large_for(answered, pool, utility).best(answered, belief, pool, rng)
-        if pool.size <= MOST_PAIRS and isinstance(utility, CurvaturePower) and small(pool):
-            return self._in_small_groups(answered, belief, pool, utility, rng)
-        return None
 
     def promising(self, answered: Belief, pool: Pool, rng: np.random.Generator) -> Pool:
         """For a strategy that no utility of m and v stands for: the pairs to choose from.
@@ -98,20 +85,6 @@ class Bounds:
         if self._large is None or not self._large.serves(pool, utility, answered.features):
             self._large = Large(pool, utility, answered.features)
         return self._large
-
-    def _in_small_groups(
-        self,
-        answered: ProjectedBelief,
-        belief: ProjectedBelief,
-        pool: AllPairs,
-        utility: CurvaturePower,
-        rng: np.random.Generator,
-    ) -> Choice:
-        if self._groups is None or not self._groups.serves(pool, utility, answered):
-            self._groups = SmallGroups(pool, utility, answered)
-        near, looked = self._groups.near_best(answered, belief, pool)
-        found = best_scored(near, lambda left, right: utility(*difference(belief, left, right)), rng)
-        return found._replace(looked=looked)
 
 
 def best_pair(belief: Belief, pool: Pool, utility: Utility, rng: np.random.Generator) -> Choice:

@@ -1,9 +1,9 @@
-"""A pair near the best among too many pairs to look at them all; the same one for the same belief, whatever was kept.
+"""The best pair of many items, or one near it; the same one for the same belief, whatever was kept.
 
 Branch and bound (Land and Doig 1960) over tiles of pairs, see `tiles`: the most promising first, until no other can
-hold a good pair or the budget is spent. That is done right after a refit, and lists the good pairs. Until the next
-refit utilities only fall: what was not listed stays below a bound, and the best of the list serves each question, until
-an answer leaves nothing on it that is worth more than what was left out.
+hold a good pair or, among too many pairs to look at them all, the budget is spent. That is done right after a refit,
+and lists the good pairs. Until the next refit utilities only fall: what was not listed stays below a bound, and the
+best of the list serves each question, until an answer leaves nothing on it that is worth more than what was left out.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ordinate.search.tiles import SINGLE, Tiles
 from ordinate.types import Floats, Integers, Singles
 
 MOST_PAIRS = 200_000_000
-"""Pools of more pairs than this (20,000 items in one group) are searched this way."""
+"""Of more pairs than this (20,000 items in one group) not all are looked at."""
 
 _BUDGET = 2000
-"""Tiles looked at, of 128 x 128 pairs."""
+"""Tiles looked at among more than MOST_PAIRS pairs, of 128 x 128 pairs each."""
 _GOOD = 0.75
 """Pairs are listed that are worth this share of the best one, or more."""
 _LONGEST = 1 << 14
@@ -50,13 +50,13 @@ class Large:
         return pool.division is self._division and utility == self._utility and features is self._features
 
     def best(
-        self, answered: ProjectedBelief, belief: ProjectedBelief, pool: AllPairs, rng: np.random.Generator
+        self, answered: ProjectedBelief, belief: ProjectedBelief, pool: AllPairs, seed: np.uint64
     ) -> Choice | None:
         """A pair near the best under `belief`, which is `answered` with any open queries taken off.
 
-        None where the pool has none of the listed pairs.
+        The best one if it is worth more than `rest`. None where the pool has none of the listed pairs.
         """
-        seed, listed = rng.integers(0, 2**64, dtype=np.uint64), self._after(answered, pool)
+        listed = self._after(answered, pool)
         places, values = listed.best(belief, self._utility, pool.holds(listed.ranks))
         if not len(places):
             return None
@@ -137,7 +137,8 @@ class _Listed(NamedTuple):
     @classmethod
     def of(cls, tiles: Tiles, belief: ProjectedBelief, pool: AllPairs, utility: Rising) -> _Listed:
         bound = utility(tiles.gap, tiles.variance) * (1.0 + utility.wobble) + utility.faint
-        order, rest = _most_promising(bound, tiles.second < len(tiles.begins) - 1)
+        budget = _BUDGET if pool.starts[-1] > MOST_PAIRS else len(bound)
+        order, rest = _most_promising(bound, tiles.second < len(tiles.begins) - 1, budget)
         first, second = tiles.first[order], tiles.second[order]
         gap, variance, bound = tiles.gap[order], tiles.variance[order], bound[order]
         mean, slack = belief.mean[tiles.rows], SINGLE * (tiles.longest[first] + tiles.longest[second])
@@ -174,13 +175,13 @@ class _Listed(NamedTuple):
         return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], float(upper[-1]), rest, looked)
 
 
-def _most_promising(bound: Floats, shown: NDArray[np.bool_]) -> tuple[Integers, float]:
+def _most_promising(bound: Floats, shown: NDArray[np.bool_], most: int) -> tuple[Integers, float]:
     """The tiles to look at, the largest bound first, and the largest bound of the others."""
     places, rest = np.flatnonzero(shown), float(bound[~shown].max(initial=0.0))
-    if len(places) > _BUDGET:
-        places = places[np.argpartition(-bound[places], _BUDGET)]
-        rest = max(rest, float(bound[places[_BUDGET]]))
-        places = places[:_BUDGET]
+    if len(places) > most:
+        places = places[np.argpartition(-bound[places], most)]
+        rest = max(rest, float(bound[places[most]]))
+        places = places[:most]
     return places[np.argsort(-bound[places], kind="stable")], rest
 
 

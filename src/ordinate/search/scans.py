@@ -1,27 +1,16 @@
-"""The compiled loops of the search among too many pairs: bounds of tiles, their widest pairs, the maxima of groups.
+"""The compiled loops of the search among too many pairs: bounds of tiles, their widest pairs.
 
 u  items, block after block     b  blocks     t  tiles: pairs of blocks     k  columns     w  a factor's rows
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import numpy as np
 
 from ordinate.kernels import compiled, fast
 from ordinate.types import Floats, Integers, Singles
 
-_ZERO, _TWO = np.float32(0.0), np.float32(2.0)
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def divides(function: _Function) -> _Function:
-    """`fast`, for loops with a quotient: they stay vectorised where nothing looks out for a divisor of 0."""
-    return compiled(function, fastmath=True, error_model="numpy")
+_TWO = np.float32(2.0)
 
 
 @fast
@@ -117,43 +106,3 @@ def wide_pairs(
                         count += 1
         done += 1
     return done, left[:count], right[:count], variance[:count]
-
-
-@divides
-def group_maxima(
-    factor: Singles,
-    residual: Floats,
-    mean: Floats,
-    ends: Integers,
-    exponent: int,
-    barred: Integers,
-    barred_with: Integers,
-    maxima: Floats,
-    values: Floats,
-) -> None:
-    """The largest sigma'(m)^exponent v within each group of rows, of all pairs and of those that may be asked.
-
-    factor (r, k), residual and mean (r,); a group ends before row ends[g]. The pairs barred[p], barred_with[p] may not
-    be asked: first rows before second rows, ascending. Where there is no pair: -1. maxima, values (groups,).
-    """
-    begin, next_barred = 0, 0
-    for group in range(ends.shape[0]):
-        highest, allowed = -1.0, -1.0
-        for i in range(begin, ends[group]):
-            one = factor[i]
-            for j in range(i + 1, ends[group]):
-                other, squared = factor[j], _ZERO
-                for column in range(factor.shape[1]):
-                    squared += (one[column] - other[column]) * (one[column] - other[column])
-                worth = residual[i] + residual[j] + squared
-                if exponent != 0:
-                    fall = math.exp(-abs(mean[i] - mean[j]))
-                    slope = fall / ((1.0 + fall) * (1.0 + fall))
-                    worth *= slope * slope
-                highest = max(highest, worth)
-                if next_barred < barred.shape[0] and barred[next_barred] == i and barred_with[next_barred] == j:
-                    next_barred += 1
-                else:
-                    allowed = max(allowed, worth)
-        maxima[group], values[group] = highest, allowed
-        begin = ends[group]
