@@ -99,8 +99,7 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
         assert above <= rest
         return
     assert group[found.left] == group[found.right] >= 0
-    pair = min(found.left, found.right), max(found.left, found.right)
-    assert pair not in set(zip(left[gone].tolist(), right[gone].tolist(), strict=True))
+    assert (found.left, found.right) not in set(zip(left[gone].tolist(), right[gone].tolist(), strict=True))
     worth = utility(*difference(plain(with_open), np.array([found.left]), np.array([found.right])))[0]
     assert found.utility == pytest.approx(worth, rel=1e-9, abs=1e-12)
     assert above <= max(found.utility, rest)
@@ -217,7 +216,7 @@ def test_of_pairs_that_can_all_be_looked_at_it_is_the_best_of_all(
                 pool, belief = whole, answered
             found = bounds.best(answered, belief, pool, utility, np.random.default_rng([seed, number]))
             exact = best_pair(plain(belief), pool, utility, np.random.default_rng([seed, number]))
-            assert {found.left, found.right} == {exact.left, exact.right}
+            assert (found.left, found.right) == (exact.left, exact.right)
             assert found.utility == pytest.approx(exact.utility, rel=1e-9, abs=1e-12)
             if step == "m":
                 pool = pool.without(np.array([found.left]), np.array([found.right]))

@@ -164,7 +164,8 @@ class _Listed(NamedTuple):
             left, right, worth = left[good], right[good], worth[good]
             done, most = done + count, 4 * most
         order = np.argsort(-worth, kind="stable")
-        pairs = PairList.of(tiles.rows[left[order]], tiles.rows[right[order]])
+        items = np.sort(tiles.rows[[left[order], right[order]]], axis=0)
+        pairs = PairList.of(items[0], items[1])
         # What float32 and the utility's own rounding may have hidden.
         upper = (np.append(worth[order], floor) + utility.steepest * slack.max()) * (
             1.0 + utility.wobble
