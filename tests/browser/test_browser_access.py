@@ -178,3 +178,24 @@ def test_a_keyboard_reaches_every_control_and_leaves_it(serve: Any, essays: Any,
     page.keyboard.press("Enter")
     someone.wait_for_text("live", "You chose left. Left: ")
     assert page.evaluate(name) == "choose-left"
+
+
+def test_the_focus_comes_back_to_the_button_after_a_wait(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(essays)
+    someone = judge()
+    page = someone.page
+    someone.begin(served.annotator, "waits")
+    held: list[Any] = []
+    page.route("**/api/v1/**", lambda route: held.append(route))
+    page.focus("#choose-right")
+    for _ in range(20):  # as many as the page has ahead
+        if page.is_visible("#message"):
+            break
+        someone.press("Enter") if page.evaluate("app.dataset.ahead") != "0" else page.keyboard.press("Enter")
+    someone.wait_for_text("message-title", "Getting the next pair")
+    assert page.evaluate("document.activeElement.id") == "message"
+    for route in held:
+        route.continue_()
+    page.unroute("**/api/v1/**")
+    someone.wait_for_pair()
+    assert page.evaluate("document.activeElement.id") == "choose-right"

@@ -119,10 +119,11 @@ async function next() {
 
 function put(pair) {
   finished = null;
-  const focusLost = messages.hide();
+  const unfocused = messages.hide();
   stage.show(pair);
   by("tie-button").hidden = progress.status?.ties_allowed === false;
-  if (focusLost && !document.querySelector("dialog[open]")) by("stage").focus({ preventScroll: true });
+  if (unfocused && !document.querySelector("dialog[open]"))
+    (unfocused.matches("button:enabled") ? unfocused : by("stage")).focus({ preventScroll: true });
   shownAt = new Date();
   announce(`${lastWords} ${stage.words}`.trim());
   requestAnimationFrame(() => requestAnimationFrame(() => measure()));
