@@ -222,6 +222,26 @@ def test_of_pairs_that_can_all_be_looked_at_it_is_the_best_of_all(
                 pool = pool.without(np.array([found.left]), np.array([found.right]))
 
 
+def test_items_in_any_order_get_their_own_rows_of_the_factor() -> None:
+    belief, middle = make_belief(np.random.default_rng(0), 20, 3, 1.0, False), np.ones(3, dtype=np.float32)
+    for rows in ([3, 8, 5, 6], [3, 4, 5, 6], [9, 2, 13], [17]):  # 3..6 is also what the first and the last one span
+        ((_, factor),) = tiles._projected(belief, np.array(rows), middle)
+        np.testing.assert_allclose(factor, (belief.features[rows] - 1.0) @ belief.root, rtol=1e-5, atol=1e-5)
+
+
+def test_items_alone_in_their_groups_keep_no_pair_from_being_looked_at() -> None:
+    rng, n = np.random.default_rng(0), 600
+    belief = make_belief(rng, n, 4, 0.3, False)
+    belief.features[:200] *= 10  # the widest tiles, were there pairs in them
+    pool = AllPairs.of(np.where(np.arange(n) < 200, 1 + np.arange(n), 0))
+    with in_small(150, 10**6):
+        search = Large(pool, CurvaturePower(2), belief.features)
+        found = search.best(belief, belief, pool, np.uint64(0))
+    assert found is not None
+    exact = best_pair(plain(belief), pool, CurvaturePower(2), rng)
+    assert found.utility == pytest.approx(exact.utility)
+
+
 def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
     rng = np.random.default_rng(3)
     belief = make_belief(rng, 40, 3, 0.0, True)

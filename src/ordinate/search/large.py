@@ -146,7 +146,7 @@ class _Listed(NamedTuple):
         done, most, best, floor = 0, 1, -math.inf, -math.inf
         # Few tiles at first: the better the best pair known, the fewer of the others are good. Once all of the list
         # ties with the best, looking on brings nothing better.
-        while done < (last := int(np.searchsorted(-bound, -floor))) and (not done or floor < floor_of(best)):
+        while done < (last := int(np.searchsorted(-bound, -floor))) and (not len(worth) or floor < floor_of(best)):
             part = slice(done, min(done + most, last))
             needed = _least(utility, gap[part], variance[part], floor) - slack[part]
             count, one, other, spread = wide_pairs(

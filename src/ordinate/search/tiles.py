@@ -66,6 +66,8 @@ class Tiles(NamedTuple):
         blocks_of = np.argsort(items.group[starts], kind="stable")
         ends = np.append(np.flatnonzero(np.diff(items.group[starts][blocks_of])) + 1, len(starts))
         first, second, gap, variance = tile_bounds(blocks_of, ends, low, high, near, far, reach, residual)
+        # A block of one item has no pair with itself.
+        variance[(first == second) & (np.diff(begins)[first] == 1)] = 0.0
         rows, squared = items.rows[: len(seen)], items.squared + items.residual
         w = factor[seen] if len(factor) else np.concatenate([part for _, part in _projected(belief, rows, middle)])
         return cls(
@@ -126,9 +128,8 @@ def _projected(belief: ProjectedBelief, rows: Integers, middle: Singles) -> Iter
     for start in range(0, len(rows), _AT_ONCE):
         block = slice(start, start + _AT_ONCE)
         part = rows[block]
-        first, last = int(part[0]), int(part[-1])
         # No copy of rows that follow one another.
-        about = features[first : last + 1] if last - first + 1 == len(part) else features[part]
+        about = features[part[0] : part[-1] + 1] if np.all(np.diff(part) == 1) else features[part]
         yield block, (about - middle) @ root
 
 
