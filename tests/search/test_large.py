@@ -160,7 +160,7 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
         one, other = (places.ravel() for places in np.meshgrid(a, b, indexing="ij"))
         margins, variances = difference(plain(belief), one, other)
         assert np.all(np.abs(margins) >= made.gap[tile])
-        assert np.all(variances <= made.variance[tile] + 1e-12)
+        assert np.all((variances <= made.variance[tile] + 1e-12) | (one == other))
         here, needed = np.array([[made.first[tile]], [made.second[tile]]]), np.array([enough], dtype=np.float32)
         done, left, right, spread = scans.wide_pairs(made.factor, made.squared, made.begins, *here, needed, 25)
         assert done == 1
