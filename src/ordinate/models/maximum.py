@@ -15,7 +15,7 @@ import numpy as np
 from ordinate.models import Answers
 from ordinate.models.cholesky import PositiveDefinite, gram
 from ordinate.models.likelihood import PairCounts, newton
-from ordinate.models.pair_loops import conjugate_gradients, likelihood
+from ordinate.models.pair_loops import centre, conjugate_gradients, likelihood
 from ordinate.types import Floats, Integers
 
 _MOST_PRODUCTS = 1000
@@ -32,7 +32,11 @@ class Prior(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """The compared items: their ascending rows in the study, their features (t, k), and the pairs among them."""
+    """The compared items: their ascending rows in the study, their features (t, k), and the pairs among them.
+
+    The features are without their mean over each set of items that the pairs connect. No answer depends on these means,
+    but the diagonal in the preconditioner would claim that the answers tell much about them.
+    """
 
     rows: Integers
     features: Floats
@@ -45,9 +49,10 @@ class Compared(NamedTuple):
         seen[pairs.left] = seen[pairs.right] = True
         rows = np.flatnonzero(seen)
         place = np.cumsum(seen) - 1
-        every = len(rows) == len(features)
-        inside = np.ascontiguousarray(features if every else features[rows], dtype=np.float64)
-        return cls(rows, inside, PairCounts(place[pairs.left], place[pairs.right], pairs.asked, pairs.wins))
+        inside = PairCounts(place[pairs.left], place[pairs.right], pairs.asked, pairs.wins)
+        centred = np.ascontiguousarray(features[rows], dtype=np.float64)
+        centre(centred, *inside[:2])
+        return cls(rows, centred, inside)
 
 
 def maximum(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:

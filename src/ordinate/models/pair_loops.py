@@ -12,8 +12,9 @@ import numpy as np
 from ordinate.kernels import compiled
 from ordinate.types import Floats, Integers
 
-_FINE = 1e-24
-"""Of a squared residual in posterior standard deviations: what is left is 1e-12 of one, and less may be rounding."""
+_FINE = 1e-25
+"""Of a squared residual in posterior standard deviations, as the preconditioner knows them. They are larger where few
+or weak pairs hold items together, so more is left there than this says. Much less than this may be rounding."""
 
 
 @compiled
@@ -55,6 +56,41 @@ def count_pairs(
         wins[last] += 1.0 - outcome[answer] if swapped else outcome[answer]
     count = last + 1
     return low[:count].copy(), high[:count].copy(), asked[:count].copy(), wins[:count].copy()
+
+
+@compiled
+def centre(features: Floats, left: Integers, right: Integers) -> None:
+    """Take from features (n, k), in place, their mean over each set of items that the pairs connect."""
+    items, columns = features.shape
+    first = np.arange(items)  # an item of the same set that comes before; the first of a set points to itself
+    for pair in range(left.shape[0]):
+        i, j = first[left[pair]], first[right[pair]]
+        if i == j:
+            continue
+        while first[i] != i:
+            first[i] = first[first[i]]
+            i = first[i]
+        while first[j] != j:
+            first[j] = first[first[j]]
+            j = first[j]
+        first[i] = first[j] = first[left[pair]] = first[right[pair]] = min(i, j)
+    number, sets = np.empty(items, dtype=np.int64), 0
+    for item in range(items):
+        number[item] = sets if first[item] == item else number[first[item]]
+        sets += first[item] == item
+    size, mean = np.zeros(sets), np.zeros((sets, columns))
+    # Rows on their own, since two indices in the inner loop would keep it from being vectorised.
+    for item in range(items):
+        size[number[item]] += 1.0
+        row, total = features[item], mean[number[item]]
+        for column in range(columns):
+            total[column] += row[column]
+    for one in range(sets):
+        mean[one] /= size[one]
+    for item in range(items):
+        row, middle = features[item], mean[number[item]]
+        for column in range(columns):
+            row[column] -= middle[column]
 
 
 @compiled
@@ -121,6 +157,7 @@ def conjugate_gradients(
     """
     items, columns = features.shape
     share = 1.0 / (1.0 + item_variance * degree)
+    drag = item_variance * degree * share
     theta, tension, scores = np.zeros(columns), np.zeros(items), np.zeros(items)
     theta_rest, slope_rest, item_rest = theta_pull.copy(), slope.copy(), item_pull + slope
     theta_way, tension_way, score_way = np.zeros(columns), np.zeros(items), np.zeros(items)
@@ -128,7 +165,7 @@ def conjugate_gradients(
     for step in range(most):
         # The residual is (theta_rest + X^T slope_rest, item_rest). Kept apart, and with the scores that theta moves
         # kept too, a step takes one product with X^T, here, and one with X.
-        held = slope_rest - item_variance * degree * share * item_rest
+        held = slope_rest - drag * item_rest
         theta_next = schur_inverse @ (theta_rest + features.T @ held)
         moved = features @ theta_next
         tension_next = share * (item_rest - degree * moved)
@@ -140,17 +177,19 @@ def conjugate_gradients(
             break
         keep = size / before if step else 0.0
         theta_way = theta_next + keep * theta_way
-        tension_way = tension_next + keep * tension_way
-        score_way = moved + item_variance * tension_next + keep * score_way
+        for item in range(items):  # here and below, one pass where array expressions would make several
+            tension_way[item] = tension_next[item] + keep * tension_way[item]
+            score_way[item] = moved[item] + item_variance * tension_next[item] + keep * score_way[item]
         laplacian_product(left, right, weight, score_way, flow)
         bend = theta_precision * (theta_way @ theta_way) + item_variance * (tension_way @ tension_way)
         length = size / float(bend + score_way @ flow)
         theta += length * theta_way
-        tension += length * tension_way
-        scores += length * score_way
         theta_rest -= length * theta_precision * theta_way
-        slope_rest -= length * flow
-        item_rest -= length * (tension_way + flow)
+        for item in range(items):
+            tension[item] += length * tension_way[item]
+            scores[item] += length * score_way[item]
+            slope_rest[item] -= length * flow[item]
+            item_rest[item] -= length * (tension_way[item] + flow[item])
         before = size
     return theta, tension, scores
 
