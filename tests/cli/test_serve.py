@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -92,7 +93,9 @@ def test_replies_are_sent_at_once():
             writer.close()
         return without_delay
 
-    assert asyncio.run(accepted())
+    # In a thread of its own: browser tests may have left a loop running in this one.
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(asyncio.run, accepted()).result()
 
 
 def test_links_stay_what_they_were(study):

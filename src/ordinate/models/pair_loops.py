@@ -97,8 +97,11 @@ def centre(features: Floats, left: Integers, right: Integers) -> None:
 def likelihood(
     left: Integers, right: Integers, asked: Floats, wins: Floats, scores: Floats
 ) -> tuple[float, Floats, Floats, Floats]:
-    """log-likelihood, its gradient by item (n,), the weights asked * sigma'(m) (p,), their sums by item (n,)."""
-    value = 0.0
+    """log-likelihood, its gradient by item (n,), the weights asked * sigma'(m) (p,), their sums by item (n,).
+
+    The sum keeps what its rounding drops (Kahan 1965): near the maximum, steps are judged by its last digits.
+    """
+    value, dropped = 0.0, 0.0
     slope, degree, weight = np.zeros(scores.shape[0]), np.zeros(scores.shape[0]), np.empty(left.shape[0])
     for pair in range(left.shape[0]):
         i, j = left[pair], right[pair]
@@ -107,7 +110,9 @@ def likelihood(
         share = 1.0 / (1.0 + decay)
         chance = share if margin >= 0.0 else decay * share
         lost = wins[pair] if margin < 0.0 else asked[pair] - wins[pair]
-        value -= lost * abs(margin) + asked[pair] * math.log1p(decay)
+        term = dropped - lost * abs(margin) - asked[pair] * math.log1p(decay)
+        before, value = value, value + term
+        dropped = term - (value - before)
         push = wins[pair] - asked[pair] * chance
         slope[i] += push
         slope[j] -= push
