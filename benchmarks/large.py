@@ -101,16 +101,16 @@ def best_of_rows(belief: ProjectedBelief, asked: PairList, rows: int) -> float:
 
 
 def run(
-    path: Path, algorithm: str, n: int, d: int, answers: int, rows: int, checks: int
+    path: Path, algorithm: str, n: int, d: int, answers: int, rows: int, checks: int, seed: int
 ) -> Iterator[dict[str, object]]:
     items = Items([f"item-{row}" for row in range(n)], features=path)
     place = {item: row for row, item in enumerate(items.ids)}
     scores = np.load(path, mmap_mode="r") @ (0.5 * np.random.default_rng(5).normal(size=d)).astype(np.float32)
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng([7, seed])
     with tempfile.TemporaryDirectory() as folder:
         address = f"sqlite:///{folder}/study.db"
         begin = time.perf_counter()
-        study = Study.create(items, algorithm=algorithm, storage=address, seed=1)
+        study = Study.create(items, algorithm=algorithm, storage=address, seed=seed)
         created = time.perf_counter() - begin
         walls, cores, losses, ceilings = [], [], [], []
         for number in range(answers):
@@ -173,6 +173,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=0, help="measure the loss against the pairs of this many items")
     parser.add_argument("--checks", type=int, default=5, help="how often the loss is measured")
     parser.add_argument("--algorithms", nargs="+", default=["guro-contextual", "guro-hybrid-factored"])
+    parser.add_argument("--seed", type=int, default=1, help="of the study and the annotator")
     parser.add_argument("--folder", type=Path, help="keeps the feature file for the next run")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -180,7 +181,8 @@ def main() -> None:
         if not path.exists():
             write_features(path, given.items, given.columns)
         for algorithm in given.algorithms:
-            for row in run(path, algorithm, given.items, given.columns, given.answers, given.rows, given.checks):
+            sizes = given.items, given.columns, given.answers, given.rows, given.checks, given.seed
+            for row in run(path, algorithm, *sizes):
                 print(
                     "  ".join(
                         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
