@@ -28,7 +28,9 @@ MOST_PAIRS = 200_000_000
 _BUDGET = 2000
 """Tiles looked at among more than MOST_PAIRS pairs, of 128 x 128 pairs each."""
 _GOOD = 0.75
-"""Pairs are listed that are worth this share of the best one, or more."""
+"""Pairs are listed that are worth this share of the 256th best one, or more."""
+_ALIKE = 1e-4
+"""Worths this close, relatively, tie where more pairs do than can be listed."""
 _LONGEST = 1 << 14
 _ROOM = 1 << 18
 _FEW = 256
@@ -76,7 +78,7 @@ class Large:
         return self._after(answered, pool).rest
 
     def _after(self, answered: ProjectedBelief, pool: AllPairs) -> _Listed:
-        """The pairs listed after the refit, or after the newest answer that left none worth more than the floor.
+        """The pairs listed after the refit, or after the newest answer that left none worth enough.
 
         Whether one did depends on the answers alone, which are gone through from the refit on.
         """
@@ -93,7 +95,7 @@ class Large:
             belief = belief.shrink(*answer)
             since = np.array([pair[:2] for pair in belief.taken[listed.answers :]]).T
             _, values = listed.best(belief, self._utility, ~np.isin(listed.ranks, pool.ranks(PairList.of(*since))))
-            if values.max(initial=-math.inf) < listed.floor:
+            if values.max(initial=-math.inf) < listed.enough:
                 listed = self._list(belief, pool)
         self._kept = belief, listed
         return listed
@@ -107,7 +109,7 @@ class _Listed(NamedTuple):
 
     ranks   theirs
     upper   what each is worth at most
-    floor   what a pair that was met and not listed is worth at most
+    enough  a list is made anew once no pair on it is worth this: no less than any that was met and not listed
     rest    what any other pair is worth at most
     looked  how many pairs were looked at
     """
@@ -116,7 +118,7 @@ class _Listed(NamedTuple):
     pairs: PairList
     ranks: Integers
     upper: Floats
-    floor: float
+    enough: float
     rest: float
     looked: int
 
@@ -142,38 +144,41 @@ class _Listed(NamedTuple):
         first, second = tiles.first[order], tiles.second[order]
         gap, variance, bound = tiles.gap[order], tiles.variance[order], bound[order]
         mean, slack = belief.mean[tiles.rows], SINGLE * (tiles.longest[first] + tiles.longest[second])
-        left, right, worth = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-        done, most, best, floor = 0, 1, -math.inf, -math.inf
-        # Few tiles at first: the better the best pair known, the fewer of the others are good. Once all of the list
-        # ties with the best, looking on brings nothing better.
-        while done < (last := int(np.searchsorted(-bound, -floor))) and (not len(worth) or floor < floor_of(best)):
+        # upper, low  what each of these pairs is worth at most, and at least, as float32 has it
+        left, right, upper, low = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        done, most, least, floor = 0, 1, -math.inf, -math.inf
+        # Few tiles at first: the better the best pairs known, the fewer of the others are good.
+        while done < (last := int(np.searchsorted(-bound, -floor))):
             part = slice(done, min(done + most, last))
             needed = _least(utility, gap[part], variance[part], floor) - slack[part]
             count, one, other, spread = wide_pairs(
                 tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed.astype(np.float32), _ROOM
             )
-            values = utility(mean[one] - mean[other], np.maximum(spread, 0.0).astype(np.float64))
+            off = SINGLE * (tiles.squared[one] + tiles.squared[other]).astype(np.float64)
+            values = utility(mean[one] - mean[other], np.maximum(spread, 0.0) + off)
             left, right = np.concatenate([left, one]), np.concatenate([right, other])
-            worth = np.concatenate([worth, values])
-            best = float(worth.max(initial=best))
-            floor = max(floor, _GOOD * best)
-            good = np.flatnonzero(worth >= floor)
+            upper, low = np.concatenate([upper, values]), np.concatenate([low, values - 2.0 * utility.steepest * off])
+            if len(low) >= _FEW:
+                least = max(least, _GOOD * float(np.partition(low, -_FEW)[-_FEW]))
+            good, floor = np.flatnonzero(upper >= least), max(floor, least)
             if len(good) > _LONGEST:
-                good = good[np.argsort(-worth[good], kind="stable")]
-                floor, good = float(worth[good[_LONGEST]]), good[:_LONGEST]
-            left, right, worth = left[good], right[good], worth[good]
-            done, most = done + count, 4 * most
-        order = np.argsort(-worth, kind="stable")
+                good = good[np.argsort(-upper[good], kind="stable")]
+                floor, good = max(floor, float(upper[good[_LONGEST]])), good[:_LONGEST]
+            left, right, upper, low = left[good], right[good], upper[good], low[good]
+            # Where all that are listed tie, so may millions; only what is better still counts.
+            if floor >= low.max(initial=-math.inf) > -math.inf:
+                floor = float(upper.max()) * (1.0 + utility.wobble + _ALIKE) + utility.faint
+            done, most = done + count, 4 * count
+        order = np.argsort(-upper, kind="stable")
         items = np.sort(tiles.rows[[left[order], right[order]]], axis=0)
         pairs = PairList.of(items[0], items[1])
-        # What float32 and the utility's own rounding may have hidden.
-        upper = (np.append(worth[order], floor) + utility.steepest * slack.max()) * (
-            1.0 + utility.wobble
-        ) + utility.faint
+        # What the utility's own rounding may have hidden.
+        upper = np.append(upper[order], max(floor, 0.0)) * (1.0 + utility.wobble) + utility.faint
         rest = max(rest, float(bound[done : done + 1].max(initial=upper[-1])))
+        enough = max(float(upper[-1]), _GOOD * float(low.max(initial=-math.inf)))
         sizes = np.diff(tiles.begins)
         looked = int(sizes[first[:done]] @ sizes[second[:done]])
-        return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], float(upper[-1]), rest, looked)
+        return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], enough, rest, looked)
 
 
 def _most_promising(bound: Floats, shown: NDArray[np.bool_], most: int) -> tuple[Integers, float]:
