@@ -109,7 +109,7 @@ class _Listed(NamedTuple):
 
     ranks   theirs
     upper   what each is worth at most
-    enough  a list is made anew once no pair on it is worth this: no less than any that was met and not listed
+    enough  a list is made anew once no pair on it is worth this: a pair that was met and not listed may be better
     rest    what any other pair is worth at most
     looked  how many pairs were looked at
     """
@@ -175,7 +175,9 @@ class _Listed(NamedTuple):
         # What the utility's own rounding may have hidden.
         upper = np.append(upper[order], max(floor, 0.0)) * (1.0 + utility.wobble) + utility.faint
         rest = max(rest, float(bound[done : done + 1].max(initial=upper[-1])))
+        # But for ties, of which one is as good as another.
         enough = max(float(upper[-1]), _GOOD * float(low.max(initial=-math.inf)))
+        enough = min(enough, (1.0 - _ALIKE) * float(upper[0]))
         sizes = np.diff(tiles.begins)
         looked = int(sizes[first[:done]] @ sizes[second[:done]])
         return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], enough, rest, looked)
