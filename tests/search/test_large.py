@@ -150,7 +150,7 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
     if not len(division.order):
         return
     with in_small(4, most_items):
-        made = Tiles.of(belief, division, rng.normal(size=k).astype(np.float32))
+        made = Tiles.of(belief, division, rng.normal(size=(groups, k)).astype(np.float32))
     shown = len(made.begins) - 1
     assert made.begins[-1] == len(made.rows) == len(set(made.rows.tolist())) == min(len(division.order), most_items)
     enough = float(np.median(difference(plain(belief), *rng.integers(0, n, (2, 50)))[1])) + 0.01
@@ -223,10 +223,31 @@ def test_of_pairs_that_can_all_be_looked_at_it_is_the_best_of_all(
 
 
 def test_items_in_any_order_get_their_own_rows_of_the_factor() -> None:
-    belief, middle = make_belief(np.random.default_rng(0), 20, 3, 1.0, False), np.ones(3, dtype=np.float32)
+    belief, group = make_belief(np.random.default_rng(0), 20, 3, 1.0, False), np.arange(20) % 2
+    division, middle = AllPairs.of(group).division, np.array([[1, 1, 1], [2, 2, 2]], dtype=np.float32)
     for rows in ([3, 8, 5, 6], [3, 4, 5, 6], [9, 2, 13], [17]):  # 3..6 is also what the first and the last one span
-        ((_, factor),) = tiles._projected(belief, np.array(rows), middle)
-        np.testing.assert_allclose(factor, (belief.features[rows] - 1.0) @ belief.root, rtol=1e-5, atol=1e-5)
+        ((_, factor),) = tiles._projected(belief, np.array(rows), division, middle)
+        np.testing.assert_allclose(
+            factor, (belief.features[rows] - middle[group[rows]]) @ belief.root, rtol=1e-5, atol=1e-5
+        )
+
+
+def test_groups_far_apart_are_as_well_searched_as_groups_in_one_place() -> None:
+    rng, n = np.random.default_rng(0), 3000
+    group = rng.integers(-1, 3, n)
+    near = rng.normal(size=(n, 8)).astype(np.float32)
+    apart = near + np.float32(30) * rng.normal(size=(4, 8)).astype(np.float32)[group]
+    mean, pool, chosen = 0.3 * rng.normal(size=n), AllPairs.of(group), []
+    middle = tiles.middles(apart, pool.division)
+    np.testing.assert_allclose(middle, [apart[group == number].mean(axis=0) for number in range(3)], atol=1e-4)
+    for features in (near, apart):
+        belief = ProjectedBelief(mean, features, np.zeros(n), np.eye(8))
+        with mock.patch.multiple(large, MOST_PAIRS=10**5, _BUDGET=20):
+            chosen.append(Large(pool, CurvaturePower(2), features).best(belief, belief, pool, np.uint64(0)))
+    one, two = chosen
+    assert one is not None
+    assert two is not None
+    assert one[:2] == two[:2]
 
 
 def test_items_alone_in_their_groups_keep_no_pair_from_being_looked_at() -> None:
@@ -246,7 +267,7 @@ def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
     rng = np.random.default_rng(3)
     belief = make_belief(rng, 40, 3, 0.0, True)
     with in_small(4, 1000):
-        made = Tiles.of(belief, AllPairs.of(np.zeros(40, dtype=np.int64)).division, np.zeros(3, dtype=np.float32))
+        made = Tiles.of(belief, AllPairs.of(np.zeros(40, dtype=np.int64)).division, np.zeros((1, 3), dtype=np.float32))
     everything = np.full(len(made.first), -1.0, dtype=np.float32)
     one_call = scans.wide_pairs(made.factor, made.squared, made.begins, made.first, made.second, everything, 10**5)
     assert one_call[0] == len(made.first)

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate import kernels
-from ordinate.belief import ProjectedBelief, difference, mean_row
+from ordinate.belief import ProjectedBelief, difference
 from ordinate.search.choice import Choice, Rising, floor_of
 from ordinate.search.pools import AllPairs, PairList
 from ordinate.search.scans import wide_pairs
-from ordinate.search.tiles import SINGLE, Tiles
+from ordinate.search.tiles import SINGLE, Tiles, middles
 from ordinate.types import Floats, Integers, Singles
 
 MOST_PAIRS = 200_000_000
@@ -44,7 +44,7 @@ class Large:
 
     def __init__(self, pool: AllPairs, utility: Rising, features: Singles) -> None:
         self._division, self._utility, self._features = pool.division, utility, features
-        self._middle = mean_row(features, pool.division.order).astype(np.float32)
+        self._middle = middles(features, pool.division)
         # The newest belief after answers alone, and the pairs that serve it.
         self._kept: tuple[ProjectedBelief, _Listed] | None = None
 

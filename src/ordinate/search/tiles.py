@@ -1,6 +1,8 @@
 """Items in blocks of alike ones, and what the pairs of two blocks, a tile of pairs, are worth at most.
 
-    w_i = (features_i - middle) @ root     g  the direction of w that the scores follow     u  items     b  blocks
+    w_i = (features_i - middle) @ root, of its group's middle     g  the direction of w that the scores follow
+    u  items     b  blocks
+
     v_ij = |w_i - w_j|^2 + residual_i + residual_j
         <= (g w_i - g w_j)^2 + (reach_i + reach_j)^2 + residual_i + residual_j
 
@@ -15,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ordinate.belief import ProjectedBelief
+from ordinate.belief import ProjectedBelief, blocks
 from ordinate.search.pools import Division
 from ordinate.search.scans import lengths, tile_bounds
 from ordinate.types import Floats, Integers, Singles
@@ -55,7 +57,7 @@ class Tiles(NamedTuple):
 
     @classmethod
     def of(cls, belief: ProjectedBelief, division: Division, middle: Singles) -> Tiles:
-        """Of the items of all groups; `middle` (k,) may be any point, the better the nearer it is to their mean."""
+        """Of the items of all groups; `middle` (groups, k) may be any points, the better the nearer to their means."""
         items, factor = _measured(belief, division, middle)
         order, begins, shown = _arranged(items.group, np.square(items.reach) + items.residual, items.score)
         items = items.at(order)
@@ -69,7 +71,7 @@ class Tiles(NamedTuple):
         # A block of one item has no pair with itself.
         variance[(first == second) & (np.diff(begins)[first] == 1)] = 0.0
         rows, squared = items.rows[: len(seen)], items.squared + items.residual
-        w = factor[seen] if len(factor) else np.concatenate([part for _, part in _projected(belief, rows, middle)])
+        w = factor[seen] if len(factor) else _factor(belief, rows, division, middle)
         return cls(
             rows,
             w,
@@ -106,22 +108,43 @@ class _Items(NamedTuple):
         )
 
 
+def middles(features: Singles, division: Division) -> Singles:
+    """(groups, k) the mean of each group's features."""
+    means = np.zeros((len(division.rows), features.shape[1]), dtype=np.float32)
+    for block in blocks(len(division.order)):
+        rows = division.order[block]
+        starts = np.flatnonzero(np.diff(division.number[rows], prepend=-1))
+        groups = division.number[rows[starts]]
+        means[groups] += np.add.reduceat(features[rows], starts, dtype=np.float64) / division.sizes[groups, None]
+    return means
+
+
 def _measured(belief: ProjectedBelief, division: Division, middle: Singles) -> tuple[_Items, Singles]:
     """All items, in order, and their w; of too many items that is left out."""
     rows = np.sort(division.order)
-    follows = _following(belief, rows[:: max(len(rows) // _SAMPLE, 1)], middle)
-    factor = np.empty((len(rows) if len(rows) <= _MOST_ITEMS else 0, len(middle)), dtype=np.float32)
+    group, score = division.number[rows], belief.mean[rows]
+    within = score - (np.bincount(group, score) / division.sizes)[group]
+    some = slice(None, None, max(len(rows) // _SAMPLE, 1))
+    follows = _following(_factor(belief, rows[some], division, middle).astype(np.float64), within[some])
+    factor = np.empty((len(rows) if len(rows) <= _MOST_ITEMS else 0, middle.shape[1]), dtype=np.float32)
     squared, along = np.empty((2, len(rows)))
-    for block, part in _projected(belief, rows, middle):
+    for block, part in _projected(belief, rows, division, middle):
         squared[block], along[block] = lengths(part), part @ follows
         if len(factor):
             factor[block] = part
     reach = np.sqrt(np.maximum(squared - along * along, 0.0) + SINGLE * squared)
-    items = _Items(rows, division.number[rows], belief.mean[rows], belief.residual[rows], squared, along, reach)
+    items = _Items(rows, group, score, belief.residual[rows], squared, along, reach)
     return items, factor
 
 
-def _projected(belief: ProjectedBelief, rows: Integers, middle: Singles) -> Iterator[tuple[slice, Singles]]:
+def _factor(belief: ProjectedBelief, rows: Integers, division: Division, middle: Singles) -> Singles:
+    """(r, k) w of some items."""
+    return np.concatenate([part for _, part in _projected(belief, rows, division, middle)])
+
+
+def _projected(
+    belief: ProjectedBelief, rows: Integers, division: Division, middle: Singles
+) -> Iterator[tuple[slice, Singles]]:
     """w of some items, as many (r, k) at a time as stay in a core's cache."""
     features: Any = belief.features
     root = belief.root.astype(np.float32)
@@ -130,15 +153,15 @@ def _projected(belief: ProjectedBelief, rows: Integers, middle: Singles) -> Iter
         part = rows[block]
         # No copy of rows that follow one another.
         about = features[part[0] : part[-1] + 1] if np.all(np.diff(part) == 1) else features[part]
-        yield block, (about - middle) @ root
+        yield block, (about - (middle[division.number[part]] if len(middle) > 1 else middle)) @ root
 
 
-def _following(belief: ProjectedBelief, rows: Integers, middle: Singles) -> Singles:
+def _following(factor: Floats, scores: Floats) -> Singles:
     """(k,) g of length 1, by least squares over some items; 0 where no direction says anything about the scores."""
-    factor = np.concatenate([w for _, w in _projected(belief, rows, middle)]).astype(np.float64)
-    scores = belief.mean[rows] - belief.mean[rows].mean()
     slope = np.linalg.lstsq(factor.T @ factor, factor.T @ scores, rcond=None)[0]
-    direction: Singles = (slope / max(float(np.linalg.norm(slope)), np.finfo(np.float64).tiny)).astype(np.float32)
+    direction: Singles = (slope / max(float(np.linalg.norm(slope)), float(np.finfo(np.float64).tiny))).astype(
+        np.float32
+    )
     return direction
 
 
