@@ -94,7 +94,9 @@ class Large:
         for answer in answered.taken[len(belief.taken) :]:
             belief = belief.shrink(*answer)
             since = np.array([pair[:2] for pair in belief.taken[listed.answers :]]).T
-            _, values = listed.best(belief, self._utility, ~np.isin(listed.ranks, pool.ranks(PairList.of(*since))))
+            # An answered pair may have an item that is excluded by now.
+            asked = pool.ranks(PairList.of(*since).within(pool.group))
+            _, values = listed.best(belief, self._utility, ~np.isin(listed.ranks, asked))
             if values.max(initial=-math.inf) < listed.enough:
                 listed = self._list(belief, pool)
         self._kept = belief, listed

@@ -196,7 +196,7 @@ def _in_blocks(group: Integers, width: Floats, score: Floats, size: int) -> tupl
     shell = np.searchsorted(np.sort(place)[begins], place, side="right")
     # In random order where scores are equal, since of equal pairs the first ones met are listed.
     chance = np.random.default_rng(len(group)).random(len(group))
-    order = np.argsort(shell + _BELOW_ONE * _unit(score) + _CHANCE * chance)
+    order = np.argsort(shell + _BELOW_ONE * _unit(score) + _CHANCE * chance, kind="stable")
     counts = np.bincount(shell)
     counts = counts[counts > 0]
     parts = -(-counts // size)
