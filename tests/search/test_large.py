@@ -43,9 +43,11 @@ def plain(belief: ProjectedBelief) -> FactoredBelief:
 @contextmanager
 def in_small(budget: int, most_items: int, most_pairs: int = 0) -> Iterator[None]:
     """Few items in a block and few tiles in a budget: what happens among a million items happens among 60."""
-    sizes = {"_BLOCK": 5, "_MOST_ITEMS": most_items, "_REST_BLOCKS": 3, "_AT_ONCE": 7, "_SAMPLE": 9}
+    sizes = {"_BLOCK": 5, "_REST_BLOCKS": 3, "_AT_ONCE": 7, "_SAMPLE": 9}
     with (
-        mock.patch.multiple(large, MOST_PAIRS=most_pairs, _BUDGET=budget, _LONGEST=20, _ROOM=40, _FEW=3),
+        mock.patch.multiple(
+            large, _MOST_ITEMS=most_items, MOST_PAIRS=most_pairs, _BUDGET=budget, _LONGEST=20, _ROOM=40, _FEW=3
+        ),
         mock.patch.multiple(tiles, **sizes),
     ):
         yield
@@ -150,7 +152,7 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
     if not len(division.order):
         return
     with in_small(4, most_items):
-        made = Tiles.of(belief, division, rng.normal(size=(groups, k)).astype(np.float32))
+        made = Tiles.of(belief, division, rng.normal(size=(groups, k)).astype(np.float32), most_items)
     shown = len(made.begins) - 1
     assert made.begins[-1] == len(made.rows) == len(set(made.rows.tolist())) == min(len(division.order), most_items)
     enough = float(np.median(difference(plain(belief), *rng.integers(0, n, (2, 50)))[1])) + 0.01
@@ -267,7 +269,9 @@ def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
     rng = np.random.default_rng(3)
     belief = make_belief(rng, 40, 3, 0.0, True)
     with in_small(4, 1000):
-        made = Tiles.of(belief, AllPairs.of(np.zeros(40, dtype=np.int64)).division, np.zeros((1, 3), dtype=np.float32))
+        made = Tiles.of(
+            belief, AllPairs.of(np.zeros(40, dtype=np.int64)).division, np.zeros((1, 3), dtype=np.float32), 40
+        )
     everything = np.full(len(made.first), -1.0, dtype=np.float32)
     one_call = scans.wide_pairs(made.factor, made.squared, made.begins, made.first, made.second, everything, 10**5)
     assert one_call[0] == len(made.first)

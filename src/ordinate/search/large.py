@@ -27,6 +27,8 @@ MOST_PAIRS = 200_000_000
 
 _BUDGET = 2000
 """Tiles looked at among more than MOST_PAIRS pairs, of 128 x 128 pairs each."""
+_MOST_ITEMS = 1 << 17
+"""Of more, if they have more than MOST_PAIRS pairs, only those that reach furthest are looked at."""
 _GOOD = 0.75
 """Pairs are listed that are worth this share of the 256th best one, or more."""
 _ALIKE = 1e-4
@@ -103,7 +105,8 @@ class Large:
         return listed
 
     def _list(self, belief: ProjectedBelief, pool: AllPairs) -> _Listed:
-        return _Listed.of(Tiles.of(belief, pool.division, self._middle), belief, pool, self._utility)
+        most = _MOST_ITEMS if pool.starts[-1] > MOST_PAIRS else len(belief.mean)
+        return _Listed.of(Tiles.of(belief, pool.division, self._middle, most), belief, pool, self._utility)
 
 
 class _Listed(NamedTuple):

@@ -25,7 +25,6 @@ from ordinate.types import Floats, Integers, Singles
 SINGLE = 1e-5
 """More than what a squared length in float32 is off by, relatively."""
 _BLOCK = 128
-_MOST_ITEMS = 1 << 17
 _REST_BLOCKS = 512
 _SAMPLE = 4096
 _AT_ONCE = 1024
@@ -35,8 +34,8 @@ _BELOW_ONE, _CHANCE = 0.99, 1e-9
 class Tiles(NamedTuple):
     """Blocks of items, of which the first ones can be looked at, and every two blocks of one group.
 
-    Of more than 131,072 items only those that reach furthest are in blocks to look at. The blocks of the others are
-    large, and there to bound what their pairs are worth.
+    Of too many items only those that reach furthest are in blocks to look at. The blocks of the others are large, and
+    there to bound what their pairs are worth.
 
     rows, factor, squared  (u,), (u, k) and (u,) the items to look at, block after block, w, and |w|^2 + residual
     begins                 (c + 1,) where each of the c <= b blocks to look at begins
@@ -56,10 +55,13 @@ class Tiles(NamedTuple):
     longest: Floats
 
     @classmethod
-    def of(cls, belief: ProjectedBelief, division: Division, middle: Singles) -> Tiles:
-        """Of the items of all groups; `middle` (groups, k) may be any points, the better the nearer to their means."""
-        items, factor = _measured(belief, division, middle)
-        order, begins, shown = _arranged(items.group, np.square(items.reach) + items.residual, items.score)
+    def of(cls, belief: ProjectedBelief, division: Division, middle: Singles, most: int) -> Tiles:
+        """Of the items of all groups, `most` to look at.
+
+        middle (groups, k) may be any points, the better the nearer to the means.
+        """
+        items, factor = _measured(belief, division, middle, most)
+        order, begins, shown = _arranged(items.group, np.square(items.reach) + items.residual, items.score, most)
         items = items.at(order)
         starts, seen = begins[:-1], order[: begins[shown]]
         low, high = (bound.reduceat(items.score, starts) for bound in (np.minimum, np.maximum))
@@ -119,14 +121,14 @@ def middles(features: Singles, division: Division) -> Singles:
     return means
 
 
-def _measured(belief: ProjectedBelief, division: Division, middle: Singles) -> tuple[_Items, Singles]:
-    """All items, in order, and their w; of too many items that is left out."""
+def _measured(belief: ProjectedBelief, division: Division, middle: Singles, most: int) -> tuple[_Items, Singles]:
+    """All items, in order, and their w; of more than `most` that is left out."""
     rows = np.sort(division.order)
     group, score = division.number[rows], belief.mean[rows]
     within = score - (np.bincount(group, score) / division.sizes)[group]
     some = slice(None, None, max(len(rows) // _SAMPLE, 1))
     follows = _following(_factor(belief, rows[some], division, middle).astype(np.float64), within[some])
-    factor = np.empty((len(rows) if len(rows) <= _MOST_ITEMS else 0, middle.shape[1]), dtype=np.float32)
+    factor = np.empty((len(rows) if len(rows) <= most else 0, middle.shape[1]), dtype=np.float32)
     squared, along = np.empty((2, len(rows)))
     for block, part in _projected(belief, rows, division, middle):
         squared[block], along[block] = lengths(part), part @ follows
@@ -165,14 +167,14 @@ def _following(factor: Floats, scores: Floats) -> Singles:
     return direction
 
 
-def _arranged(group: Integers, width: Floats, score: Floats) -> tuple[Integers, Integers, int]:
+def _arranged(group: Integers, width: Floats, score: Floats, most: int) -> tuple[Integers, Integers, int]:
     """The order of the items, where each block begins in it and the total, and how many blocks can be looked at.
 
     By group, in shells of alike width, by score. Shells are thinner where items are wider: the best pairs are there.
     """
     shown = np.ones(len(group), dtype=np.bool_)
-    if len(group) > _MOST_ITEMS:
-        shown[np.argpartition(width, -_MOST_ITEMS)[:-_MOST_ITEMS]] = False
+    if len(group) > most:
+        shown[np.argpartition(width, -most)[:-most]] = False
     inner, inner_begins = _in_blocks(group[shown], width[shown], score[shown], _BLOCK)
     outer, outer_begins = _in_blocks(
         group[~shown], width[~shown], score[~shown], 1 + (len(group) - len(inner)) // _REST_BLOCKS
