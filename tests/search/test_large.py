@@ -45,9 +45,8 @@ def in_small(budget: int, most_items: int, most_pairs: int = 0) -> Iterator[None
     """Few items in a block and few tiles in a budget: what happens among a million items happens among 60."""
     sizes = {"_BLOCK": 5, "_REST_BLOCKS": 3, "_AT_ONCE": 7, "_SAMPLE": 9}
     with (
-        mock.patch.multiple(
-            large, _MOST_ITEMS=most_items, MOST_PAIRS=most_pairs, _BUDGET=budget, _LONGEST=20, _ROOM=40, _FEW=3
-        ),
+        mock.patch.multiple(large, _MOST_ITEMS=most_items, MOST_PAIRS=most_pairs, _BUDGET=budget),
+        mock.patch.multiple(large, _LONGEST=20, _ROOM=40, _FEW=3, _RANK=3),
         mock.patch.multiple(tiles, **sizes),
     ):
         yield

@@ -30,12 +30,14 @@ _BUDGET = 2000
 _MOST_ITEMS = 1 << 17
 """Of more, if they have more than MOST_PAIRS pairs, only those that reach furthest are looked at."""
 _GOOD = 0.75
-"""Pairs are listed that are worth this share of the 256th best one, or more."""
+_RANK = 256
+"""Pairs are listed that are worth this share of the one of this rank, or more: one odd pair does not stand alone."""
 _ALIKE = 1e-4
 """Worths this close, relatively, tie where more pairs do than can be listed."""
 _LONGEST = 1 << 14
 _ROOM = 1 << 18
 _FEW = 256
+"""Pairs of a list that are worked out first, and often alone."""
 
 
 class Large:
@@ -163,8 +165,8 @@ class _Listed(NamedTuple):
             values = utility(mean[one] - mean[other], np.maximum(spread, 0.0) + off)
             left, right = np.concatenate([left, one]), np.concatenate([right, other])
             upper, low = np.concatenate([upper, values]), np.concatenate([low, values - 2.0 * utility.steepest * off])
-            if len(low) >= _FEW:
-                least = max(least, _GOOD * float(np.partition(low, -_FEW)[-_FEW]))
+            if len(low) >= _RANK:
+                least = max(least, _GOOD * float(np.partition(low, -_RANK)[-_RANK]))
             good, floor = np.flatnonzero(upper >= least), max(floor, least)
             if len(good) > _LONGEST:
                 good = good[np.argsort(-upper[good], kind="stable")]
@@ -183,8 +185,8 @@ class _Listed(NamedTuple):
         # But for ties, of which one is as good as another.
         enough = max(float(upper[-1]), _GOOD * float(low.max(initial=-math.inf)))
         enough = min(enough, (1.0 - _ALIKE) * float(upper[0]))
-        sizes = np.diff(tiles.begins)
-        looked = int(sizes[first[:done]] @ sizes[second[:done]])
+        one, other = (np.diff(tiles.begins)[blocks[:done]] for blocks in (first, second))
+        looked = int(np.where(first[:done] == second[:done], one * (one - 1) // 2, one * other).sum())
         return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], enough, rest, looked)
 
 

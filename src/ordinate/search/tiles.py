@@ -161,9 +161,8 @@ def _projected(
 def _following(factor: Floats, scores: Floats) -> Singles:
     """(k,) g of length 1, by least squares over some items; 0 where no direction says anything about the scores."""
     slope = np.linalg.lstsq(factor.T @ factor, factor.T @ scores, rcond=None)[0]
-    direction: Singles = (slope / max(float(np.linalg.norm(slope)), float(np.finfo(np.float64).tiny))).astype(
-        np.float32
-    )
+    length = max(float(np.linalg.norm(slope)), float(np.finfo(np.float64).tiny))
+    direction: Singles = (slope / length).astype(np.float32)
     return direction
 
 
@@ -176,9 +175,8 @@ def _arranged(group: Integers, width: Floats, score: Floats, most: int) -> tuple
     if len(group) > most:
         shown[np.argpartition(width, -most)[:-most]] = False
     inner, inner_begins = _in_blocks(group[shown], width[shown], score[shown], _BLOCK)
-    outer, outer_begins = _in_blocks(
-        group[~shown], width[~shown], score[~shown], 1 + (len(group) - len(inner)) // _REST_BLOCKS
-    )
+    size = 1 + (len(group) - len(inner)) // _REST_BLOCKS
+    outer, outer_begins = _in_blocks(group[~shown], width[~shown], score[~shown], size)
     order = np.concatenate([np.flatnonzero(shown)[inner], np.flatnonzero(~shown)[outer]])
     return order, np.concatenate([inner_begins, len(inner) + outer_begins[1:]]), len(inner_begins) - 1
 
@@ -202,10 +200,9 @@ def _in_blocks(group: Integers, width: Floats, score: Floats, size: int) -> tupl
     counts = np.bincount(shell)
     counts = counts[counts > 0]
     parts = -(-counts // size)
-    starts = np.repeat(np.cumsum(counts) - counts, parts) + np.repeat(counts, parts) * _within(parts) // np.repeat(
-        parts, parts
-    )
-    return order, np.append(starts, len(group))
+    # A shell of so many items in so many parts: part by part, where it begins.
+    begins, items, among = (np.repeat(values, parts) for values in (np.cumsum(counts) - counts, counts, parts))
+    return order, np.append(begins + items * _within(parts) // among, len(group))
 
 
 def _within(counts: Integers) -> Integers:
