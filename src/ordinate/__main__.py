@@ -53,11 +53,9 @@ def _run(arguments: Sequence[str] | None) -> int:
     except MemoryError as error:
         return _fail(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
     except SystemError as error:
-        # One or more, each the cause of the next: so ends a compiled loop that Ctrl-C reaches at certain moments.
-        cause: BaseException | None = error
-        while isinstance(cause, SystemError):
-            cause = cause.__cause__
-        if isinstance(cause, KeyboardInterrupt):
+        from ordinate.kernels import interrupted
+
+        if interrupted(error):
             return INTERRUPTED
         raise
     except Exception as error:

@@ -41,6 +41,14 @@ def fast(function: _Function) -> _Function:
     return compiled(function, fastmath=True)
 
 
+def interrupted(error: SystemError) -> bool:
+    """Whether it is Ctrl-C that reached a compiled loop at certain moments: errors, each the cause of the next."""
+    cause: BaseException | None = error
+    while isinstance(cause, SystemError):
+        cause = cause.__cause__
+    return isinstance(cause, KeyboardInterrupt)
+
+
 @compiled
 def sigmoid(margin: float) -> float:
     """1 / (1 + exp(-m)), without overflow."""

@@ -13,6 +13,7 @@ from ordinate.errors import InvalidInput
 from ordinate.simulation.run import simulate
 from ordinate.simulation.summary import curves
 from ordinate.simulation.tasks import RecordedTask, SimulatedTask, Task, Trial
+from ordinate.study import Study
 from ordinate.types import Comparison, Items
 
 
@@ -256,6 +257,23 @@ def test_an_interrupt_ends_all_processes_without_a_traceback(tmp_path, jobs):
             pytest.fail("processes are left behind")
     finally:
         process.kill()
+
+
+@pytest.mark.parametrize(
+    ("cause", "ends"), [(KeyboardInterrupt(), KeyboardInterrupt), (ValueError("a fault of ours"), SystemError)]
+)
+def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(monkeypatch, cause, ends):
+    def fails(*_, **__):
+        try:
+            raise cause
+        except BaseException as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    monkeypatch.setattr(Study, "ask", fails)
+    with pytest.raises(ends):
+        simulate(
+            SimulatedTask(draw_synthetic(10, 2, np.random.default_rng(0))), ["guro-contextual"], range(1), budget=3
+        )
 
 
 def test_the_reference_task_is_learned(synthetic_task):

@@ -82,8 +82,15 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
     """One run; `report` is called after each comparison with their number."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1):
-        return list(_rows(task, plan, algorithm, seed, report))
+    from ordinate.kernels import interrupted
+
+    try:
+        with threadpool_limits(limits=1):
+            return list(_rows(task, plan, algorithm, seed, report))
+    except SystemError as error:
+        if interrupted(error):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
