@@ -181,8 +181,8 @@ def main() -> None:
         if not path.exists():
             write_features(path, given.items, given.columns)
         for algorithm in given.algorithms:
-            sizes = given.items, given.columns, given.answers, given.rows, given.checks, given.seed
-            for row in run(path, algorithm, *sizes):
+            size = given.items, given.columns
+            for row in run(path, algorithm, *size, given.answers, given.rows, given.checks, given.seed):
                 print(
                     "  ".join(
                         f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"

@@ -264,6 +264,29 @@ def test_items_alone_in_their_groups_keep_no_pair_from_being_looked_at() -> None
     assert found.utility == pytest.approx(exact.utility)
 
 
+@pytest.mark.parametrize(("most_pairs", "size"), [(10**9, 20), (10**9, 700), (10**3, 700)])
+def test_the_list_serves_and_no_other_search_has_to(most_pairs: int, size: int) -> None:
+    """Groups of 20, and of 700; of too many pairs, too, the best ones are found here, where the budget is for all."""
+    rng, n, k, utility = np.random.default_rng(0), 2800, 8, CurvaturePower(2)
+    features = rng.normal(size=(n, k)).astype(np.float32)
+    belief = ProjectedBelief(features @ rng.normal(size=k), features, np.zeros(n), np.eye(k))
+    pool, bounds, exact = AllPairs.of(np.arange(n) // size), Bounds(), plain(belief)
+    with (
+        mock.patch.object(best_pair_module, "RowBounds", side_effect=AssertionError),
+        mock.patch.object(best_pair_module, "best_scored", side_effect=AssertionError),
+        mock.patch.object(best_pair_module, "MOST_PAIRS", most_pairs),
+        mock.patch.object(large, "MOST_PAIRS", most_pairs),
+    ):
+        found = []
+        for question in range(6):
+            found.append(bounds.best(belief, belief, pool, utility, np.random.default_rng(question)))
+            belief = update(belief, found[-1].left, found[-1].right)
+    for question, choice in enumerate(found):
+        best = best_pair(exact, pool, utility, np.random.default_rng(question))
+        assert (choice.left, choice.right) == (best.left, best.right)
+        exact = update(exact, best.left, best.right)
+
+
 def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
     rng = np.random.default_rng(3)
     belief = make_belief(rng, 40, 3, 0.0, True)

@@ -86,17 +86,13 @@ class Large:
 
         Whether one did depends on the answers alone, which are gone through from the refit on.
         """
-        belief, listed = self._kept or (None, None)
-        if (
-            belief is None
-            or listed is None
-            or belief.at_refit is not answered.at_refit
-            or belief.taken != answered.taken[: len(belief.taken)]
-        ):
-            belief = answered.at_refit
-            listed = self._list(belief, pool)
-        for answer in answered.taken[len(belief.taken) :]:
-            belief = belief.shrink(*answer)
+        kept = self._kept
+        if kept is None or not _leads_to(kept[0], answered):
+            kept = answered.at_refit, self._list(answered.at_refit, pool)
+        belief, listed = kept
+        for count in range(len(belief.taken), len(answered.taken)):
+            # The last step is what `answered` took: the same bits.
+            belief = answered if count + 1 == len(answered.taken) else belief.shrink(*answered.taken[count])
             since = np.array([pair[:2] for pair in belief.taken[listed.answers :]]).T
             # An answered pair may have an item that is excluded by now.
             asked = pool.ranks(PairList.of(*since).within(pool.group))
@@ -109,6 +105,11 @@ class Large:
     def _list(self, belief: ProjectedBelief, pool: AllPairs) -> _Listed:
         most = _MOST_ITEMS if pool.starts[-1] > MOST_PAIRS else len(belief.mean)
         return _Listed.of(Tiles.of(belief, pool.division, self._middle, most), belief, pool, self._utility)
+
+
+def _leads_to(belief: ProjectedBelief, later: ProjectedBelief) -> bool:
+    """Whether the later one is this one with more answers, or none."""
+    return belief.at_refit is later.at_refit and belief.taken == later.taken[: len(belief.taken)]
 
 
 class _Listed(NamedTuple):

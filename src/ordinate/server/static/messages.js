@@ -67,12 +67,12 @@ export function sentence(words) {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-let left = null;
+let focusedBefore = null;
 
 // Show a message instead of a pair; the focus goes there, unless somebody is in a dialog.
 export function show([title, body], { focus = true } = {}) {
   const message = by("message");
-  if (message.hidden) left = document.activeElement;
+  if (message.hidden) focusedBefore = document.activeElement;
   const same = !message.hidden && by("message-title").textContent === title;
   by("message-title").textContent = title;
   by("message-body").replaceChildren(...body);
@@ -81,11 +81,11 @@ export function show([title, body], { focus = true } = {}) {
   if (focus && !same && !document.querySelector("dialog[open]")) message.focus({ preventScroll: true });
 }
 
-// Show a pair again. Gives back what the focus left for the message, if it is there still: it has to go somewhere.
+// Make room for a pair. Gives back what had the focus before the message took it; null where the focus is elsewhere.
 export function hide() {
   const message = by("message");
   const focused = message.contains(document.activeElement) || document.activeElement === document.body;
   message.hidden = true;
   by("tie-button").disabled = by("skip-button").disabled = false;
-  return focused ? (left ?? document.body) : null;
+  return focused ? (focusedBefore ?? document.body) : null;
 }
