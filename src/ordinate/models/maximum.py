@@ -51,8 +51,18 @@ class Compared(NamedTuple):
         place = np.cumsum(seen) - 1
         inside = PairCounts(place[pairs.left], place[pairs.right], pairs.asked, pairs.wins)
         centred = np.ascontiguousarray(features[rows], dtype=np.float64)
-        centre(centred, *inside[:2])
+        centre(centred, *_connected(inside, len(rows)))
         return cls(rows, centred, inside)
+
+
+def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
+    """(items,) the number of the set of items that the pairs connect each one to, and how many sets there are."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_matrix((pairs.asked, (pairs.left, pairs.right)), (items, items))
+    sets, number = connected_components(graph, directed=False)
+    return number.astype(np.int64), sets
 
 
 def maximum(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:

@@ -59,25 +59,9 @@ def count_pairs(
 
 
 @compiled
-def centre(features: Floats, left: Integers, right: Integers) -> None:
-    """Take from features (n, k), in place, their mean over each set of items that the pairs connect."""
+def centre(features: Floats, number: Integers, sets: int) -> None:
+    """Take from features (n, k), in place, their mean over each set of items; number (n,) is an item's set."""
     items, columns = features.shape
-    first = np.arange(items)  # an item of the same set that comes before; the first of a set points to itself
-    for pair in range(left.shape[0]):
-        i, j = first[left[pair]], first[right[pair]]
-        if i == j:
-            continue
-        while first[i] != i:
-            first[i] = first[first[i]]
-            i = first[i]
-        while first[j] != j:
-            first[j] = first[first[j]]
-            j = first[j]
-        first[i] = first[j] = first[left[pair]] = first[right[pair]] = min(i, j)
-    number, sets = np.empty(items, dtype=np.int64), 0
-    for item in range(items):
-        number[item] = sets if first[item] == item else number[first[item]]
-        sets += first[item] == item
     size, mean = np.zeros(sets), np.zeros((sets, columns))
     # Rows on their own, since two indices in the inner loop would keep it from being vectorised.
     for item in range(items):
