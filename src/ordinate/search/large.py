@@ -149,46 +149,76 @@ class _Listed(NamedTuple):
         bound = utility(tiles.gap, tiles.variance) * (1.0 + utility.wobble) + utility.faint
         budget = _BUDGET if pool.starts[-1] > MOST_PAIRS else len(bound)
         order, rest = _most_promising(bound, tiles.second < len(tiles.begins) - 1, budget)
-        first, second = tiles.first[order], tiles.second[order]
-        gap, variance, bound = tiles.gap[order], tiles.variance[order], bound[order]
-        mean, slack = belief.mean[tiles.rows], SINGLE * (tiles.longest[first] + tiles.longest[second])
-        # upper, low  what each of these pairs is worth at most, and at least, as float32 has it
-        left, right, upper, low = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
-        done, most, least, floor = 0, 1, -math.inf, -math.inf
-        # Few tiles at first: the better the best pairs known, the fewer of the others are good.
-        while done < (last := int(np.searchsorted(-bound, -floor))):
-            part = slice(done, min(done + most, last))
-            needed = _least(utility, gap[part], variance[part], floor) - slack[part]
-            count, one, other, spread = wide_pairs(
-                tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed.astype(np.float32), _ROOM
-            )
-            off = SINGLE * (tiles.squared[one] + tiles.squared[other]).astype(np.float64)
-            values = utility(mean[one] - mean[other], np.maximum(spread, 0.0) + off)
-            left, right = np.concatenate([left, one]), np.concatenate([right, other])
-            upper, low = np.concatenate([upper, values]), np.concatenate([low, values - 2.0 * utility.steepest * off])
-            if len(low) >= _RANK:
-                least = max(least, _GOOD * float(np.partition(low, -_RANK)[-_RANK]))
-            good, floor = np.flatnonzero(upper >= least), max(floor, least)
-            if len(good) > _LONGEST:
-                good = good[np.argsort(-upper[good], kind="stable")]
-                floor, good = max(floor, float(upper[good[_LONGEST]])), good[:_LONGEST]
-            left, right, upper, low = left[good], right[good], upper[good], low[good]
-            # Where all that are listed tie, so may millions; only what is better still counts.
-            if floor >= low.max(initial=-math.inf) > -math.inf:
-                floor = float(upper.max()) * (1.0 + utility.wobble + _ALIKE) + utility.faint
-            done, most = done + count, 4 * count
-        order = np.argsort(-upper, kind="stable")
-        items = np.sort(tiles.rows[[left[order], right[order]]], axis=0)
-        pairs = PairList.of(items[0], items[1])
+        good, floor, done = _good_pairs(tiles, order, bound[order], belief.mean[tiles.rows], utility)
+        good = good.at(np.argsort(-good.upper, kind="stable"))
         # What the utility's own rounding may have hidden.
-        upper = np.append(upper[order], max(floor, 0.0)) * (1.0 + utility.wobble) + utility.faint
-        rest = max(rest, float(bound[done : done + 1].max(initial=upper[-1])))
+        upper = np.append(good.upper, max(floor, 0.0)) * (1.0 + utility.wobble) + utility.faint
+        rest = max(rest, float(bound[order[done : done + 1]].max(initial=upper[-1])))
         # But for ties, of which one is as good as another.
-        enough = max(float(upper[-1]), _GOOD * float(low.max(initial=-math.inf)))
+        enough = max(float(upper[-1]), _GOOD * float(good.lower.max(initial=-math.inf)))
         enough = min(enough, (1.0 - _ALIKE) * float(upper[0]))
-        one, other = (np.diff(tiles.begins)[blocks[:done]] for blocks in (first, second))
-        looked = int(np.where(first[:done] == second[:done], one * (one - 1) // 2, one * other).sum())
+        one, other = (blocks[order[:done]] for blocks in (tiles.first, tiles.second))
+        sizes = np.diff(tiles.begins)
+        looked = int(np.where(one == other, sizes[one] * (sizes[one] - 1) // 2, sizes[one] * sizes[other]).sum())
+        pairs = PairList.of(*np.sort(tiles.rows[[good.left, good.right]], axis=0))
         return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], enough, rest, looked)
+
+
+class _Good(NamedTuple):
+    """Pairs of places in the tiles, and what each is worth at most and at least, as float32 has it; each (p,)."""
+
+    left: Integers
+    right: Integers
+    upper: Floats
+    lower: Floats
+
+    def at(self, places: Integers) -> _Good:
+        return _Good(self.left[places], self.right[places], self.upper[places], self.lower[places])
+
+    def with_more(self, more: _Good) -> _Good:
+        return _Good(
+            np.concatenate([self.left, more.left]),
+            np.concatenate([self.right, more.right]),
+            np.concatenate([self.upper, more.upper]),
+            np.concatenate([self.lower, more.lower]),
+        )
+
+
+def _good_pairs(
+    tiles: Tiles, order: Integers, bound: Floats, mean: Floats, utility: Rising
+) -> tuple[_Good, float, int]:
+    """The good pairs of tiles taken in this order, what any other of theirs is worth at most, and how many were taken.
+
+    bound (t,) of the tiles in this order, falling; mean (u,) of the items in the tiles.
+    """
+    first, second = tiles.first[order], tiles.second[order]
+    gap, variance = tiles.gap[order], tiles.variance[order]
+    slack = SINGLE * (tiles.longest[first] + tiles.longest[second])
+    nothing, no_worth = np.empty(0, dtype=np.int64), np.empty(0)
+    good = _Good(nothing, nothing, no_worth, no_worth)
+    done, most, least, floor = 0, 1, -math.inf, -math.inf
+    # Few tiles at first: the better the best pairs known, the fewer of the others are good.
+    while done < (last := int(np.searchsorted(-bound, -floor))):
+        part = slice(done, min(done + most, last))
+        needed = _least(utility, gap[part], variance[part], floor) - slack[part]
+        count, left, right, spread = wide_pairs(
+            tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed.astype(np.float32), _ROOM
+        )
+        off = SINGLE * (tiles.squared[left] + tiles.squared[right]).astype(np.float64)
+        upper = utility(mean[left] - mean[right], np.maximum(spread, 0.0) + off)
+        good = good.with_more(_Good(left, right, upper, upper - 2.0 * utility.steepest * off))
+        if len(good.lower) >= _RANK:
+            least = max(least, _GOOD * float(np.partition(good.lower, -_RANK)[-_RANK]))
+        kept, floor = np.flatnonzero(good.upper >= least), max(floor, least)
+        if len(kept) > _LONGEST:
+            kept = kept[np.argsort(-good.upper[kept], kind="stable")]
+            floor, kept = max(floor, float(good.upper[kept[_LONGEST]])), kept[:_LONGEST]
+        good = good.at(kept)
+        # Where all that are listed tie, so may millions; only what is better still counts.
+        if floor >= good.lower.max(initial=-math.inf) > -math.inf:
+            floor = float(good.upper.max()) * (1.0 + utility.wobble + _ALIKE) + utility.faint
+        done, most = done + count, 4 * count
+    return good, floor, done
 
 
 def _most_promising(bound: Floats, shown: NDArray[np.bool_], most: int) -> tuple[Integers, float]:
