@@ -57,10 +57,12 @@ class Compared(NamedTuple):
 
 def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
     """(items,) the number of the set of items that the pairs connect each one to, and how many sets there are."""
-    from scipy.sparse import coo_matrix
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    graph = coo_matrix((pairs.asked, (pairs.left, pairs.right)), (items, items))
+    # Pairs are in order of their left item, as the rows of such an array have to be.
+    begins = np.searchsorted(pairs.left, np.arange(items + 1))
+    graph = csr_array((pairs.asked, pairs.right, begins), shape=(items, items))
     sets, number = connected_components(graph, directed=False)
     return number.astype(np.int64), sets
 
