@@ -33,7 +33,7 @@ def main() -> None:
     one_core()
     from benchmarks import fits, page, profiles, questions, ratings, refits
     from benchmarks.measure import Row
-    from ordinate.formats import write_columns
+    from ordinate.data.formats import write_columns
 
     sources = {"question": questions.rows, "fit": fits.rows, "ratings": ratings.rows, "refit": refits.rows}
     rows: list[Row] = []

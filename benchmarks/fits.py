@@ -19,9 +19,9 @@ import numpy as np
 
 from benchmarks.measure import Call, Row, Trial, apart, interleaved, row
 from benchmarks.plain import fit_scores
-from ordinate.models import Answers
-from ordinate.models.independent import Independent
-from ordinate.threads import one_thread
+from ordinate.learning.models import Answers
+from ordinate.learning.models.independent import Independent
+from ordinate.study.threads import one_thread
 
 SIZES = [(1000, 1_000_000), (6000, 110_000)]
 WIDE = 1e6

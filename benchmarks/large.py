@@ -18,13 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ordinate import kernels
-from ordinate.belief import ProjectedBelief
-from ordinate.search import CurvaturePower, PairList
-from ordinate.search.large import Large
-from ordinate.study import Study
-from ordinate.threads import one_thread
-from ordinate.types import Items
+from ordinate.choosing.search import CurvaturePower
+from ordinate.choosing.search.large import Large
+from ordinate.data.items import Items
+from ordinate.data.pairs import PairList
+from ordinate.learning.belief import ProjectedBelief
+from ordinate.learning.logistic import logistic_slope, sigmoid
+from ordinate.study.study import Study
+from ordinate.study.threads import one_thread
 
 BLOCK = 1 << 14
 ROWS, COLUMNS = 256, 1024
@@ -62,7 +63,7 @@ def best_of_all(belief: ProjectedBelief, asked: PairList) -> float:
         for start in range(top, len(order), COLUMNS):
             column = slice(start, start + COLUMNS)
             gap = max(float(score[start] - score[row][-1]), 0.0)
-            if kernels.logistic_slope(gap) ** 2 * most < best:
+            if logistic_slope(gap) ** 2 * most < best:
                 break
             worth = factor[row] @ factor[column].T
             worth *= -2.0
@@ -130,7 +131,7 @@ def run(
                     rest = Large(pool, CurvaturePower(2), belief.features).rest(belief, pool)
                     ceilings.append(max(rest / found, 1.0))
             told, spent = time.perf_counter(), time.process_time()
-            study.tell(query.id, "left" if rng.random() < kernels.sigmoid(scores[left] - scores[right]) else "right")
+            study.tell(query.id, "left" if rng.random() < sigmoid(scores[left] - scores[right]) else "right")
             walls.append(wall + time.perf_counter() - told)
             cores.append(core + time.process_time() - spent)
         begin = time.perf_counter()

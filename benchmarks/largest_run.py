@@ -18,10 +18,11 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.datasets import Dataset
 from ordinate.simulation.run import Plan, run_once
 from ordinate.simulation.tasks import RecordedTask
-from ordinate.types import Comparison, Items
 
 ITEMS, COLUMNS, COMPARISONS = 6072, 75, 110_349
 

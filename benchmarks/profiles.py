@@ -20,13 +20,14 @@ from benchmarks.fits import work as independent_work
 from benchmarks.machine import Roofline, best_of
 from benchmarks.questions import Questions
 from benchmarks.refits import problem
-from ordinate.belief import Belief, update
-from ordinate.models import Answers
-from ordinate.models.contextual import Contextual
-from ordinate.models.factored import FactoredHybrid
-from ordinate.models.hybrid import Hybrid
-from ordinate.search import AllPairs, CurvaturePower, best_pair
-from ordinate.threads import one_thread
+from ordinate.choosing.search import CurvaturePower, best_pair
+from ordinate.data.pairs import AllPairs
+from ordinate.learning.belief import Belief, update
+from ordinate.learning.models import Answers
+from ordinate.learning.models.contextual import Contextual
+from ordinate.learning.models.factored import FactoredHybrid
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.study.threads import one_thread
 
 SHOWN = 6
 CALLS = 4

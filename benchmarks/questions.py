@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.measure import Call, Row, apart, interleaved, row
 from benchmarks.plain import best_by_differences, best_by_products, shrunk
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.data.items import Items
+from ordinate.study.study import Study
 
 Size = tuple[int, int]
 TARGETS: list[Size] = [(200, 35), (500, 35), (935, 162), (6072, 75)]

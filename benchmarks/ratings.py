@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from benchmarks.measure import Call, Row, interleaved, row
-from ordinate.models import Answers
-from ordinate.models.trueskill import TrueSkill
+from ordinate.learning.models import Answers
+from ordinate.learning.models.trueskill import TrueSkill
 
 ITEMS, ANSWERS = 1000, 5000
 TIES = 0.1

@@ -8,11 +8,11 @@ import numpy as np
 
 from benchmarks.measure import Call, Row, interleaved, row
 from benchmarks.plain import fit_linear
-from ordinate.models import Answers, Model
-from ordinate.models.contextual import Contextual
-from ordinate.models.factored import FactoredHybrid
-from ordinate.models.hybrid import Hybrid
-from ordinate.threads import one_thread
+from ordinate.learning.models import Answers, Model
+from ordinate.learning.models.contextual import Contextual
+from ordinate.learning.models.factored import FactoredHybrid
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.study.threads import one_thread
 
 BY_N = [(n, 35) for n in (100, 200, 500, 1000, 2000, 4000)]
 BY_D = [(1000, d) for d in (5, 10, 20, 40, 80, 160)]

@@ -26,9 +26,9 @@ from typing import NamedTuple
 import httpx
 import numpy as np
 
+from ordinate.data.items import Items
 from ordinate.storage import open as open_storage
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.study.study import Study
 
 
 class Case(NamedTuple):

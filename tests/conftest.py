@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ordinate import embedding, threads
+from ordinate import embedding
 from ordinate.embedding.network import Family, Network
+from ordinate.study import threads
 
 # Derandomised, so that a red run stays red; no deadline, since the first call of a kernel compiles it.
 hypothesis.settings.register_profile("ordinate", deadline=None, derandomize=True, print_blob=True)

@@ -19,8 +19,9 @@ from benchmarks import fits, page, ratings, refits  # noqa: E402
 from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
 from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
 
-from ordinate.belief import FactoredBelief, difference, update  # noqa: E402
-from ordinate.search import AllPairs, CurvaturePower, best_pair  # noqa: E402
+from ordinate.choosing.search import CurvaturePower, best_pair  # noqa: E402
+from ordinate.data.pairs import AllPairs  # noqa: E402
+from ordinate.learning.belief import FactoredBelief, difference, update  # noqa: E402
 
 
 @given(n=st.integers(2, 40), d=st.integers(1, 6), seed=st.integers(0, 10_000))

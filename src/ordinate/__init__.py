@@ -7,21 +7,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ordinate.data.comparisons import Comparison, Query
+    from ordinate.data.items import Items
+    from ordinate.data.ordering import Ordering
     from ordinate.errors import OrdinateError
-    from ordinate.study import Study
-    from ordinate.types import Comparison, Items, Ordering, Query
+    from ordinate.study.study import Study
 
 __version__ = "0.1.0.dev0"
 
 __all__ = ["Comparison", "Items", "Ordering", "OrdinateError", "Query", "Study", "__version__"]
 
 _HOMES = {
-    "Comparison": "ordinate.types",
-    "Items": "ordinate.types",
-    "Ordering": "ordinate.types",
+    "Comparison": "ordinate.data.comparisons",
+    "Items": "ordinate.data.items",
+    "Ordering": "ordinate.data.ordering",
     "OrdinateError": "ordinate.errors",
-    "Query": "ordinate.types",
-    "Study": "ordinate.study",
+    "Query": "ordinate.data.comparisons",
+    "Study": "ordinate.study.study",
 }
 
 

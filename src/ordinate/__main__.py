@@ -53,7 +53,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except MemoryError as error:
         return _fail(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
     except SystemError as error:
-        from ordinate.kernels import interrupted
+        from ordinate.compiled import interrupted
 
         if interrupted(error):
             return INTERRUPTED

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ordinate.choosing.strategies import Strategy
+from ordinate.choosing.strategies.bald import Bald
+from ordinate.choosing.strategies.bald_paper import BaldPaper
+from ordinate.choosing.strategies.bayes_guro import BayesGuro
+from ordinate.choosing.strategies.colstim import Colstim
+from ordinate.choosing.strategies.guro import Guro
+from ordinate.choosing.strategies.norm_min import NormMin
+from ordinate.choosing.strategies.overlap import Overlap
+from ordinate.choosing.strategies.subsampled import Subsampled
+from ordinate.choosing.strategies.uniform import Uniform
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.models import Model
-from ordinate.models.contextual import Contextual
-from ordinate.models.factored import FactoredHybrid
-from ordinate.models.hybrid import Hybrid
-from ordinate.models.independent import Independent
-from ordinate.models.sequential import Sequential
-from ordinate.models.trueskill import TrueSkill
-from ordinate.strategies import Strategy
-from ordinate.strategies.bald import Bald
-from ordinate.strategies.bald_paper import BaldPaper
-from ordinate.strategies.bayes_guro import BayesGuro
-from ordinate.strategies.colstim import Colstim
-from ordinate.strategies.guro import Guro
-from ordinate.strategies.norm_min import NormMin
-from ordinate.strategies.overlap import Overlap
-from ordinate.strategies.subsampled import Subsampled
-from ordinate.strategies.uniform import Uniform
-from ordinate.types import Items
+from ordinate.learning.models import Model
+from ordinate.learning.models.contextual import Contextual
+from ordinate.learning.models.factored import FactoredHybrid
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.models.independent import Independent
+from ordinate.learning.models.sequential import Sequential
+from ordinate.learning.models.trueskill import TrueSkill
 
 
 class Algorithm(NamedTuple):
@@ -119,11 +119,6 @@ NO_MEANING = {
 
 MANY_ITEMS = 20_000
 """Above this, features are kept in float32 and no covariance of all items with all is made."""
-_EVERY_ANSWER = 100
-_MANY_ITEMS = 5000
-_CHEAP_TO_INVERT = 1000
-_DEAR_TO_INVERT = 2500
-_MANY_ANSWERS = 1000
 
 
 def algorithm(name: str) -> Algorithm:
@@ -174,37 +169,3 @@ def strategy_of(name: str, candidates: int | None) -> Strategy:
     """The algorithm's strategy, on a random part of the pool where `candidates` limits it."""
     strategy = algorithm(name).strategy
     return strategy if candidates is None else Subsampled(strategy, candidates)
-
-
-def last_refit(answers: int, items: int, every: int | None = None) -> int:
-    """How many of the first answers the newest scheduled refit saw.
-
-    With `every` None: after each of the first 100 answers, then every 10 (every 25 above 5,000 items). The paper's
-    schedules are every 1, 10 and 25 from the start.
-    """
-    return answers - answers % _between_refits(answers, items, every)
-
-
-def next_refit(refit: int, items: int, every: int | None = None) -> int:
-    """How many answers the refit after this one sees."""
-    return refit + _between_refits(refit + 1, items, every)
-
-
-def last_renewal(model: Model, refit: int, items: int, every: int | None = None) -> int:
-    """How many answers the refit saw whose covariance came from scratch; the refits since then renewed the mean alone.
-
-    That of a term per item costs n^3: renewed at each refit up to 1,000 items, every 100 answers up to 2,500, and above
-    that every 100 up to 1,000 answers and then every 1,000. All others are renewed with the mean.
-    """
-    step = 1
-    if isinstance(model, Hybrid | Independent) and items > _CHEAP_TO_INVERT:
-        step = 1000 if items > _DEAR_TO_INVERT and refit >= _MANY_ANSWERS else 100
-    return last_refit(refit - refit % step, items, every)
-
-
-def _between_refits(answers: int, items: int, every: int | None) -> int:
-    if every is not None:
-        return every
-    if answers <= _EVERY_ANSWER:
-        return 1
-    return 25 if items > _MANY_ITEMS else 10

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import httpx
 
 from ordinate import errors
-from ordinate.types import Answer, Comparison, Query
+from ordinate.data.comparisons import Answer, Comparison, Query
 
 ATTEMPTS = 6
 """How often a request is sent while the server cannot be reached or is too busy."""

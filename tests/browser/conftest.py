@@ -40,7 +40,7 @@ ESSAYS = [
 ]
 
 
-class Served(NamedTuple):
+class ServedStudy(NamedTuple):
     """A study that is being served: its file and its two links."""
 
     path: Path
@@ -49,11 +49,11 @@ class Served(NamedTuple):
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., list[Served]]]:
+def serve() -> Iterator[Callable[..., list[ServedStudy]]]:
     """Serve study files in a process of their own, as `ordinate serve` does."""
     running: list[subprocess.Popen[str]] = []
 
-    def start(*paths: Path, options: tuple[str, ...] = ()) -> list[Served]:
+    def start(*paths: Path, options: tuple[str, ...] = ()) -> list[ServedStudy]:
         names = [str(path) for path in paths]
         command = [sys.executable, "-u", "-m", "ordinate", "serve", *names, "--port", "0", "--no-open", *options]
         environment = {**os.environ, "COLUMNS": "500", "OMP_NUM_THREADS": "1"}
@@ -65,7 +65,7 @@ def serve() -> Iterator[Callable[..., list[Served]]]:
             line = process.stdout.readline()
             assert line, "the server ended before it printed its links"
             links += re.findall(r"http://\S+", line)
-        return [Served(path, *links[2 * k : 2 * k + 2]) for k, path in enumerate(paths)]
+        return [ServedStudy(path, *links[2 * k : 2 * k + 2]) for k, path in enumerate(paths)]
 
     yield start
     for process in running:

@@ -87,7 +87,7 @@ def test_pages_of_a_study_of_photos(
     page.keyboard.press("s")
     check(page, "skip")
     page.keyboard.press("Escape")
-    someone.until("Number(document.getElementById('app').dataset.ahead) >= 2")
+    someone.until("Number(document.getElementById('app').dataset.prefetcher) >= 2")
     page.context.set_offline(True)
     someone.answer()
     someone.wait_for_text("network", "Offline, 1 answer waiting.")
@@ -191,7 +191,7 @@ def test_the_focus_comes_back_to_the_button_after_a_wait(serve: Any, essays: Any
     for _ in range(20):  # as many as the page has ahead
         if page.is_visible("#message"):
             break
-        someone.press("Enter") if page.evaluate("app.dataset.ahead") != "0" else page.keyboard.press("Enter")
+        someone.press("Enter") if page.evaluate("app.dataset.prefetcher") != "0" else page.keyboard.press("Enter")
     someone.wait_for_text("message-title", "Getting the next pair")
     assert page.evaluate("document.activeElement.id") == "message"
     for route in held:

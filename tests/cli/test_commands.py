@@ -205,7 +205,7 @@ class TestOrder:
 
     @pytest.mark.parametrize("name", ["ordering.csv", "ordering.json", "ordering.parquet"])
     def test_files(self, run, answered, folder, name):
-        from ordinate.formats import read_columns
+        from ordinate.data.formats import read_columns
 
         assert f"Wrote 4 items in order to {name}." in run("order", "study.db", "--out", name).out
         columns = read_columns(folder / name)

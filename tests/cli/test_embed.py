@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from ordinate.embedding import FAMILIES
-from ordinate.study import Study
+from ordinate.study.study import Study
 
 pytestmark = pytest.mark.usefixtures("batches")
 NEW = "id,text\ne,A fifth text\nf,And a sixth\n"

@@ -22,7 +22,7 @@ import pytest
 from ordinate.cli.serve import _is_loopback, _listening
 from ordinate.client import Client
 from ordinate.storage.tables import REVISIONS
-from ordinate.study import Study
+from ordinate.study.study import Study
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ordinate.formats import read_columns
+from ordinate.data.formats import read_columns
 
 SYNTHETIC = ("simulate", "synthetic", "--n", "8", "--d", "2", "--budget", "6", "--every", "3", "--seeds", "2")
 COLUMNS = {"algorithm", "seed", "step", "part", "error", "seconds"}

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from ordinate.data.formats import read_columns
 from ordinate.datasets import DATASETS, export_dataset, read_dataset, read_recorded
 from ordinate.errors import InvalidInput
-from ordinate.formats import read_columns
 
 
 @pytest.mark.parametrize("name", [name for name, row in DATASETS.items() if row.expects])

@@ -2,10 +2,10 @@ import shutil
 
 import pytest
 
+from ordinate.data.comparisons import Comparison
+from ordinate.data.formats import read_columns, write_columns
 from ordinate.datasets import read_dataset
 from ordinate.errors import InvalidInput
-from ordinate.formats import read_columns, write_columns
-from ordinate.types import Comparison
 
 
 def test_tables_alone_are_read_whole(published):

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ordinate.data.comparisons import Comparison
+from ordinate.data.formats import read_columns, write_columns
 from ordinate.datasets import DATASETS, read_dataset
 from ordinate.errors import InvalidInput
-from ordinate.formats import read_columns, write_columns
-from ordinate.types import Comparison
 
 ROOT = Path(__file__).parents[2]
 READABLE = [name for name, row in DATASETS.items() if row.expects]

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
+from ordinate.data.comparisons import Comparison
 from ordinate.datasets import principal_components, read_recorded
 from ordinate.errors import InvalidInput
-from ordinate.types import Comparison
 
 
 @pytest.fixture

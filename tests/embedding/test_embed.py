@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from ordinate import embedding
+from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like, parse_encoder
 from ordinate.embedding.cache import VectorCache
 from ordinate.errors import InvalidInput, StorageFailed
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.study.study import Study
 
 WORDS = ["plain", "words", "to", "count", "letters", "of", "and", "one", "more", "line", "at", "last"]
 
@@ -99,7 +99,7 @@ import os, signal, sys
 import numpy as np
 from ordinate import embedding
 from ordinate.embedding.network import Family, Network
-from ordinate.types import Items
+from ordinate import Items
 
 done = []
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from ordinate.data.items import Items
 from ordinate.embedding import embed, read_embedding, write_embedding
 from ordinate.errors import InvalidInput
-from ordinate.types import Items
 
 ITEMS = Items(["001", "näme", "c"], content={"text": ["one", "two", "three"]})
 

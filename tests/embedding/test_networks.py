@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ordinate.data.items import Items
 from ordinate.embedding import DEFAULTS, FAMILIES, embed, embed_like
 from ordinate.errors import InvalidInput, WeightsMissing
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.study.study import Study
 
 pytest.importorskip("torch", reason="PyTorch is not installed: see CONTRIBUTING.md")
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from ordinate.data.ordering import Ordering
 from ordinate.errors import InvalidInput
 from ordinate.experiments import EXPERIMENTS, Wishes
 from ordinate.experiments.human import HELD_OUT, SUBSET, TARGET, TRUTH, HumanTask, SubsetTask, bradley_terry
 from ordinate.experiments.image_clarity import distortion_features
 from ordinate.experiments.reproduce import Sources, cases, run_case, shown
 from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD, ridge
-from ordinate.types import Ordering
 
 WISHES = Wishes(seeds=2, budget=30)
 

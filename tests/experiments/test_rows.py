@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ordinate.data.formats import write_columns
 from ordinate.datasets import draw_synthetic
 from ordinate.errors import InvalidInput
 from ordinate.experiments import Setting
 from ordinate.experiments.rows import PLAN, digest, make_rows, part_of, read_rows
-from ordinate.formats import write_columns
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 
@@ -89,7 +89,7 @@ import numpy as np
 from ordinate.datasets import draw_synthetic
 from ordinate.experiments import Setting
 from ordinate.experiments.rows import make_rows
-from ordinate.formats import write_columns
+from ordinate.data.formats import write_columns
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 

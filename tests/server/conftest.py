@@ -13,14 +13,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from ordinate.recipe import Recipe
-from ordinate.rules import Role
-from ordinate.server import ahead
-from ordinate.server.access import Door
+from ordinate.data.items import Items
+from ordinate.data.recipe import Recipe
+from ordinate.server import prefetcher
 from ordinate.server.app import create_app
-from ordinate.server.served import Served
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.server.authentication import Authenticator
+from ordinate.server.registry import ServedStudy
+from ordinate.study.rules import Role
+from ordinate.study.study import Study
 
 SECRET = "a secret of these tests"
 IDS = [f"item {row:02}" for row in range(12)]
@@ -33,13 +33,13 @@ class Site:
         self.app, self.client = app, client
 
     @property
-    def door(self) -> Door:
-        door: Door = self.app.state.door
-        return door
+    def authenticator(self) -> Authenticator:
+        authenticator: Authenticator = self.app.state.authenticator
+        return authenticator
 
     @property
-    def served(self) -> Served:
-        return self.door.served("essays")
+    def served(self) -> ServedStudy:
+        return self.authenticator.served("essays")
 
     @property
     def study(self) -> Study:
@@ -47,7 +47,7 @@ class Site:
 
     def token(self, role: Role = "annotator", annotator: str | None = None, **options: Any) -> str:
         link = self.study.make_link(role, annotator, **options)
-        return self.door.keys.link(self.study.token, link.id)
+        return self.authenticator.keys.link(self.study.token, link.id)
 
     def program(self, role: Role = "annotator", annotator: str | None = None) -> Program:
         return Program(self.client, {"Authorization": f"Bearer {self.token(role, annotator)}"})
@@ -94,7 +94,7 @@ class Program:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """However slow the machine is, nobody gets just any pair."""
-    monkeypatch.setattr(ahead, "PATIENCE", 60.0)
+    monkeypatch.setattr(prefetcher, "PATIENCE", 60.0)
 
 
 Build = Callable[..., Site]

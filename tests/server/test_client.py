@@ -9,6 +9,8 @@ import pytest
 
 from ordinate import client as clients
 from ordinate.client import Client
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.errors import (
     AlreadyAnswered,
     BudgetSpent,
@@ -18,7 +20,6 @@ from ordinate.errors import (
     StudyPaused,
     UnknownQuery,
 )
-from ordinate.types import Comparison, Items
 
 
 class Wire(httpx.BaseTransport):

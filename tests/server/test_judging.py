@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ordinate import leases, questions
 from ordinate.storage import moment
+from ordinate.study import leases, questions
 
 
 def pair(query: dict[str, Any]) -> frozenset[str]:
@@ -126,7 +126,7 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_there_is_nothing_else(build:
 
 
 def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) -> None:
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
     site = build(Items(["a", "b", "c"]))
     ann, bob = site.browser("Ann"), site.browser("Bob")
@@ -139,7 +139,7 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) 
 
 
 def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Any) -> None:
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
     site = build(Items(["a", "b"]), lease=60.0)
     ann, bob = site.browser("Ann"), site.browser("Bob")
@@ -167,7 +167,7 @@ def test_a_late_answer_counts_while_nobody_else_has_the_pair(build: Any, clock: 
 
 
 def test_a_late_answer_counts_where_who_had_the_pair_next_skipped_it(build: Any, clock: Any) -> None:
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
     site = build(Items(["a", "b"]), lease=60.0)
     ann, bob = site.browser("Ann"), site.browser("Bob")
@@ -192,7 +192,7 @@ def test_a_pair_on_the_screen_keeps_its_lease(build: Any, clock: Any) -> None:
 
 
 def test_a_skipped_pair_does_not_come_back_to_who_skipped_it(build: Any) -> None:
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
     site = build(Items(["a", "b"]))
     ann, bob = site.browser("Ann"), site.browser("Bob")
@@ -265,7 +265,7 @@ def test_undo_opens_the_pair_again_for_a_whole_lease(build: Any, clock: Any) -> 
 
 def test_undo_opens_a_pair_that_somebody_else_has_by_now(build: Any) -> None:
     """Both judge it, as two people may who are asked one after the other; meanwhile nobody else gets it."""
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
     site = build(Items(["a", "b"]))
     ann, bob, cem = (site.browser(name) for name in ("Ann", "Bob", "Cem"))

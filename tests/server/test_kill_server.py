@@ -18,10 +18,11 @@ import numpy as np
 import pytest
 
 from ordinate.client import Client
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.storage import Entry
 from ordinate.storage import open as open_storage
-from ordinate.study import Study
-from ordinate.types import Comparison, Items
+from ordinate.study.study import Study
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
 

@@ -10,9 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 from ordinate.server.media import data_url, media_type
-from ordinate.types import Items
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from ordinate.server.ahead import one_process
+from ordinate.data.items import Items
 from ordinate.server.app import create_app
 from ordinate.server.keys import Keys
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.server.prefetcher import one_process
+from ordinate.study.study import Study
 
 CHECKS = [
     not_a_server_error,
@@ -50,8 +50,8 @@ def schema(tmp_path_factory):
     app = create_app([path], SECRET, executor=lambda: ThreadPoolExecutor(1), per_second=1e6)
     loaded = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
     # Each call starts and ends the application; the studies stay open until the last.
-    hall = app.state.door.hall
-    close, hall.close = hall.close, lambda: None
+    registry = app.state.authenticator.registry
+    close, registry.close = registry.close, lambda: None
     yield loaded, tokens, study.token
     close()
 
@@ -66,7 +66,7 @@ def test_the_server_answers_as_its_document_says(schema, path, method, examples)
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(st.one_of(*modes), st.sampled_from([tokens[0]] * 6 + [tokens[1], "nonsense"]), st.integers(0, 9))
     def check(case: Any, token: str, chance: int) -> None:
-        # Mostly the study and the query that are there: nothing that was made up would get past the door.
+        # Mostly the study and the query that are there: nothing that was made up would get past the authenticator.
         if chance and "study" in (case.path_parameters or {}):
             case.path_parameters["study"] = "essays"
         if chance > 3 and isinstance(case.body, dict) and "query" in case.body:

@@ -10,11 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like
-from ordinate.server import ahead
-from ordinate.server.ahead import Ahead
-from ordinate.study import Study
-from ordinate.types import Comparison, Items
+from ordinate.server import prefetcher
+from ordinate.server.prefetcher import Prefetcher
+from ordinate.study.study import Study
 
 
 def test_the_ordering_comes_in_pages_and_is_that_of_the_study(site):
@@ -198,10 +199,10 @@ def test_the_expected_error_falls_and_its_history_fills(site):
 def test_offers_are_only_a_cache(build, monkeypatch):
     """Without any pair ready, and with offers that others took, everybody is served just the same."""
     site = build()
-    monkeypatch.setattr(Ahead, "prepare", lambda self, annotator: None)
+    monkeypatch.setattr(Prefetcher, "prepare", lambda self, annotator: None)
     ann, bob = site.browser("Ann"), site.browser("Bob")
     (held,) = ann.ask()
-    offer = site.served.ahead.fetch("Bob")
+    offer = site.served.prefetcher.fetch("Bob")
     site.study.take("Cem", 1, [offer._replace(annotator="Cem")])
     (other,) = bob.ask()
     assert {other["left"]["id"], other["right"]["id"]} != {offer.left, offer.right}
@@ -209,7 +210,7 @@ def test_offers_are_only_a_cache(build, monkeypatch):
 
 
 def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
-    monkeypatch.setattr(ahead, "PATIENCE", 0.0)
+    monkeypatch.setattr(prefetcher, "PATIENCE", 0.0)
     executor, go_on = ThreadPoolExecutor(1), threading.Event()
     executor.submit(go_on.wait)
     try:
@@ -231,9 +232,9 @@ def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
 
 
 def test_whoever_comes_too_late_for_every_offer_gets_a_random_pair(site, monkeypatch):
-    offer = site.served.ahead.fetch("Ann")
-    monkeypatch.setattr(Ahead, "fetch", lambda self, annotator: offer)
-    monkeypatch.setattr(Ahead, "offers", lambda self, annotator: [])
+    offer = site.served.prefetcher.fetch("Ann")
+    monkeypatch.setattr(Prefetcher, "fetch", lambda self, annotator: offer)
+    monkeypatch.setattr(Prefetcher, "offers", lambda self, annotator: [])
     assert len(site.browser("Ann").ask()) == 1
 
 
@@ -263,7 +264,7 @@ def test_results_come_up_to_date_without_another_request(site):
     ann = site.browser("Ann")
     for _ in range(7):
         ann.tell(ann.ask()[0])
-    ahead = site.served.ahead
+    ahead = site.served.prefetcher
 
     def known() -> tuple[int, list[int]] | None:
         results = ahead.results

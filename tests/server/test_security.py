@@ -16,9 +16,9 @@ import pytest
 from fastapi.testclient import TestClient
 from itsdangerous import URLSafeSerializer
 
+from ordinate.data.items import Items
 from ordinate.server.keys import Keys, Session, secret_in
 from ordinate.server.question import rendered
-from ordinate.types import Items
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -64,13 +64,13 @@ def test_forged_links_are_refused(site):
 
 
 def test_a_link_that_the_study_does_not_know_is_refused(site):
-    signed = site.door.keys.link(site.study.token, "never-made")
+    signed = site.authenticator.keys.link(site.study.token, "never-made")
     assert site.client.get(f"/join/essays/{signed}").status_code == 401
 
 
 def test_a_revoked_link_ends_its_sessions_and_tokens(site):
     link = site.study.make_link("annotator")
-    token = site.door.keys.link(site.study.token, link.id)
+    token = site.authenticator.keys.link(site.study.token, link.id)
     browser = site.browser("Ann", token=token)
     assert browser.get("").status_code == 200
     owner = site.browser("Olga", "owner")
@@ -91,7 +91,7 @@ def test_an_expired_link_is_refused(site):
 
 
 def test_a_session_is_no_link_and_a_link_no_session(site):
-    keys, token = site.door.keys, site.study.token
+    keys, token = site.authenticator.keys, site.study.token
     session = keys.session(Session(token, "owner", "Olga"))
     assert keys.read_link(session) is None
     site.token("owner", name="owner")
@@ -370,7 +370,7 @@ def test_how_often_one_may_ask(build, monkeypatch, who, options, at_once, a_seco
 
 
 def test_a_valid_link_that_is_looked_at_costs_nothing(site):
-    """A lecture hall behind one address opens the link, and then everybody may come in."""
+    """A lecture registry behind one address opens the link, and then everybody may come in."""
     shared = site.token()
     assert {site.client.get(f"/join/essays/{shared}").status_code for _ in range(80)} == {200}
     assert site.browser("Ann").get("").status_code == 200

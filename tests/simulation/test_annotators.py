@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.simulation.annotators import LogisticAnnotators, RecordedAnnotators
-from ordinate.types import Comparison, Items
 
 MIRROR = {"left": "right", "right": "left", "tie": "tie"}
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, StudyExists
 from ordinate.simulation.demo import ALGORITHM, BASELINES, run_demo
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.study.study import Study
 
 
 def table(path):

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
+from ordinate.data.comparisons import Comparison
 from ordinate.errors import InvalidInput
 from ordinate.simulation.metrics import held_out_error, hold_out, ordering_error
-from ordinate.types import Comparison
 
 
 def brute_force(scores, truth, group):

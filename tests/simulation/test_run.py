@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.datasets import Dataset, draw_synthetic, read_recorded, read_synthetic
 from ordinate.errors import InvalidInput
 from ordinate.simulation.run import simulate
 from ordinate.simulation.summary import curves
 from ordinate.simulation.tasks import RecordedTask, SimulatedTask, Task, Trial
-from ordinate.study import Study
-from ordinate.types import Comparison, Items
+from ordinate.study.study import Study
 
 
 @pytest.fixture(scope="module")

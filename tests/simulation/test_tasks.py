@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.simulation.tasks import RecordedTask, SimulatedTask
-from ordinate.types import Comparison, Items
 
 
 @pytest.mark.parametrize("noise", [-1.0, float("inf"), float("nan")])

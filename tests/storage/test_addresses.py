@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ordinate import storage as storages
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, StudyNotFound
 from ordinate.storage import Settings
-from ordinate.types import Items
 
 ITEMS = Items(ids=["a", "b"])
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ordinate import storage as storages
+from ordinate.data.items import Items
 from ordinate.storage import Entry, Settings, Storage
-from ordinate.types import Items
 
 SETTINGS = Settings("guro-hybrid", "Which is «clearer»?", 2**40, "none", 7, 5000)
 ITEMS = Items(

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate import inference, study
 from ordinate.__main__ import main
+from ordinate.data.items import Items
 from ordinate.errors import FeaturesChanged, InvalidInput
-from ordinate.study import Study
-from ordinate.types import Items
+from ordinate.study import inference, study
+from ordinate.study.study import Study
 
 IDS = [f"i{row}" for row in range(30)]
 VALUES = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
@@ -85,7 +85,7 @@ def test_a_changed_file_is_refused(url: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_large_file_is_not_copied_into_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ordinate.types.KEPT_IN_FILE", 100)
+    monkeypatch.setattr("ordinate.data.items.KEPT_IN_FILE", 100)
     np.save(tmp_path / "features.npy", VALUES)
     (tmp_path / "items.csv").write_text("id\n" + "\n".join(IDS) + "\n")
     items, features = str(tmp_path / "items.csv"), str(tmp_path / "features.npy")
@@ -123,7 +123,7 @@ def test_a_covariance_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPat
 
 def test_reopened_studies_of_many_items_ask_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(inference, "MANY_ITEMS", 10)
-    monkeypatch.setattr(import_module("ordinate.search.best_pair"), "MOST_PAIRS", 100)
+    monkeypatch.setattr(import_module("ordinate.choosing.search.best_pair"), "MOST_PAIRS", 100)
     np.save(tmp_path / "features.npy", VALUES)
     items = Items(IDS, features=tmp_path / "features.npy")
     for name in ("guro-contextual", "guro-hybrid-factored", "bald-contextual", "bayes-guro-hybrid-factored"):

@@ -11,10 +11,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 from ordinate import storage as storages
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.errors import NotAStudy
 from ordinate.storage import sql, tables
-from ordinate.study import Study
-from ordinate.types import Comparison, Items
+from ordinate.study.study import Study
 
 MIGRATIONS = Path(sql.__file__).parent / "migrations"
 SECOND = '''

@@ -11,16 +11,11 @@ import numpy as np
 import pytest
 
 from ordinate import storage as storages
-from ordinate.errors import (
-    InvalidInput,
-    NotAStudy,
-    StorageFailed,
-    StudyExists,
-    StudyNotFound,
-)
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyNotFound
 from ordinate.storage import Entry, Storage, sqlite, tables
-from ordinate.study import Study
-from ordinate.types import Comparison, Items
+from ordinate.study.study import Study
 
 ITEMS = Items(ids=[f"item {row}" for row in range(30)], features=np.random.default_rng(1).normal(size=(30, 3)))
 
@@ -330,7 +325,7 @@ def test_a_character_that_cannot_be_stored_is_named(stored: Path) -> None:
 
 def test_only_creating_loads_alembic(stored: Path) -> None:
     code = (
-        "import sys; from ordinate.study import Study\n"
+        "import sys; from ordinate import Study\n"
         f"with Study.open({url_of(stored)!r}) as study: study.tell(study.ask().id, 'left'); study.ordering()\n"
         "assert 'sqlalchemy' in sys.modules and 'alembic' not in sys.modules"
     )

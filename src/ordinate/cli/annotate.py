@@ -18,8 +18,8 @@ from ordinate.errors import AlreadyAnswered, NothingToUndo, PoolExhausted
 if TYPE_CHECKING:
     from rich.panel import Panel
 
-    from ordinate.study import Study
-    from ordinate.types import Answer, Query
+    from ordinate.data.comparisons import Answer, Query
+    from ordinate.study.study import Study
 
 ANSWER_KEYS: dict[str, Answer] = {
     LEFT: "left",

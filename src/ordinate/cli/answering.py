@@ -12,8 +12,9 @@ from ordinate.cli.screen import console, one_line, print_json, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ordinate.study import Study
-    from ordinate.types import Items, Query
+    from ordinate.data.comparisons import Query
+    from ordinate.data.items import Items
+    from ordinate.study.study import Study
 
 QueryId = Annotated[
     str, typer.Argument(metavar="QUERY", help="The id of the query, as `ask` printed it.", show_default=False)

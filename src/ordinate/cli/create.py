@@ -28,9 +28,9 @@ from ordinate.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ordinate.recipe import Recipe
-    from ordinate.study import Study
-    from ordinate.types import Items
+    from ordinate.data.items import Items
+    from ordinate.data.recipe import Recipe
+    from ordinate.study.study import Study
 
 
 def create(
@@ -69,7 +69,7 @@ def create(
 
     Paths of images and sounds are kept as seen from the study's folder, so the folder can move as a whole.
     """
-    from ordinate.study import Study
+    from ordinate.study.study import Study
 
     table, recipe = read_items(items, id_column, features, split_names(feature_columns), embed, pca)
     aside = table.numbers_left_aside(items, id_column) if features is None and embed is None else []
@@ -131,7 +131,7 @@ def read_items(
     pca: float | None,
 ) -> tuple[Items, Recipe | None]:
     """The items of a table and, where an encoder makes or made their features, the recipe."""
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
     if encoder is None:
         if pca is not None:
@@ -154,7 +154,7 @@ def read_items_like(
     study: Study, path: str, id_column: str, features: str | None, feature_columns: str | None
 ) -> Items:
     """Items for a study that exists: without other word, with features made as the study's own were."""
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
     if features is not None and Path(features).suffix == ".npz":
         raise InvalidInput(

@@ -15,8 +15,8 @@ from ordinate.cli.screen import count, print_json, progress_bar, say
 from ordinate.errors import naming
 
 if TYPE_CHECKING:
+    from ordinate.data.items import Items
     from ordinate.embedding import Progress, Recipe
-    from ordinate.types import Items
 
 AUTO = "auto"
 
@@ -61,8 +61,8 @@ def embed(
 
     Vectors are kept by content, so a run that was interrupted goes on where it stopped, and nothing is computed twice.
     """
+    from ordinate.data.items import Items
     from ordinate.embedding import require_suffix, write_embedding
-    from ordinate.types import Items
 
     require_suffix(out)
     table = Items.read(items, id_column=id_column)

@@ -32,7 +32,7 @@ def import_(
 
     A table of which the study has half or more already, from the same annotators, is refused without --again.
     """
-    from ordinate.comparisons import read_comparisons
+    from ordinate.data.comparisons import read_comparisons
 
     with open_study(study) as opened:
         given = read_comparisons(file)
@@ -65,7 +65,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write every comparison that counts to a table that `ordinate import` reads."""
-    from ordinate.formats import write_columns
+    from ordinate.data.formats import write_columns
 
     if (file is None) == (out is None):
         raise InvalidInput("name one file to write to: ordinate export STUDY.db --out FILE")

@@ -11,7 +11,7 @@ from ordinate.cli.screen import print_json, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ordinate.study import Study
+    from ordinate.study.study import Study
 
 # One at a time: each call is one entry of the log, so nothing is ever half done.
 ItemName = Annotated[str | None, typer.Option("--item", metavar="ID", help="An item.", show_default=False)]

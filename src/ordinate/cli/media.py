@@ -14,7 +14,7 @@ from ordinate.errors import InvalidInput
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from ordinate.types import Items
+    from ordinate.data.items import Items
 
 FILE_KINDS = ("image", "audio", "video")
 LARGEST_SIDE = 900

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ordinate.client import Client
     from ordinate.cluster import Cluster
     from ordinate.simulation.parallel import Jobs
-    from ordinate.study import Study
+    from ordinate.study.study import Study
 
 CHANGE = "Make and change a study"
 ANSWER = "Ask and answer"
@@ -118,7 +118,7 @@ def open_client(link: str) -> Client:
 
 
 def open_study(address: str) -> Study:
-    from ordinate.study import Study
+    from ordinate.study.study import Study
 
     return Study.open(study_url(address))
 

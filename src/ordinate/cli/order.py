@@ -23,7 +23,7 @@ from ordinate.cli.screen import console, count, error_in_words, one_line, print_
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ordinate.types import Ordering
+    from ordinate.data.ordering import Ordering
 
 PREVIEW = 60
 
@@ -98,7 +98,7 @@ def _order_served(link: str, out: str | None, items: str | None, as_json: bool) 
         status, rows = client.status(), client.ordering()
     import numpy as np
 
-    from ordinate.types import Ordering
+    from ordinate.data.ordering import Ordering
 
     ordering = Ordering(
         ids=tuple(row.id for row in rows),

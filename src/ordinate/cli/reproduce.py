@@ -77,12 +77,12 @@ def reproduce(
 
     Every run that has ended is kept. Interrupted, or asked for more seeds, the same command makes what is missing.
     """
+    from ordinate.data.formats import parquet
+    from ordinate.data.formats.files import require_file
     from ordinate.experiments import Wishes
     from ordinate.experiments.figures import read_reference
     from ordinate.experiments.page import write_page
     from ordinate.experiments.reproduce import REPORT, Sources, chosen, report_case, run_case
-    from ordinate.formats import parquet
-    from ordinate.formats.files import require_file
 
     parquet.encode({"step": []})  # refuse at once where the extra is missing
     if page is not None:

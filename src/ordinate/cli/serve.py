@@ -17,7 +17,7 @@ from ordinate.cli.screen import note, say
 from ordinate.errors import InvalidInput, MissingExtra, StorageFailed
 
 if TYPE_CHECKING:
-    from ordinate.server.access import Door
+    from ordinate.server.authentication import Authenticator
 
 SECRET_VARIABLE = "ORDINATE_SECRET"
 SECRET_FILE = ".ordinate-secret"
@@ -116,9 +116,9 @@ def _run(
     except ModuleNotFoundError as error:
         raise MissingExtra(str(error.name), "app", "ordinate serve") from error
     app = create_app(paths, secret, media_folders=media_folders)
-    door: Door = app.state.door
+    authenticator: Authenticator = app.state.authenticator
     owners: list[str] = []
-    for served in door.hall:
+    for served in authenticator.registry:
         if rules:
             served.study.set_rules(**rules)
         say(f"{served.path}: {served.study.settings.question}")
@@ -128,7 +128,7 @@ def _run(
             if link.revoked:
                 say(f"  {whom}  revoked; make a new link on the owner's page")
                 continue
-            address = f"{start}/join/{served.name}/{door.keys.link(served.study.token, link.id)}"
+            address = f"{start}/join/{served.name}/{authenticator.keys.link(served.study.token, link.id)}"
             say(f"  {whom}  {address}")
             owners += [address] if role == "owner" else []
     note("Stop with Ctrl-C. Answers are stored as they come in.")
@@ -150,7 +150,7 @@ def _demo_study(folder: Path) -> Path:
 
     from ordinate.datasets import degrade_photo
     from ordinate.simulation.demo import ALGORITHM, QUESTION
-    from ordinate.study import Study
+    from ordinate.study.study import Study
 
     path = folder.absolute() / "photos.db"
     if not path.exists():

@@ -227,7 +227,7 @@ def _run(
     as_json: bool,
 ) -> None:
     """Simulate, show the summary, leave the files."""
-    from ordinate.formats import write_columns
+    from ordinate.data.formats import write_columns
     from ordinate.simulation.plot import SUFFIXES, plot_error
     from ordinate.simulation.run import simulate
     from ordinate.simulation.summary import error_table
@@ -275,8 +275,8 @@ def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
 
 def _require_format(path: str) -> None:
     """Refuse an unknown suffix, or a format whose extra is not installed."""
+    from ordinate.data.formats import FORMATS
     from ordinate.errors import naming
-    from ordinate.formats import FORMATS
 
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:

@@ -9,7 +9,7 @@ from ordinate.cli.options import AsJson, StudyFile, open_study
 from ordinate.cli.screen import console, count, error_in_words, one_line, print_json
 
 if TYPE_CHECKING:
-    from ordinate.types import Query
+    from ordinate.data.comparisons import Query
 
 OPEN_SHOWN = 4
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ordinate.data.projection import principal_components
 from ordinate.datasets import image_clarity, imdb_wiki_sbs, recorded, wisc_ads, x_ray_age
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.degraded_photo import DegradedPhotos, degrade_photo
@@ -13,7 +14,6 @@ from ordinate.datasets.recorded import read_recorded
 from ordinate.datasets.source import Source
 from ordinate.datasets.synthetic import draw_synthetic, linear_dataset, read_synthetic
 from ordinate.errors import InvalidInput
-from ordinate.projection import principal_components
 
 DATASETS: dict[str, Source] = {
     "imdb-wiki-sbs": Source(

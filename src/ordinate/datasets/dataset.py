@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.types import Comparison, Floats, Items
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
+from ordinate.data.formats.files import failures
+from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.photo_features import FEATURE_NAMES, photo_features
-from ordinate.formats.files import failures
-from ordinate.types import Items
 
 Pixels = NDArray[np.uint8]  # (height, width, 3)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from ordinate.data.formats.files import failures, read_bytes
 from ordinate.datasets.source import Remote
 from ordinate.errors import InvalidInput, StorageFailed
-from ordinate.formats.files import failures, read_bytes
 
 _CHUNK = 1 << 18
 _PATIENCE = 60.0  # seconds without a byte

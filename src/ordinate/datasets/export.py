@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.formats import write_columns
+from ordinate.data.formats.files import failures, write_bytes
 from ordinate.datasets.dataset import Dataset
 from ordinate.errors import InvalidInput
-from ordinate.formats import write_columns
-from ordinate.formats.files import failures, write_bytes
 
 _FILE_KINDS = ("image", "audio", "video")
 

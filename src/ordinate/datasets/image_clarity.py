@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ordinate.cells import numbers
-from ordinate.comparisons import comparisons_from_columns
+from ordinate.data.cells import numbers
+from ordinate.data.comparisons import comparisons_from_columns
+from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
-from ordinate.types import Items
 
 ITEMS = Expected(
     "items.csv", ("id", "truth"), note="truth is higher for the clearer image; a column image may name its file."

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from ordinate.cells import id_text, numbers
-from ordinate.comparisons import comparisons_from_columns
+from ordinate.data.cells import id_text, numbers
+from ordinate.data.comparisons import Comparison, comparisons_from_columns
+from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.datasets.source import Remote
 from ordinate.errors import InvalidInput, naming
-from ordinate.types import Comparison, Items
 
 SMALLEST = 160  # pixels; the paper leaves out what is narrower or lower
 

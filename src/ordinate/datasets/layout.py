@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ordinate.data.formats import read_columns
+from ordinate.data.formats.files import failures
 from ordinate.errors import InvalidInput, naming
-from ordinate.formats import read_columns
-from ordinate.formats.files import failures
 
 _SHOWN = 12  # names of a folder's content in an error
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinate.types import Floats
+from ordinate.data.arrays import Floats
 
 SCALES = (1, 2, 4, 8)  # pixels of the original per pixel at that scale
 BANDS = (0.02, 0.06, 0.12, 0.22, 0.5)  # edges of the frequency bands, cycles per pixel

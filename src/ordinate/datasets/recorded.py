@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ordinate.cells import numbers
-from ordinate.comparisons import comparisons_from_columns
+from ordinate.data.cells import numbers
+from ordinate.data.comparisons import Comparison, comparisons_from_columns
+from ordinate.data.items import Items
+from ordinate.data.projection import principal_components
+from ordinate.data.tables import Columns
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
-from ordinate.projection import principal_components
-from ordinate.types import Columns, Comparison, Items
 
 ITEMS = Expected("items.csv", ("id",), note="Also group, text, image, audio or link, where there are any.")
 COMPARISONS = Expected(
@@ -47,12 +48,12 @@ def read_recorded(
     id_column: str = "id",
     pca: float | int | None = None,
 ) -> Dataset:
-    """Read a recorded data set from files of any format that `ordinate.formats` knows.
+    """Read a recorded data set from files of any format that `ordinate.data.formats` knows.
 
     Groups come from a column `group` of the items or, where they have none, of the comparisons. `pca` reduces the
     features, see `principal_components`.
     """
-    from ordinate.formats import read_columns
+    from ordinate.data.formats import read_columns
 
     answers = read_columns(comparisons)
     table = Items.read(items, id_column=id_column, features=features, feature_columns=feature_columns)

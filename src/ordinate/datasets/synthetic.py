@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.formats.files import require_file
+from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.errors import InvalidInput
-from ordinate.formats.files import require_file
-from ordinate.types import Floats, Items
 
 
 def draw_synthetic(n: int, d: int, rng: np.random.Generator) -> Dataset:

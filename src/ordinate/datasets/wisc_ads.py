@@ -14,12 +14,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ordinate.cells import id_text, numbers
-from ordinate.comparisons import check_comparison
+from ordinate.data.cells import id_text, numbers
+from ordinate.data.comparisons import Comparison, check_comparison
+from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
-from ordinate.types import Comparison, Items
 
 _BELOW = ("WiscAds2008", "DataFiles/WiscAds2008", "APSRReplication/DataFiles/WiscAds2008")
 

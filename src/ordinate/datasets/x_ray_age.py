@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ordinate.cells import numbers
+from ordinate.data.cells import numbers
+from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
-from ordinate.types import Items
 
 AGES = Expected("train_age.csv", ("imageId", "age"))
 IMAGES = Expected(

@@ -21,15 +21,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinate.cluster import Cluster
+from ordinate.data.arrays import Floats
+from ordinate.data.items import Items
+from ordinate.data.projection import Projection
+from ordinate.data.recipe import Recipe
 from ordinate.embedding import facenet, open_clip, text, timm, xray
 from ordinate.embedding.cache import VectorCache, default_folder
 from ordinate.embedding.contents import Content, contents
 from ordinate.embedding.files import read_embedding, require_suffix, write_embedding
 from ordinate.embedding.network import Family, Network, Vectors, fingerprint
 from ordinate.errors import InvalidInput, naming
-from ordinate.projection import Projection
-from ordinate.recipe import Recipe
-from ordinate.types import Floats, Items
 
 __all__ = [
     "DEFAULTS",

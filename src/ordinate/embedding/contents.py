@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ordinate.data.formats.files import read_bytes
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, naming
-from ordinate.formats.files import read_bytes
-from ordinate.types import Items
 
 
 class Content(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.formats.files import read_bytes, write_bytes
+from ordinate.data.items import Items
+from ordinate.data.projection import Projection
+from ordinate.data.recipe import Recipe
 from ordinate.errors import InvalidInput, naming
-from ordinate.formats.files import read_bytes, write_bytes
-from ordinate.projection import Projection
-from ordinate.recipe import Recipe
-from ordinate.types import Items
 
 SUFFIXES = (".npz", ".npy")
 

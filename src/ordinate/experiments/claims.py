@@ -328,7 +328,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Lemma 1, Theorem 1",
         "the bounds hold with the stated probability",
         told(
-            "`ordinate.theory` computes them, and says which assumptions are violated: here some always are",
+            "`ordinate.experiments.theory` computes them, and says which assumptions fail: here some always do",
             "not testable here",
         ),
         "Steps of the proof do not hold as written: the sub-Gaussian factor, an η that depends on the data, and 1 + 2S "

@@ -11,10 +11,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.tables import Columns
 from ordinate.experiments.rows import part_of
 from ordinate.simulation.names import look
 from ordinate.simulation.summary import curves
-from ordinate.types import Columns, Floats
 
 Verdict = Literal["holds", "does not hold", "holds in part", "not testable here", "not run"]
 Rows = Mapping[str, Columns]  # "experiment/data/setting" -> rows

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.formats.files import read_bytes
+from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Figure, Panel
 from ordinate.experiments.rows import part_of
-from ordinate.formats.files import read_bytes
 from ordinate.simulation import plot
 from ordinate.simulation.names import look
 from ordinate.simulation.summary import curves, numbers_of_seeds
-from ordinate.types import Columns
 
 
 def draw_figure(

@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.comparisons import OUTCOME_VALUES, Comparison
+from ordinate.data.items import Items
 from ordinate.datasets import Dataset
-from ordinate.models import Answers
-from ordinate.models.factored import FactoredHybrid
+from ordinate.learning.models import Answers
+from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.simulation.annotators import RecordedAnnotators
 from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, ordering_error
 from ordinate.simulation.tasks import Arrival, Learned, Trial
-from ordinate.types import OUTCOME_VALUES, Comparison, Floats, Integers, Items
 
 HELD_OUT = "held-out error"
 TRUTH = "distance to the true order"

@@ -7,24 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.comparisons import Comparison
+from ordinate.data.formats import read_columns
 from ordinate.datasets import Dataset, degrade_photo
 from ordinate.errors import InvalidInput, naming
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
-from ordinate.experiments.human import (
-    COMPARED,
-    SUBSET,
-    TARGET,
-    HumanTask,
-    SubsetTask,
-    bradley_terry,
-    unit_to_hold_out,
-)
+from ordinate.experiments.human import COMPARED, SUBSET, TARGET, HumanTask, SubsetTask, bradley_terry, unit_to_hold_out
 from ordinate.experiments.sources import published, recorded, with_features
 from ordinate.experiments.wisc_ads import figures
-from ordinate.formats import read_columns
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.run import Plan
-from ordinate.types import Comparison, Floats
 
 FEATURES = 63
 ANSWERS = 27_730  # as many as the paper's data has

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.formats import read_matrix
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
 from ordinate.experiments.human import COMPARED, HELD_OUT, HumanTask, bradley_terry, unit_to_hold_out
 from ordinate.experiments.sources import published, recorded, reduced, with_features
 from ordinate.experiments.wisc_ads import figures
-from ordinate.formats import read_matrix
 from ordinate.simulation.run import Plan
-from ordinate.types import Floats
 
 FEATURES = 75
 CANDIDATES = 5_000

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from ordinate.data.formats.files import read_bytes, write_bytes
+from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
@@ -22,10 +24,8 @@ from ordinate.experiments.evidence import Found, Rows
 from ordinate.experiments.figures import reference_table
 from ordinate.experiments.reproduce import Done, shown
 from ordinate.experiments.rows import part_of
-from ordinate.formats.files import read_bytes, write_bytes
 from ordinate.simulation.names import look
 from ordinate.simulation.summary import error_table, numbers_of_seeds, span
-from ordinate.types import Columns
 
 FOLDER = "figures"
 CLAIM_TABLE = "claims"

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ordinate.data.formats.files import failures
+from ordinate.data.tables import Columns
 from ordinate.datasets import DATASETS, Dataset, read_dataset, read_synthetic
 from ordinate.datasets.recorded import read_recorded_folder
 from ordinate.errors import InvalidInput
 from ordinate.experiments import EXPERIMENTS, Data, Experiment, Figure, Setting, Wishes, experiment
 from ordinate.experiments.figures import draw_figure, reference_panel
 from ordinate.experiments.rows import make_rows, read_rows
-from ordinate.formats.files import failures
 from ordinate.simulation.parallel import Jobs, Progress
-from ordinate.types import Columns
 
 
 class Sources(NamedTuple):

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from ordinate import __version__
+from ordinate.data.formats import read_columns, write_columns
+from ordinate.data.formats.files import failures, read_bytes, write_bytes
 from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Setting
-from ordinate.formats import read_columns, write_columns
-from ordinate.formats.files import failures, read_bytes, write_bytes
 from ordinate.simulation.parallel import Jobs, Progress, Report, finished
 from ordinate.simulation.run import Plan, Row, check_names, run_once
 from ordinate.simulation.tasks import Task

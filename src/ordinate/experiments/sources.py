@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ordinate.cells import numbers
+from ordinate.data.arrays import Floats
+from ordinate.data.cells import numbers
+from ordinate.data.formats import read_columns, read_matrix
+from ordinate.data.items import Items
 from ordinate.datasets import Dataset, principal_components, read_dataset
 from ordinate.datasets.recorded import FEATURES, read_recorded_folder
 from ordinate.errors import InvalidInput, naming
-from ordinate.formats import read_columns, read_matrix
-from ordinate.types import Floats, Items
 
 
 def published(name: str, folder: Path, columns: int) -> Dataset:

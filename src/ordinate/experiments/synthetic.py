@@ -8,15 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.comparisons import OUTCOME_VALUES
 from ordinate.datasets import Dataset, draw_synthetic
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
-from ordinate.models import Answers
+from ordinate.experiments.theory import Truth, bounds_over_run
+from ordinate.learning.models import Answers
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.metrics import ordering_error
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import Learned, Trial
-from ordinate.theory import Truth, bounds_over_run
-from ordinate.types import OUTCOME_VALUES, Floats
 
 NOISE = 0.5
 THRESHOLD = 0.2  # of the bound on P(R >= threshold)

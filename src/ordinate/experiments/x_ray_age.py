@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
@@ -17,7 +18,6 @@ from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.metrics import ordering_error
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import Learned, Trial
-from ordinate.types import Floats
 
 IN_SAMPLE, OUT_OF_SAMPLE, GAP = "in-sample error", "out-of-sample error", "generalisation gap"
 FEATURES = 35

@@ -12,12 +12,12 @@ from fastapi import FastAPI
 
 from ordinate import __version__
 from ordinate.server import judging, owning, pages, problems
-from ordinate.server.access import Door
-from ordinate.server.ahead import one_process
+from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import Guard
 from ordinate.server.keys import Keys
+from ordinate.server.prefetcher import one_process
+from ordinate.server.registry import StudyRegistry
 from ordinate.server.schemas import ProblemShown
-from ordinate.server.served import Hall
 from ordinate.server.static import FOLDER, KeptFiles
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -51,13 +51,13 @@ def create_app(
     executor       where pairs are chosen and results computed, one for each study
     per_second     requests that one annotator may make in the long run
     """
-    hall = Hall(executor, media_folders)
-    door = Door(Keys(secret), hall, per_second=per_second, burst=4 * per_second)
+    registry = StudyRegistry(executor, media_folders)
+    authenticator = Authenticator(Keys(secret), registry, per_second=per_second, burst=4 * per_second)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        hall.close()
+        registry.close()
 
     app = FastAPI(
         title="ordinate",
@@ -70,7 +70,7 @@ def create_app(
         lifespan=lifespan,
         responses=PROBLEMS,
     )
-    app.state.door = door
+    app.state.authenticator = authenticator
     app.add_middleware(Guard)
     problems.add_handlers(app)
     app.include_router(judging.router)
@@ -84,8 +84,8 @@ def create_app(
 
     try:
         for path in studies:
-            hall.open(path)
+            registry.open(path)
     except BaseException:
-        hall.close()
+        registry.close()
         raise
     return app

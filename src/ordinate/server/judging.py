@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header
 
-from ordinate.server.access import Anybody, Caller
+from ordinate.server.authentication import Anybody, Caller
 from ordinate.server.problems import Problem
 from ordinate.server.question import rendered
 from ordinate.server.schemas import (
@@ -36,8 +36,8 @@ def status(
     study, rules = served.study, served.study.rules
     answers = study.annotators()
     total, own = sum(answers.values()), answers.get(name, 0)
-    served.ahead.answered(total)
-    results = served.ahead.results
+    served.prefetcher.answered(total)
+    results = served.prefetcher.results
     finished: Finished | None = None
     if rules.budget is not None and total >= rules.budget:
         finished = "total-budget"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.types import Items
 
 KINDS = ("image", "audio", "video")
 _HEAD = 64

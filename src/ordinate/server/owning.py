@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
-from ordinate.rules import Link
 from ordinate.server import media
-from ordinate.server.access import Door, Owner, TheDoor
+from ordinate.server.authentication import Authenticator, Owner, TheAuthenticator
 from ordinate.server.problems import Problem
+from ordinate.server.registry import ServedStudy
 from ordinate.server.schemas import (
     Added,
     Annotator,
@@ -37,9 +38,8 @@ from ordinate.server.schemas import (
     Studies,
     StudyShown,
 )
-from ordinate.server.served import Served
-from ordinate.study import Study
-from ordinate.types import CONTENT_KINDS, Items
+from ordinate.study.rules import Link
+from ordinate.study.study import Study
 
 router = APIRouter(prefix="/api/v1/studies", tags=["owning"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -56,7 +56,7 @@ def page(rows: list[Any], limit: int, cursor: str | None) -> tuple[list[Any], st
 @router.get("/{study}/ordering", summary="The ordering so far")
 def ordering(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
     """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
-    result = caller.served.ahead.ordering()
+    result = caller.served.prefetcher.ordering()
     ranks = result.ranks
     places, following = page(list(range(len(result))), limit, cursor)
     rows = [
@@ -90,7 +90,7 @@ class _Table(Response):
 @router.get("/{study}/export/{what}.csv", summary="Download a table", response_class=_Table)
 def export(caller: Owner, what: Literal["ordering", "comparisons"]) -> Response:
     if what == "ordering":
-        columns = caller.served.ahead.ordering().to_columns()
+        columns = caller.served.prefetcher.ordering().to_columns()
     else:
         made = caller.served.study.comparisons()
         columns = {
@@ -130,22 +130,22 @@ def add_items(caller: Owner, new: NewItems) -> Added:
 
 
 @router.get("/{study}/links", summary="All links")
-def links(request: Request, caller: Owner, door: TheDoor) -> Links:
-    return Links(links=[show_link(request, door, caller.served, link) for link in caller.served.study.links()])
+def links(request: Request, caller: Owner, authenticator: TheAuthenticator) -> Links:
+    return Links(links=[show_link(request, authenticator, caller.served, link) for link in caller.served.study.links()])
 
 
 @router.post("/{study}/links", summary="Make a link", status_code=201)
-def make_link(request: Request, caller: Owner, door: TheDoor, new: NewLink) -> LinkShown:
+def make_link(request: Request, caller: Owner, authenticator: TheAuthenticator, new: NewLink) -> LinkShown:
     """For an owner, for annotators who give their own names, or for one annotator; perhaps until some time."""
     link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
-    return show_link(request, door, caller.served, link)
+    return show_link(request, authenticator, caller.served, link)
 
 
 @router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
-def revoke_link(request: Request, caller: Owner, door: TheDoor, link: str) -> LinkShown:
+def revoke_link(request: Request, caller: Owner, authenticator: TheAuthenticator, link: str) -> LinkShown:
     """Sessions that began with it end, too."""
     caller.served.study.revoke_link(link)
-    return show_link(request, door, caller.served, caller.served.study.link(link))
+    return show_link(request, authenticator, caller.served, caller.served.study.link(link))
 
 
 @router.get("/{study}/rules", summary="The rules")
@@ -179,39 +179,39 @@ def exclusions(caller: Owner, what: Exclusion) -> Exclusion:
 
 
 @router.get("", summary="The studies that a link opens")
-def studies(request: Request, door: TheDoor) -> Studies:
+def studies(request: Request, authenticator: TheAuthenticator) -> Studies:
     found = [
         StudyShown(study=served.name, question=served.study.settings.question, role=caller.link.role)
-        for served, caller in door.callers(request)
+        for served, caller in authenticator.callers(request)
     ]
     return Studies(studies=found)
 
 
 @router.post("", summary="Create a study", status_code=201)
-def create(request: Request, door: TheDoor, new: NewStudy) -> Created:
+def create(request: Request, authenticator: TheAuthenticator, new: NewStudy) -> Created:
     """Beside the study whose owner's link comes with the request, and served at once."""
-    owned = [served for served, caller in door.callers(request) if caller.is_owner]
+    owned = [served for served, caller in authenticator.callers(request) if caller.is_owner]
     if not owned:
         raise Problem(403, "creating a study takes the link of an owner of a study that is served here")
     path = owned[0].path.parent / f"{new.name}.db"
-    if door.hall.get(new.name) is not None:
+    if authenticator.registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
     made = _items(new.items)
     Study.create(
         made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
     ).close()
-    served = door.hall.open(path, new.name)
+    served = authenticator.registry.open(path, new.name)
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
     return Created(
         study=served.name,
-        owner=show_link(request, door, served, owner),
-        annotators=show_link(request, door, served, shared),
+        owner=show_link(request, authenticator, served, owner),
+        annotators=show_link(request, authenticator, served, shared),
     )
 
 
-def show_link(request: Request, door: Door, served: Served, link: Link) -> LinkShown:
+def show_link(request: Request, authenticator: Authenticator, served: ServedStudy, link: Link) -> LinkShown:
     """A link with the address to hand out, unless it is revoked."""
-    token = None if link.revoked else door.keys.link(served.study.token, link.id)
+    token = None if link.revoked else authenticator.keys.link(served.study.token, link.id)
     url = None if token is None else str(request.url_for("join", study=served.name, signed=token))
     return LinkShown(**link._asdict(), url=url, token=token)
 

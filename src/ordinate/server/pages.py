@@ -10,14 +10,20 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
 
 from ordinate import __version__
-from ordinate.cells import plain_text
+from ordinate.data.cells import plain_text
 from ordinate.server import media
-from ordinate.server.access import Door, TheDoor, cookie_name, require_free_name, require_owner
+from ordinate.server.authentication import (
+    Authenticator,
+    TheAuthenticator,
+    cookie_name,
+    require_free_name,
+    require_owner,
+)
 from ordinate.server.headers import MEDIA
 from ordinate.server.keys import SESSION_SECONDS
 from ordinate.server.problems import Problem
 from ordinate.server.question import rendered
-from ordinate.server.served import Served
+from ordinate.server.registry import ServedStudy
 from ordinate.server.static import versioned
 
 router = APIRouter(include_in_schema=False)
@@ -27,27 +33,31 @@ LONGEST_NAME = 80
 
 
 @router.get("/join/{study}/{signed}", name="join")
-def join(request: Request, door: TheDoor, study: str, signed: str) -> Response:
+def join(request: Request, authenticator: TheAuthenticator, study: str, signed: str) -> Response:
     """The way in: a page that says what the link is for, and asks for a name unless the link has one."""
     try:
-        served = door.served(study)
-        link = door.signed_link(served, signed)
+        served = authenticator.served(study)
+        link = authenticator.signed_link(served, signed)
     except Problem as problem:
-        door.knock(request)
+        authenticator.knock(request)
         return _closed(request, problem)
-    known = _session_name(request, door, served)
+    known = _session_name(request, authenticator, served)
     context = {"study": study, "question_html": rendered(served.study.settings.question), "role": link.role}
     return _page(request, "join.html", name=link.annotator or known or "", named=link.annotator is not None, **context)
 
 
 @router.post("/join/{study}/{signed}")
 def enter(
-    request: Request, door: TheDoor, study: str, signed: str, name: Annotated[str, Form(max_length=1000)] = ""
+    request: Request,
+    authenticator: TheAuthenticator,
+    study: str,
+    signed: str,
+    name: Annotated[str, Form(max_length=1000)] = "",
 ) -> Response:
     try:
-        door.knock(request)
-        served = door.served(study)
-        link = door.signed_link(served, signed)
+        authenticator.knock(request)
+        served = authenticator.served(study)
+        link = authenticator.signed_link(served, signed)
         annotator = link.annotator or _name(name)
         if link.annotator is None:
             require_free_name(served, annotator)
@@ -57,7 +67,7 @@ def enter(
     response = RedirectResponse(target, 303)
     response.set_cookie(
         cookie_name(served),
-        door.new_session(served, link, annotator),
+        authenticator.new_session(served, link, annotator),
         max_age=SESSION_SECONDS,
         httponly=True,
         samesite="lax",
@@ -67,20 +77,20 @@ def enter(
 
 
 @router.get("/judge/{study}")
-def judge(request: Request, door: TheDoor, study: str) -> Response:
-    return _inside(request, door, study, "judge.html", owner=False)
+def judge(request: Request, authenticator: TheAuthenticator, study: str) -> Response:
+    return _inside(request, authenticator, study, "judge.html", owner=False)
 
 
 @router.get("/owner/{study}")
-def owner(request: Request, door: TheDoor, study: str) -> Response:
-    return _inside(request, door, study, "owner.html", owner=True)
+def owner(request: Request, authenticator: TheAuthenticator, study: str) -> Response:
+    return _inside(request, authenticator, study, "owner.html", owner=True)
 
 
 @router.get("/media/{study}/{row}/{kind}")
-def item_media(request: Request, door: TheDoor, study: str, row: int, kind: str) -> Response:
+def item_media(request: Request, authenticator: TheAuthenticator, study: str, row: int, kind: str) -> Response:
     """A file of an item, for whoever came by a link."""
-    served = door.served(study)
-    door.enter(request, served)
+    served = authenticator.served(study)
+    authenticator.enter(request, served)
     items = served.study.items
     place = (
         items.content[kind][row] if kind in media.KINDS and kind in items.content and 0 <= row < len(items) else None
@@ -102,10 +112,10 @@ def front(request: Request) -> Response:
     return _closed(request, Problem(404, "open the link that you were given"))
 
 
-def _inside(request: Request, door: Door, study: str, template: str, *, owner: bool) -> Response:
+def _inside(request: Request, authenticator: Authenticator, study: str, template: str, *, owner: bool) -> Response:
     try:
-        served = door.served(study)
-        caller = door.enter(request, served)
+        served = authenticator.served(study)
+        caller = authenticator.enter(request, served)
         if owner:
             require_owner(caller)
     except Problem as problem:
@@ -120,7 +130,7 @@ def _inside(request: Request, door: Door, study: str, template: str, *, owner: b
         question=settings.question,
         question_html=rendered(settings.question),
         theme=served.study.rules.theme,
-        csrf=door.keys.form_token(caller.session or ""),
+        csrf=authenticator.keys.form_token(caller.session or ""),
     )
 
 
@@ -136,9 +146,9 @@ def _closed(request: Request, problem: Problem) -> Response:
     return response
 
 
-def _session_name(request: Request, door: Door, served: Served) -> str | None:
+def _session_name(request: Request, authenticator: Authenticator, served: ServedStudy) -> str | None:
     try:
-        return door.caller(request, served).annotator
+        return authenticator.caller(request, served).annotator
     except Problem:
         return None
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ordinate.rules import Role, Theme
+from ordinate.study.rules import Role, Theme
 
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]

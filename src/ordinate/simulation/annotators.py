@@ -13,8 +13,10 @@ from typing import Protocol
 
 import numpy as np
 
-from ordinate.search.pools import Listing, PairList
-from ordinate.types import Comparison, Floats, Integers, Items, Outcome
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.comparisons import Comparison, Outcome
+from ordinate.data.items import Items
+from ordinate.data.pairs import Listing, PairList
 
 _MASK = (1 << 64) - 1
 _SWAPPED: dict[Outcome, Outcome] = {"left": "right", "right": "left", "tie": "tie"}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from ordinate.formats.files import write_bytes
+from ordinate.data.formats.files import write_bytes
 
 COLUMNS = 10
 TILE = (112, 134)  # width and height of a picture

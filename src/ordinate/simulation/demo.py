@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.formats import write_columns
+from ordinate.data.formats.files import failures
+from ordinate.data.ordering import Ordering
 from ordinate.datasets import DegradedPhotos, degrade_photo
 from ordinate.errors import InvalidInput, StudyExists
-from ordinate.formats import write_columns
-from ordinate.formats.files import failures
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.contact_sheet import contact_sheet
 from ordinate.simulation.metrics import ordering_error
@@ -28,8 +30,7 @@ from ordinate.simulation.plot import plot_error
 from ordinate.simulation.run import simulate
 from ordinate.simulation.summary import comparisons_needed, curves
 from ordinate.simulation.tasks import SimulatedTask
-from ordinate.study import Study
-from ordinate.types import Floats, Ordering
+from ordinate.study.study import Study
 
 ALGORITHM = "guro-hybrid"
 # The same model with random pairs shows what choosing is worth; without features either, what both are worth.

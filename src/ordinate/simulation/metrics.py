@@ -7,8 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.comparisons import Comparison
 from ordinate.errors import InvalidInput
-from ordinate.types import Comparison, Floats, Integers
 
 HoldOutUnit = Literal["answers", "pairs"]
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 import numpy as np
 
 from ordinate.cluster import Cluster
+from ordinate.data.arrays import Integers
 from ordinate.errors import InvalidInput
-from ordinate.types import Integers
 
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]  # (steps made, steps in all)

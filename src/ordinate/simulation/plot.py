@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.formats.files import write_bytes
+from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
-from ordinate.formats.files import write_bytes
 from ordinate.simulation.names import Look, look
 from ordinate.simulation.summary import Curve, comparisons_needed, curves, numbers_of_seeds, span
-from ordinate.types import Columns, Floats, Integers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +66,8 @@ def spread(curve: Curve, band: Band) -> Floats:
     if band not in get_args(Band):
         raise InvalidInput(f"unknown band {band!r}; there are {', '.join(get_args(Band))}")
     if band == "one standard deviation":
-        return curve.standard_error * np.sqrt(curve.seeds)
+        deviation: Floats = curve.standard_error * np.sqrt(curve.seeds)
+        return deviation
     if band == "one standard error":
         return curve.standard_error
     quantile: Floats = t.ppf(0.975, np.maximum(curve.seeds - 1, 1))

@@ -82,7 +82,7 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
     """One run; `report` is called after each comparison with their number."""
     from threadpoolctl import threadpool_limits
 
-    from ordinate.kernels import interrupted
+    from ordinate.compiled import interrupted
 
     try:
         with threadpool_limits(limits=1):
@@ -95,7 +95,7 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
 
 def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
     from ordinate.algorithms import for_budget
-    from ordinate.study import Study
+    from ordinate.study.study import Study
 
     trial = task.build(seed)
     everyone = [item for items in (trial.items, *(arrival.items for arrival in trial.arrivals)) for item in items.ids]

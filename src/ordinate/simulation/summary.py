@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ordinate.types import Columns, Floats, Integers
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.tables import Columns
 
 
 class Curve(NamedTuple):

@@ -9,11 +9,14 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.comparisons import OUTCOME_VALUES, Comparison
+from ordinate.data.items import Items
+from ordinate.data.ordering import Ordering
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.simulation.annotators import Annotators, LogisticAnnotators, RecordedAnnotators
 from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, ordering_error
-from ordinate.types import OUTCOME_VALUES, Comparison, Floats, Integers, Items, Ordering
 
 
 class Learned(Protocol):

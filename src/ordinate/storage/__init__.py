@@ -6,14 +6,14 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ordinate.data.formats.files import require_file
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.formats.files import require_file
 from ordinate.storage.log import Circumstances, Entry, Kind, Log, Settings, Storage, checked, moment, now
 from ordinate.storage.memory import MemoryStorage
-from ordinate.types import Items
 
 if TYPE_CHECKING:
-    from ordinate.matrices import FileMatrix
+    from ordinate.data.matrices import FileMatrix
     from ordinate.storage.sql import SqlStorage
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, insert, select, update
 
+from ordinate.data.matrices import FileMatrix, digest
 from ordinate.errors import InvalidInput
-from ordinate.matrices import FileMatrix, digest
 from ordinate.storage import tables
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, Protocol
 
-from ordinate.cells import text, whole
+from ordinate.data.cells import text, whole
+from ordinate.data.comparisons import Answer
+from ordinate.data.items import Items
+from ordinate.data.recipe import Recipe
 from ordinate.errors import InvalidInput
-from ordinate.recipe import Recipe
-from ordinate.types import Answer, Items
 
 Kind = Literal[
     "add-items",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+from ordinate.data.items import Items
 from ordinate.storage.log import Entry, Log, Settings
-from ordinate.types import Items
 
 
 class MemoryStorage:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, insert, select
 
+from ordinate.data.projection import Projection
+from ordinate.data.recipe import Recipe
 from ordinate.errors import NotAStudy
-from ordinate.projection import Projection
-from ordinate.recipe import Recipe
 from ordinate.storage import tables
 
 _NUMBER = np.dtype("<f8")

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
+from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.matrices import FileMatrix
 from ordinate.errors import InvalidInput, NotAStudy
-from ordinate.matrices import FileMatrix
 from ordinate.storage import feature_files, recipes, tables
 from ordinate.storage.log import Entry, Log, Settings
-from ordinate.types import CONTENT_KINDS, Items
 
 # Turns the errors of one database into ours: a block that runs inside it.
 Translation = Callable[[], AbstractContextManager[None]]

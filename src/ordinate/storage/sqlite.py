@@ -15,11 +15,11 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
 from sqlalchemy.pool import NullPool, Pool, QueuePool
 
+from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyNotFound
 from ordinate.storage import tables
 from ordinate.storage.log import Entry, Settings
 from ordinate.storage.sql import SqlLog, SqlStorage, check_revision, migrate, write_settings
-from ordinate.types import Items
 
 BUSY_SECONDS = 30
 # SQLITE_ERROR: a table or a column is missing; the others: what a damaged or foreign file gives.

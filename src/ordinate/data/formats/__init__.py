@@ -1,0 +1,64 @@
+"""Tables on disk: a path to named columns, and back. One file per format, one row here for each.
+
+A table is a mapping from column name to a list of values, all lists of one length. CSV gives text only; the other
+formats keep the types they hold. A feature matrix is a .npy file, see `matrix.py`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ordinate.data.formats import delimited, json_lines, json_list, parquet
+from ordinate.data.formats.files import read_bytes, require_file, write_bytes
+from ordinate.data.formats.matrix import read_matrix
+from ordinate.errors import InvalidInput, naming
+
+__all__ = ["FORMATS", "read_columns", "read_matrix", "write_columns"]
+
+
+class Format(NamedTuple):
+    """How a table becomes the bytes of a file, and back."""
+
+    decode: Callable[[bytes], dict[str, list[Any]]]
+    encode: Callable[[Mapping[str, Sequence[Any]]], bytes]
+
+
+FORMATS: dict[str, Format] = {
+    ".csv": Format(delimited.decode, delimited.encode),
+    ".tsv": Format(partial(delimited.decode, delimiters="\t"), partial(delimited.encode, delimiter="\t")),
+    ".jsonl": Format(json_lines.decode, json_lines.encode),
+    ".ndjson": Format(json_lines.decode, json_lines.encode),
+    ".json": Format(json_list.decode, json_list.encode),
+    ".parquet": Format(parquet.decode, parquet.encode),
+}
+
+
+def read_columns(path: str | Path) -> dict[str, list[Any]]:
+    """The table in a file, by the suffix of its name. Errors name the file and the line or row."""
+    require_file(path)
+    with naming(path):
+        return _format(path).decode(read_bytes(path))
+
+
+def write_columns(path: str | Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write a table in the format of the suffix; the file is whole or, on any failure, as it was before."""
+    with naming(path):
+        encode = _format(path).encode
+        lengths = {name: len(values) for name, values in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise InvalidInput(f"the columns are of different lengths: {lengths}")
+        try:
+            data = encode(columns)
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"a text holds {error.object[error.start]!r}, which is no valid character") from None
+    write_bytes(path, data)
+
+
+def _format(path: str | Path) -> Format:
+    suffix = Path(path).suffix
+    try:
+        return FORMATS[suffix.lower()]
+    except KeyError:
+        problem = f"unknown suffix {suffix!r}" if suffix else "the name has no suffix"
+        raise InvalidInput(f"{problem}; tables are {', '.join(FORMATS)}") from None

@@ -1,0 +1,245 @@
+"""The items of a study, checked once, here, when they are made.
+
+n  items        d  feature columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.cells import all_numbers, all_plain, id_text, is_missing, numbers, plain_text
+from ordinate.data.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
+from ordinate.data.tables import Columns, frame_columns, require_columns
+from ordinate.errors import InvalidInput, naming
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+
+CONTENT_KINDS = ("text", "image", "audio", "video", "link")
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What is to be ordered: ids, what is known about them as numbers, and what to show a person.
+
+    ids            n distinct texts that are not empty
+    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart). The path of a .npy
+                   file: they stay there, and a study remembers the path and what the file holds (`FileMatrix`)
+    feature_names  d names when the columns are separate measurements, each standardised on its own; None for a
+                   matrix such as an embedding, whose columns share one unit
+    group          n texts; items are compared, and ordered, only within their group. None: all in one
+    content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
+
+    Raises InvalidInput, naming the row, the column or the id.
+    """
+
+    ids: Sequence[str]
+    features: Floats = None  # type: ignore[assignment]
+    feature_names: Sequence[str] | None = None
+    group: Sequence[str] | None = None
+    content: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ids = _texts("ids", self.ids, _text_id)
+        _refuse_duplicates(ids)
+        given: Any = self.features
+        features = np.empty((len(ids), 0)) if given is None else _feature_matrix(given, ids)
+        names = None
+        if self.feature_names is not None:
+            names = tuple(str(name) for name in _listed("feature names", self.feature_names))
+            if len(names) != features.shape[1]:
+                raise InvalidInput(f"there are {len(names)} feature names for {features.shape[1]} feature columns")
+            _refuse_repeated_names(names)
+        group = None
+        if self.group is not None:
+            group = _texts("group", self.group, _text_group)
+            _require_length("group", group, ids)
+        content: dict[str, tuple[str | None, ...]] = {}
+        for kind, values in self.content.items():
+            if kind not in CONTENT_KINDS:
+                raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
+            content[kind] = tuple(
+                None if is_missing(value) else plain_text(str(value), f"row {row} of {kind}")
+                for row, value in enumerate(_listed(kind, values), start=1)
+            )
+            _require_length(kind, content[kind], ids)
+        for name, value in (
+            ("ids", ids),
+            ("features", features),
+            ("feature_names", names),
+            ("group", group),
+            ("content", content),
+        ):
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        groups = "" if self.group is None else f", {len(set(self.group))} groups"
+        content = f", {' and '.join(self.content)}" if self.content else ""
+        return f"Items({len(self)} items, {self.features.shape[1]} features{groups}{content})"
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Columns,
+        *,
+        id_column: str = "id",
+        features: Any = None,
+        feature_columns: Sequence[str] = (),
+    ) -> Items:
+        """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
+        columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside."""
+        require_columns(columns, (id_column, *feature_columns))
+        _refuse_near_misses(columns)
+        if features is not None and feature_columns:
+            raise InvalidInput("give features as a matrix or as named columns, not both")
+        _refuse_repeated_names(feature_columns)
+        if feature_columns:
+            features = np.column_stack([numbers(columns[name], name) for name in feature_columns])
+        return cls(
+            ids=columns[id_column],
+            features=features,
+            feature_names=feature_columns or None,
+            group=columns.get("group"),
+            content={kind: columns[kind] for kind in CONTENT_KINDS if kind in columns},
+        )
+
+    @classmethod
+    def from_frame(cls, frame: IntoDataFrame, **options: Any) -> Items:
+        """Items from a pandas or polars frame (anything narwhals reads); the options are those of `from_columns`."""
+        return cls.from_columns(frame_columns(frame), **options)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        id_column: str = "id",
+        features: str | Path | None = None,
+        feature_columns: Sequence[str] = (),
+    ) -> Items:
+        """Items from a .csv, .jsonl, .json or .parquet file; `features` is a .npy file with one row per item, which
+        is not read into memory where it is large (above 64 MB).
+
+        Errors name the file. Row 1 is the first below the header line.
+        """
+        from ordinate.data.formats import read_columns, read_matrix
+
+        matrix: Any = None if features is None else features
+        if features is not None and not (Path(features).is_file() and Path(features).stat().st_size > KEPT_IN_FILE):
+            matrix = read_matrix(features)
+        columns = read_columns(path)
+        with naming(path if features is None else f"{path} with {features}"):
+            return cls.from_columns(columns, id_column=id_column, features=matrix, feature_columns=feature_columns)
+
+    def numbers_left_aside(self, path: str | Path, id_column: str = "id") -> list[str]:
+        """The columns of the file these items were read from that hold numbers and are no features of theirs."""
+        from ordinate.data.formats import read_columns
+
+        known = {id_column, "group", *CONTENT_KINDS, *(self.feature_names or ())}
+        return [name for name, values in read_columns(path).items() if name not in known and all_numbers(values)]
+
+    def take(self, rows: Sequence[int] | Integers) -> Items:
+        """The items in the given rows, in that order."""
+        chosen = [int(row) for row in rows]
+        return Items(
+            ids=[self.ids[row] for row in chosen],
+            features=self.features[chosen],
+            feature_names=self.feature_names,
+            group=None if self.group is None else [self.group[row] for row in chosen],
+            content={kind: [values[row] for row in chosen] for kind, values in self.content.items()},
+        )
+
+
+def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:
+    """Each value as `text` has it, which is told the row."""
+    listed = _listed(name, values)
+    return tuple(listed if all_plain(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
+
+
+def _text_id(value: object, row: int) -> str:
+    text = id_text(value)
+    if not text.strip():
+        raise InvalidInput(f"row {row} has an empty id; every item needs one")
+    return plain_text(text, f"the id in row {row}")
+
+
+def _text_group(value: object, row: int) -> str:
+    if is_missing(value):
+        raise InvalidInput(f"row {row} has an empty group; fill it in, or leave the column out to compare all with all")
+    return plain_text(id_text(value), f"the group in row {row}")
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} must be a list with one entry each, not {values!r}")
+    return list(values)
+
+
+def _refuse_repeated_names(names: Sequence[str]) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InvalidInput(f"feature column {name!r} is given twice")
+
+
+def _refuse_duplicates(ids: Sequence[str]) -> None:
+    if len(set(ids)) == len(ids):
+        return
+    first: dict[str, int] = {}
+    for row, value in enumerate(ids, start=1):
+        if value in first:
+            raise InvalidInput(f"id {value!r} stands in row {first[value]} and in row {row}; ids must differ")
+        first[value] = row
+
+
+def _require_length(name: str, values: Sequence[object], ids: Sequence[str]) -> None:
+    if len(values) != len(ids):
+        raise InvalidInput(f"{name} has {len(values)} rows for {len(ids)} items")
+
+
+def _refuse_near_misses(columns: Columns) -> None:
+    """A column " group" or "Group" that was left aside in silence would put all items into one group."""
+    for name in columns:
+        meant = name.strip().lower()
+        if meant in ("group", *CONTENT_KINDS) and meant not in columns:
+            raise InvalidInput(f"column {name!r} looks like {meant!r}; rename it to that, or to something else")
+
+
+def _feature_matrix(values: Any, ids: Sequence[str]) -> Any:
+    if isinstance(values, str | Path):
+        values = FileMatrix.read(values, lambda row: f"item {ids[row]!r} (row {row + 1})" if row < len(ids) else "")
+    if isinstance(values, FileMatrix | StackedMatrix):
+        return _require_rows(values, ids)
+    try:
+        matrix = np.asarray(values)
+        if matrix.dtype.kind not in "biuf":
+            raise TypeError
+        matrix = np.array(matrix, dtype=np.float64, order="C")  # a copy: what the caller does to theirs stays theirs
+    except (TypeError, ValueError):
+        raise InvalidInput("features must be a rectangular (items, columns) matrix of numbers") from None
+    if matrix.ndim != 2:
+        raise InvalidInput(f"features must have two axes (items, columns); these have shape {matrix.shape}")
+    _require_rows(matrix, ids)
+    finite = np.isfinite(matrix)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise InvalidInput(
+            f"the features of item {ids[row]!r} (row {row + 1}, column {column + 1}) hold {matrix[row, column]}; "
+            "fill it in or leave the item out"
+        )
+    return matrix
+
+
+def _require_rows(matrix: Any, ids: Sequence[str]) -> Any:
+    if len(matrix) != len(ids):
+        raise InvalidInput(f"features have {len(matrix)} rows for {len(ids)} items; row k belongs to item k")
+    return matrix

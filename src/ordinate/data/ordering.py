@@ -1,0 +1,62 @@
+"""The result of a study: items from the highest score to the lowest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.tables import columns_to_frame
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """The result: items from the highest score to the lowest, group after group.
+
+    scores           centred: 0 is the mean of the study's items (of the item's group where there are groups)
+    standard_errors  of score minus that mean, under the model
+    """
+
+    ids: tuple[str, ...]
+    scores: Floats
+    standard_errors: Floats
+    group: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {score:+.2f}" for name, score in zip(self.ids[:3], self.scores[:3], strict=True))
+        return f"Ordering({len(self)} items: {shown}{', ...' if len(self) > 3 else ''})"
+
+    @property
+    def ranks(self) -> Integers:
+        """1 for the highest score; starts again in each group."""
+        if self.group is None:
+            return np.arange(1, len(self.ids) + 1)
+        seen: dict[str, int] = {}
+        ranks = np.empty(len(self.ids), dtype=np.int64)
+        for row, name in enumerate(self.group):
+            ranks[row] = seen[name] = seen.get(name, 0) + 1
+        return ranks
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        columns: dict[str, list[Any]] = {"rank": self.ranks.tolist(), "id": list(self.ids)}
+        if self.group is not None:
+            columns["group"] = list(self.group)
+        columns["score"] = self.scores.tolist()
+        columns["standard_error"] = self.standard_errors.tolist()
+        return columns
+
+    def to_frame(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
+        """A native frame with the columns rank, id, group (where there are groups), score, standard_error."""
+        return columns_to_frame(self.to_columns(), backend)
+
+    def save(self, path: str | Path) -> None:
+        """Write to .csv, .json, .jsonl or .parquet; the file is whole or not there."""
+        from ordinate.data.formats import write_columns
+
+        write_columns(path, self.to_columns())

@@ -1,0 +1,50 @@
+"""Tables as columns by name: from and to frames of pandas and polars, and what a table must have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from ordinate.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def require_columns(columns: Columns, names: Iterable[str]) -> None:
+    """Raise InvalidInput for a column that is missing, or columns of different lengths."""
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise InvalidInput(
+            f"no column {', '.join(map(repr, missing))}; the table has {', '.join(map(repr, columns)) or 'no columns'}"
+        )
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise InvalidInput(f"the columns are of different lengths: {lengths}")
+
+
+def frame_columns(frame: IntoDataFrame) -> dict[str, list[Any]]:
+    """The columns of a pandas or polars frame as plain lists."""
+    import narwhals as nw
+
+    try:
+        wrapped = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise InvalidInput(f"expected a pandas or polars frame, got {type(frame).__name__}") from error
+    except nw.exceptions.DuplicateError as error:
+        raise InvalidInput(f"two columns of the frame have one name: {error}") from None
+    return {str(column.name): column.to_list() for column in wrapped.iter_columns()}
+
+
+def columns_to_frame(columns: Columns, backend: Literal["polars", "pandas"]) -> Any:
+    """A native frame of that library. Raises MissingExtra where it is not installed."""
+    try:
+        import_module(backend)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(backend, "parquet" if backend == "polars" else None, f"a {backend} frame") from error
+    import narwhals as nw
+
+    return nw.from_dict(dict(columns), backend=backend).to_native()

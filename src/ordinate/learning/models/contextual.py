@@ -1,0 +1,49 @@
+"""The contextual model: f = X theta with theta ~ N(0, coefficient_variance I); Laplace posterior at the MAP.
+
+X (n, k) features     L (n, n) Laplacian of the answered pairs, weights sigma'     theta (k,)
+H = I / coefficient_variance + X^T L X, the negative Hessian
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinate.data.arrays import Floats
+from ordinate.learning.linear_scores import linear_scores
+from ordinate.learning.models import Answers
+from ordinate.learning.models.cholesky import PositiveDefinite
+from ordinate.learning.models.likelihood import PairCounts
+from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.pair_loops import laplacian_columns, likelihood
+from ordinate.learning.posterior import Posterior, Spread, factored
+
+
+@dataclass(frozen=True)
+class Contextual:
+    """Scores are linear in the features (the paper, f_theta). The variance grows with k, not with n."""
+
+    coefficient_variance: float = 2.0
+
+    def fit(self, features: Floats, answers: Answers) -> Posterior:
+        compared = Compared.of(features, answers)
+        theta, _ = maximum(Prior(self.coefficient_variance, 0.0), compared)
+
+        def spread() -> Spread:
+            _, inside, pairs = compared
+            _, _, weight, _ = likelihood(*pairs, inside @ theta)
+            hessian = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance)
+            root = hessian.inverse_root()
+            return factored(root @ root.T, features, root, np.zeros(len(features)))
+
+        return Posterior(linear_scores(features, theta), theta, spread, new_item_variance=0.0)
+
+
+def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:
+    """(k, k) X^T L X, the sum over pairs of weight * z z^T, z = x_left - x_right: k^2 per item, k per pair."""
+    # L is blind to an offset of all rows, which would only cost digits.
+    centred = features - features.mean(axis=0) if len(features) else features
+    product = centred.T @ laplacian_columns(pairs.left, pairs.right, weight, features)
+    symmetric: Floats = 0.5 * (product + product.T)
+    return symmetric

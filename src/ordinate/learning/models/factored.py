@@ -1,0 +1,45 @@
+"""The hybrid model in the paper's form: the same MAP, and a covariance that treats each item's term as independent.
+
+    X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     posterior O(k^2 + n), O(k^2) per answer
+
+The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
+with the weights sigma' of the current MAP instead of those of each answer's day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from ordinate.data.arrays import Floats
+from ordinate.learning.linear_scores import linear_scores
+from ordinate.learning.models import Answers
+from ordinate.learning.models.cholesky import root_of
+from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.one_by_one import replay_factored
+from ordinate.learning.posterior import Posterior, Spread, factored
+
+
+@dataclass(frozen=True)
+class FactoredHybrid:
+    """Linear in the features plus a term per item, with the paper's factored covariance, for many items."""
+
+    coefficient_variance: float = 2.0
+    item_variance: float = 1.0
+
+    def fit(self, features: Floats, answers: Answers) -> Posterior:
+        compared = Compared.of(features, answers)
+        theta, zeta = maximum(Prior(self.coefficient_variance, self.item_variance), compared)
+        mean = linear_scores(features, theta)
+        mean[compared.rows] += zeta
+
+        def spread() -> Spread:
+            margin = mean[answers.left] - mean[answers.right]
+            covariance = self.coefficient_variance * np.eye(features.shape[1])
+            residual = np.full(len(features), self.item_variance)
+            replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
+            return factored(covariance, features, root_of(covariance), residual)
+
+        return Posterior(mean, theta, spread, self.item_variance)

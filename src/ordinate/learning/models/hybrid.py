@@ -1,0 +1,113 @@
+"""The hybrid model: f = X theta + zeta, with a term per item for what the features do not explain; full covariance.
+
+X (n, k) features     L (n, n) Laplacian of the answered pairs, weights sigma'     A = (I / item_variance + L)^-1
+S = I / coefficient_variance + X^T (I - A / item_variance) X / item_variance, the Schur complement: Cov(theta) = S^-1
+Cov(f) = A + A X S^-1 X^T A / item_variance^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ordinate.compiled import compiled
+from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.belief import DenseBelief, add_product
+from ordinate.learning.linear_scores import linear_scores_double
+from ordinate.learning.models import Answers
+from ordinate.learning.models.cholesky import PositiveDefinite
+from ordinate.learning.models.item_covariance import ItemCovariance
+from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.posterior import Posterior
+
+_MOST_OF_THEM = 0.8
+"""From this share of compared items on, the others are inverted with them: one matrix instead of two in memory."""
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """Linear in the features plus a term per item (the paper, f_theta_zeta), with the exact Laplace covariance."""
+
+    coefficient_variance: float = 2.0
+    item_variance: float = 1.0
+
+    def fit(self, features: Floats, answers: Answers) -> Posterior:
+        prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
+        theta, zeta = maximum(prior, compared)
+        mean = linear_scores_double(features, theta)
+        mean[compared.rows] += zeta
+        return Posterior(mean, theta, lambda: HybridSpread(prior, features, compared, mean), self.item_variance)
+
+
+@dataclass(frozen=True, eq=False)
+class HybridSpread:
+    """The Laplace covariance at a mean, from what `Compared` holds of the answers."""
+
+    prior: Prior
+    features: Floats
+    compared: Compared
+    mean: Floats
+
+    @cached_property
+    def variance(self) -> Floats:
+        variance = np.full(len(self.features), self.prior.items)
+        variance[self.compared.rows] = self._items.diagonal
+        spread = self.score_map @ self._root
+        variance += np.einsum("nk,nk->n", spread, spread)
+        return variance
+
+    def with_mean(self, rows: Integers) -> Floats:
+        among = np.zeros(len(self.features))
+        among[rows] = 1.0 / len(rows)
+        covariance = self.prior.items * among
+        covariance[self.compared.rows] = self._items.times(among[self.compared.rows])
+        shared = self.score_map @ (self.coefficients @ (self.score_map.T @ among))
+        together: Floats = (covariance + shared)[rows]
+        return together
+
+    def belief(self, mean: Floats) -> DenseBelief:
+        rows, items = self.compared.rows, len(self.features)
+        if len(rows) > _MOST_OF_THEM * items:
+            covariance = self._items.dense(rows, items)
+        else:
+            covariance = np.zeros((items, items))
+            covariance.flat[:: items + 1] = self.prior.items
+            place_block(self._items.dense(np.arange(len(rows)), len(rows)), rows, covariance)
+        add_product(covariance, self.score_map @ self._root, 1.0)
+        return DenseBelief(mean, covariance, np.empty((items, 0)))
+
+    @cached_property
+    def coefficients(self) -> Floats:
+        covariance: Floats = self._root @ self._root.T
+        return covariance
+
+    @cached_property
+    def score_map(self) -> Floats:
+        score_map = self.features.copy()
+        score_map[self.compared.rows] -= self._kept
+        return score_map
+
+    @cached_property
+    def _root(self) -> Floats:
+        """(k, k) root of Cov(theta) = S^-1."""
+        information = self.compared.features.T @ self._kept / self.prior.items
+        return PositiveDefinite(0.5 * (information + information.T), 1.0 / self.prior.coefficients).inverse_root()
+
+    @cached_property
+    def _kept(self) -> Floats:
+        """(t, k) X - A X / item_variance on the compared items."""
+        return self._items.without_mean(self.compared.features)
+
+    @cached_property
+    def _items(self) -> ItemCovariance:
+        return ItemCovariance(self.compared.pairs, self.mean[self.compared.rows], self.prior.items)
+
+
+@compiled
+def place_block(block: Floats, rows: Integers, matrix: Floats) -> None:
+    """matrix[rows][:, rows] = block, in place."""
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[0]):
+            matrix[rows[row], rows[column]] = block[row, column]

@@ -1,0 +1,76 @@
+"""A = (I / item_variance + L)^-1 over the compared items: its diagonal, products with it, or all of it.
+
+t  compared items     L (t, t) Laplacian of the answered pairs, weights sigma' at the given scores
+
+A 1 = item_variance 1, so what is solved for is without its mean, which converges faster.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.models.cholesky import invert
+from ordinate.learning.models.inverse_diagonal import adjacency, inverse_diagonal
+from ordinate.learning.models.likelihood import PairCounts
+from ordinate.learning.models.pair_loops import laplacian_columns, likelihood, solve_columns
+
+_SMALL = 1000
+"""Up to here an inverse is quicker than 64 columns at a time."""
+_FITS = 12_000
+"""Up to here an inverse fits in memory, at 1.2 GB."""
+_ACCURATE = 1e-6
+"""Of a variance, so that a standard error is within half of that."""
+_FEW_PRODUCTS = 12
+"""More would take longer than the inverse, and more digits than float32 has."""
+_MOST_PRODUCTS = 10_000
+
+
+class ItemCovariance:
+    def __init__(self, pairs: PairCounts, scores: Floats, item_variance: float) -> None:
+        self.pairs, self.item_variance, self.items = pairs, item_variance, len(scores)
+        _, _, self.weight, self.degree = likelihood(*pairs, scores)
+
+    def without_mean(self, columns: Floats) -> Floats:
+        """(t, c) (I - A / item_variance) columns = A L columns: accurate also where columns share a large offset."""
+        flow = laplacian_columns(self.pairs.left, self.pairs.right, self.weight, columns)
+        return self._solve(flow)
+
+    def times(self, vector: Floats) -> Floats:
+        """(t,) A @ vector."""
+        mean = vector.mean() if self.items else 0.0
+        product: Floats = self._solve((vector - mean)[:, None])[:, 0] + self.item_variance * mean
+        return product
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """(t,) each within a millionth of itself."""
+        if self.items <= _SMALL:
+            return np.diagonal(self.dense(np.arange(self.items), self.items)).copy()
+        precision = 1.0 / self.item_variance
+        graph = adjacency(self.pairs.left, self.pairs.right, self.weight, self.items)
+        system = (*graph, self.degree + precision, precision)
+        # The condition of A, divided by its diagonal on both sides, is at most this, times float32's rounding.
+        rounding = 2.0 * float((self.degree + precision).max()) / precision * float(np.finfo(np.float32).eps)
+        work = np.empty((self.items, 64), dtype=np.float32)
+        found, converged = inverse_diagonal(*system, work, rounding, _ACCURATE, _FEW_PRODUCTS)
+        if converged:
+            return found
+        if self.items <= _FITS:
+            return np.diagonal(self.dense(np.arange(self.items), self.items)).copy()
+        return inverse_diagonal(*system, np.empty((self.items, 64)), 0.0, _ACCURATE, _MOST_PRODUCTS)[0]
+
+    def dense(self, rows: Integers, size: int) -> Floats:
+        """(size, size) A with the compared items at these rows, among others that nobody compared."""
+        matrix = np.zeros((size, size))
+        matrix.flat[:: size + 1] = 1.0 / self.item_variance
+        matrix[rows[self.pairs.left], rows[self.pairs.right]] = -self.weight
+        matrix[rows, rows] += self.degree
+        invert(matrix)
+        return matrix
+
+    def _solve(self, right: Floats) -> Floats:
+        pairs = self.pairs
+        return solve_columns(pairs.left, pairs.right, self.weight, self.degree, self.item_variance, right)

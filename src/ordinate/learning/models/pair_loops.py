@@ -1,0 +1,222 @@
+"""The compiled loops over distinct pairs: counting them, their likelihood, and products with their Laplacian.
+
+n  items     p  distinct pairs, left < right, sorted     k  columns     L = sum of weight * z z^T,  z = e_left - e_right
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ordinate.compiled import compiled
+from ordinate.data.arrays import Floats, Integers
+
+_FINE = 1e-25
+"""Of a squared residual in posterior standard deviations, as the preconditioner knows them. They are larger where few
+or weak pairs hold items together, so more is left there than this says. Much less than this may be rounding."""
+
+
+@compiled
+def count_pairs(
+    left: Integers, right: Integers, outcome: Floats, items: int
+) -> tuple[Integers, Integers, Floats, Floats]:
+    """Distinct pairs low < high in ascending order, how often each was asked, and the wins of its low item.
+
+    Two passes of a counting sort: O(T + items), and the sums of a pair run in log order.
+    """
+    total = left.shape[0]
+    by_high, by_both = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
+    for digit in range(2):
+        place = np.zeros(items + 1, dtype=np.int64)
+        for answer in range(total):
+            key = max(left[answer], right[answer]) if digit == 0 else min(left[answer], right[answer])
+            place[key + 1] += 1
+        for item in range(items):
+            place[item + 1] += place[item]
+        for step in range(total):
+            answer = step if digit == 0 else by_high[step]
+            key = max(left[answer], right[answer]) if digit == 0 else min(left[answer], right[answer])
+            if digit == 0:
+                by_high[place[key]] = answer
+            else:
+                by_both[place[key]] = answer
+            place[key] += 1
+    low, high = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
+    asked, wins = np.zeros(total), np.zeros(total)
+    last = -1
+    for step in range(total):
+        answer = by_both[step]
+        swapped = left[answer] > right[answer]
+        i, j = (right[answer], left[answer]) if swapped else (left[answer], right[answer])
+        if last < 0 or low[last] != i or high[last] != j:
+            last += 1
+            low[last], high[last] = i, j
+        asked[last] += 1.0
+        wins[last] += 1.0 - outcome[answer] if swapped else outcome[answer]
+    count = last + 1
+    return low[:count].copy(), high[:count].copy(), asked[:count].copy(), wins[:count].copy()
+
+
+@compiled
+def centre(features: Floats, number: Integers, sets: int) -> None:
+    """Take from features (n, k), in place, their mean over each set of items; number (n,) is an item's set."""
+    items, columns = features.shape
+    size, mean = np.zeros(sets), np.zeros((sets, columns))
+    # Rows on their own, since two indices in the inner loop would keep it from being vectorised.
+    for item in range(items):
+        size[number[item]] += 1.0
+        row, total = features[item], mean[number[item]]
+        for column in range(columns):
+            total[column] += row[column]
+    for one in range(sets):
+        mean[one] /= size[one]
+    for item in range(items):
+        row, middle = features[item], mean[number[item]]
+        for column in range(columns):
+            row[column] -= middle[column]
+
+
+@compiled
+def likelihood(
+    left: Integers, right: Integers, asked: Floats, wins: Floats, scores: Floats
+) -> tuple[float, Floats, Floats, Floats]:
+    """log-likelihood, its gradient by item (n,), the weights asked * sigma'(m) (p,), their sums by item (n,).
+
+    The sum keeps what its rounding drops (Kahan 1965): near the maximum, steps are judged by its last digits.
+    """
+    value, dropped = 0.0, 0.0
+    slope, degree, weight = np.zeros(scores.shape[0]), np.zeros(scores.shape[0]), np.empty(left.shape[0])
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        margin = scores[i] - scores[j]
+        decay = math.exp(-abs(margin))
+        share = 1.0 / (1.0 + decay)
+        chance = share if margin >= 0.0 else decay * share
+        lost = wins[pair] if margin < 0.0 else asked[pair] - wins[pair]
+        term = dropped - lost * abs(margin) - asked[pair] * math.log1p(decay)
+        before, value = value, value + term
+        dropped = term - (value - before)
+        push = wins[pair] - asked[pair] * chance
+        slope[i] += push
+        slope[j] -= push
+        weight[pair] = asked[pair] * decay * share * share
+        degree[i] += weight[pair]
+        degree[j] += weight[pair]
+    return value, slope, weight, degree
+
+
+@compiled
+def laplacian_product(left: Integers, right: Integers, weight: Floats, vector: Floats, product: Floats) -> None:
+    """product (n,) = L @ vector."""
+    product[:] = 0.0
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        flow = weight[pair] * (vector[i] - vector[j])
+        product[i] += flow
+        product[j] -= flow
+
+
+@compiled
+def conjugate_gradients(
+    features: Floats,
+    left: Integers,
+    right: Integers,
+    weight: Floats,
+    degree: Floats,
+    theta_precision: float,
+    item_variance: float,
+    schur_inverse: Floats,
+    theta_pull: Floats,
+    item_pull: Floats,
+    slope: Floats,
+    tolerance: float,
+    most: int,
+) -> tuple[Floats, Floats, Floats]:
+    """The Newton direction of theta (k,), of the items' tensions and of the scores (n,), by conjugate gradients.
+
+    An item's term is item_variance * its tension. Solves H x = g for x = (theta, terms) by products with
+    H = [[theta_precision I + X^T L X, X^T L], [L X, I / item_variance + L]]; g = (theta_pull + X^T slope, item_pull +
+    slope); the preconditioner has the diagonal of L in its place, solved by
+    blocks: schur_inverse (k, k) is the inverse of theta_precision I + X^T diag(degree / (1 + item_variance degree)) X,
+    or near it. With item_variance 0 there are no terms, and all of this is of theta alone.
+    Stops once the squared preconditioned residual is `tolerance` times what it was or, with tolerance 0, a hundredth of
+    it and, closer to the maximum, as much less as keeps Newton's convergence quadratic; or after `most` products.
+    The gradient by item must sum to 0, as H keeps it: constants are eigenvectors that the preconditioner knows.
+    """
+    items, columns = features.shape
+    share = 1.0 / (1.0 + item_variance * degree)
+    drag = item_variance * degree * share
+    theta, tension, scores = np.zeros(columns), np.zeros(items), np.zeros(items)
+    theta_rest, slope_rest, item_rest = theta_pull.copy(), slope.copy(), item_pull + slope
+    theta_way, tension_way, score_way = np.zeros(columns), np.zeros(items), np.zeros(items)
+    flow, before, first = np.empty(items), 0.0, 0.0
+    for step in range(most):
+        # The residual is (theta_rest + X^T slope_rest, item_rest). Kept apart, and with the scores that theta moves
+        # kept too, a step takes one product with X^T, here, and one with X.
+        held = slope_rest - drag * item_rest
+        theta_next = schur_inverse @ (theta_rest + features.T @ held)
+        moved = features @ theta_next
+        tension_next = share * (item_rest - degree * moved)
+        tension_next -= tension_next.mean()
+        size = float(theta_rest @ theta_next + slope_rest @ moved + item_variance * (item_rest @ tension_next))
+        if step == 0:
+            first = size
+        if size <= (first * tolerance if tolerance > 0.0 else max(0.01 * first * min(1.0, first), _FINE)):
+            break
+        keep = size / before if step else 0.0
+        theta_way = theta_next + keep * theta_way
+        for item in range(items):  # here and below, one pass where array expressions would make several
+            tension_way[item] = tension_next[item] + keep * tension_way[item]
+            score_way[item] = moved[item] + item_variance * tension_next[item] + keep * score_way[item]
+        laplacian_product(left, right, weight, score_way, flow)
+        bend = theta_precision * (theta_way @ theta_way) + item_variance * (tension_way @ tension_way)
+        length = size / float(bend + score_way @ flow)
+        theta += length * theta_way
+        theta_rest -= length * theta_precision * theta_way
+        for item in range(items):
+            tension[item] += length * tension_way[item]
+            scores[item] += length * score_way[item]
+            slope_rest[item] -= length * flow[item]
+            item_rest[item] -= length * (tension_way[item] + flow[item])
+        before = size
+    return theta, tension, scores
+
+
+@compiled
+def laplacian_columns(left: Integers, right: Integers, weight: Floats, columns: Floats) -> Floats:
+    """(n, c) L @ columns, from the differences of rows, so that an offset of all rows costs no digits."""
+    product = np.zeros_like(columns)
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        for column in range(columns.shape[1]):
+            flow = weight[pair] * (columns[i, column] - columns[j, column])
+            product[i, column] += flow
+            product[j, column] -= flow
+    return product
+
+
+@compiled
+def solve_columns(
+    left: Integers, right: Integers, weight: Floats, degree: Floats, item_variance: float, columns: Floats
+) -> Floats:
+    """(n, c) (I / item_variance + L)^-1 @ columns, for columns that each sum to 0."""
+    nothing, solved = np.empty((degree.shape[0], 0)), np.empty_like(columns)
+    for column in range(columns.shape[1]):
+        _, tension, _ = conjugate_gradients(
+            nothing,
+            left,
+            right,
+            weight,
+            degree,
+            0.0,
+            item_variance,
+            np.empty((0, 0)),
+            np.empty(0),
+            np.zeros(degree.shape[0]),
+            columns[:, column].copy(),
+            1e-26,
+            10_000,
+        )
+        solved[:, column] = item_variance * tension
+    return solved

@@ -1,0 +1,39 @@
+"""Sequential posterior updates: each answer's estimate is the prior of the next (the paper, appendix on BayesGURO).
+
+    X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     O(k^2) per answer
+
+Nothing is fitted again: an answer moves mean and covariance once, with the curvature at its own estimate. The cross
+terms of theta and zeta are dropped, as in `factored`. Unlike in the other models, the order of the answers matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinate.data.arrays import Floats
+from ordinate.learning.linear_scores import linear_scores
+from ordinate.learning.models import Answers
+from ordinate.learning.models.cholesky import root_of
+from ordinate.learning.models.one_by_one import replay_sequential
+from ordinate.learning.posterior import Posterior, Spread, factored
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """The contextual model, or with an item variance above 0 the hybrid one, by one Laplace step per answer."""
+
+    coefficient_variance: float = 2.0
+    item_variance: float = 0.0
+
+    def fit(self, features: Floats, answers: Answers) -> Posterior:
+        items, columns = features.shape
+        theta, covariance = np.zeros(columns), self.coefficient_variance * np.eye(columns)
+        zeta, residual = np.zeros(items), np.full(items, self.item_variance)
+        replay_sequential(np.ascontiguousarray(features), *answers, theta, covariance, zeta, residual)
+
+        def spread() -> Spread:
+            return factored(covariance, features, root_of(covariance), residual)
+
+        return Posterior(linear_scores(features, theta) + zeta, theta, spread, self.item_variance)

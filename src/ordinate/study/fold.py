@@ -1,0 +1,381 @@
+"""The fold: what a log says, entry by entry. Everything about a study follows from its items, its settings and this.
+
+An undo is an entry like any other, so an answer taken back, an item excluded and included again, another process's
+answers and a study opened anew all come out of the same few rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.comparisons import ANSWERS, OUTCOME_VALUES, Comparison
+from ordinate.data.items import Items
+from ordinate.data.joining import joined, require_same_grouping
+from ordinate.data.pairs import AllPairs
+from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
+from ordinate.storage import Entry
+from ordinate.study.rules import Rules, changed
+
+_SUPPOSED = 1 << 40
+
+
+class State:
+    """What the entries so far amount to.
+
+    position             of the last entry
+    items, rows, group   all items, id -> row, and the code of each item's group (n,)
+    queries              the `ask` entries: query number k is queries[k - 1]
+    answered             query number -> its `answer` entry, unless taken back
+    withdrawn            numbers of withdrawn queries
+    expired              numbers of queries whose lease ended before there was an answer
+    leases               query number -> when its lease ends, of open queries that have one
+    of_pair              two ids in order -> numbers of the queries that asked the pair
+    newest_asked         annotator -> the number of their newest query
+    repeats              numbers of the queries that ask an earlier one's pair again on purpose
+    keys                 what tells a repeated request from a new answer -> the `answer` entry, taken back or not
+    rules                what the owner has set
+    links, revoked       id -> `link` entry, and the ids of those that are not valid any more
+    epoch                rises whenever the effective comparisons change in another way than by growing at the end
+    items_epoch          rises whenever the items, or which of them are excluded, change
+    """
+
+    def __init__(self) -> None:
+        self.position = 0
+        self.items = Items(ids=())
+        self.rows: dict[str, int] = {}
+        self.group: Integers = np.empty(0, dtype=np.int64)
+        self.queries: list[Entry] = []
+        self.answered: dict[int, Entry] = {}
+        self.withdrawn: set[int] = set()
+        self.expired: set[int] = set()
+        self.leases: dict[int, str] = {}
+        self.of_pair: dict[tuple[str, str], list[int]] = {}
+        self.newest_asked: dict[str | None, int] = {}
+        self.repeats: list[int] = []
+        self.keys: dict[str, Entry] = {}
+        self.rules = Rules()
+        self.links: dict[str, Entry] = {}
+        self.revoked: set[str] = set()
+        self.excluded_items: dict[str, None] = {}
+        self.excluded_annotators: dict[str, None] = {}
+        self.epoch = 0
+        self.items_epoch = 0
+        self._group_codes: dict[str, int] = {}
+        self._open: dict[int, Entry] = {}
+        self._supposed = 0
+        self._told: dict[str | None, list[int]] = {}
+        self._answers_of: dict[str | None, int] = {}
+        # Answers, skips and records that were not taken back, by position.
+        self._live: dict[int, Entry] = {}
+        self._live_of: dict[str | None, dict[int, Entry]] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what was only kept to be fast."""
+        self.items_epoch += 1
+        self._active: Integers | None = None
+        self._all_pairs: AllPairs | None = None
+        self._seen: dict[str | None, Comparisons] = {}
+        self._unseen: dict[str | None, tuple[int, AllPairs]] = {}
+        self._forget_effective()
+
+    def _forget_effective(self) -> None:
+        self.epoch += 1
+        self._effective: Comparisons | None = None
+
+    def apply(self, entries: Iterable[Entry], items: Callable[[int], Items]) -> None:
+        """Take in the next entries; `items` gives the items that an add-items entry added.
+
+        Raises NotAStudy where an entry does not fit those before it; the state is of no use then.
+        """
+        for entry in entries:
+            if entry.position != self.position + 1:
+                raise NotAStudy(f"the log is damaged: entry {entry.position} follows entry {self.position}")
+            try:
+                self._apply(entry, items)
+            except (LookupError, TypeError, ValueError) as error:
+                raise NotAStudy(f"the log is damaged: entry {entry.position} does not fit those before it") from error
+            self.position = entry.position
+
+    def _apply(self, entry: Entry, items: Callable[[int], Items]) -> None:
+        match entry.kind:
+            case "ask":
+                self.queries.append(entry)
+                number = len(self.queries)
+                if entry.query != number:
+                    raise ValueError(f"query {entry.query} comes where {number} should")
+                self._require_items(entry)
+                self._ask(number, entry)
+            case "answer":
+                number = _number(entry)
+                if number in self.expired:
+                    self.expired.remove(number)
+                else:
+                    self._close(number)
+                self.answered[number] = entry
+                self._told.setdefault(entry.annotator, []).append(number)
+                if entry.key is not None:
+                    self.keys[entry.key] = entry
+                self._add(entry)
+            case "withdraw":
+                self._close(number := _number(entry))
+                self.withdrawn.add(number)
+            case "expire":
+                self._close(number := _number(entry))
+                self.expired.add(number)
+            case "show":
+                number = _number(entry)
+                if number not in self._open:
+                    raise LookupError(f"query {number} is not open")
+                self._lease(number, entry.expires_at)
+            case "retract":
+                self._retract(_number(entry))
+                self._lease(_number(entry), entry.expires_at)
+            case "record":
+                self._add(entry)
+            case "add-items":
+                self._add_items(items(entry.position))
+            case "exclude-item":
+                self.excluded_items[self.items.ids[self.rows[_text(entry.left)]]] = None
+                self.forget()
+            case "include-item":
+                del self.excluded_items[_text(entry.left)]
+                self.forget()
+            case "exclude-annotator":
+                self.excluded_annotators[_text(entry.annotator)] = None
+                self._forget_effective()
+            case "include-annotator":
+                del self.excluded_annotators[_text(entry.annotator)]
+                self._forget_effective()
+            case "set":
+                self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
+            case "link":
+                self.links[_text(entry.name)] = entry
+            case "revoke":
+                self.revoked.add(_text(self.links[_text(entry.name)].name))
+            case _:
+                raise ValueError(f"unknown kind {entry.kind!r}")
+
+    def _ask(self, number: int, entry: Entry) -> None:
+        self._open[number] = entry
+        self._lease(number, entry.expires_at)
+        self.of_pair.setdefault(pair_of(entry), []).append(number)
+        self.newest_asked[entry.annotator] = number
+        if entry.repeat_of is not None:
+            self.repeats.append(number)
+
+    def _close(self, number: int) -> None:
+        del self._open[number]
+        self.leases.pop(number, None)
+
+    def _lease(self, number: int, until: str | None) -> None:
+        if until is not None:
+            self.leases[number] = until
+
+    def _require_items(self, entry: Entry) -> None:
+        if entry.left not in self.rows or entry.right not in self.rows:
+            raise LookupError(f"no items {entry.left!r}, {entry.right!r}")
+
+    def _add(self, entry: Entry) -> None:
+        self._require_items(entry)
+        if entry.answer not in ANSWERS:
+            raise ValueError(f"unknown answer {entry.answer!r}")
+        self._live[entry.position] = entry
+        self._live_of.setdefault(entry.annotator, {})[entry.position] = entry
+        self._count(entry, 1)
+        if self._effective is not None and self._counts(entry):
+            self._effective.add(entry, self.rows)
+        if (seen := self._seen.get(entry.annotator)) is not None:
+            seen.add(entry, self.rows)
+
+    def _retract(self, number: int) -> None:
+        answer = self.answered.pop(number)
+        self._told[answer.annotator].remove(number)
+        del self._live[answer.position]
+        del self._live_of[answer.annotator][answer.position]
+        self._count(answer, -1)
+        self._open[number] = self.queries[number - 1]
+        self._seen.pop(answer.annotator, None)
+        self._unseen.pop(answer.annotator, None)
+        if self._counts(answer):
+            self._forget_effective()
+
+    def _count(self, entry: Entry, by: int) -> None:
+        if entry.answer != "skip":
+            self._answers_of[entry.annotator] = self._answers_of.get(entry.annotator, 0) + by
+
+    def _add_items(self, added: Items) -> None:
+        self.items = joined(self.items, added) if self.rows else added
+        for item in added.ids:
+            self.rows[item] = len(self.rows)
+        names = ("",) * len(added) if added.group is None else added.group
+        codes = [self._group_codes.setdefault(name, len(self._group_codes)) for name in names]
+        self.group = np.concatenate([self.group, np.array(codes, dtype=np.int64)])
+        self.forget()
+
+    @property
+    def active(self) -> Integers:
+        """(n,) the code of each item's group, -1 where the item is excluded."""
+        if self._active is None:
+            self._active = self.group.copy()
+            self._active[[self.rows[item] for item in self.excluded_items]] = -1
+        return self._active
+
+    @property
+    def all_pairs(self) -> AllPairs:
+        """Every pair that can be asked."""
+        if self._all_pairs is None:
+            self._all_pairs = AllPairs.of(self.active)
+        return self._all_pairs
+
+    @property
+    def effective(self) -> Comparisons:
+        """The comparisons that count, in the order of the log."""
+        if self._effective is None:
+            self._effective = Comparisons(filter(self._counts, self._live.values()), self.rows)
+        return self._effective
+
+    def seen(self, annotator: str | None) -> Comparisons:
+        """What this annotator answered, skipped or had recorded."""
+        if annotator not in self._seen:
+            self._seen[annotator] = Comparisons(self._live_of.get(annotator, {}).values(), self.rows)
+        return self._seen[annotator]
+
+    def unseen(self, annotator: str | None) -> AllPairs:
+        """All pairs less those that the annotator has seen."""
+        seen = self.seen(annotator)
+        done, pool = self._unseen.get(annotator, (0, self.all_pairs))
+        if done < len(seen):
+            left, right = seen.pairs
+            pool = pool.without(left[done:], right[done:])
+            self._unseen[annotator] = len(seen), pool
+        return pool
+
+    def open(self) -> list[Entry]:
+        """The queries that wait for an answer, oldest first, without those of excluded items and annotators."""
+        return [self._open[number] for number in sorted(self._open) if self.includes(self._open[number])]
+
+    def suppose(self, left: str, right: str, annotator: str | None) -> None:
+        """Go on as if this pair had been asked, until `suppose_nothing`."""
+        # Numbers that no query has and none had before: what was kept for other suppositions must not be found again.
+        self._supposed += 1
+        number = _SUPPOSED + self._supposed
+        self._open[number] = Entry(0, "ask", "", number, left, right, annotator=annotator)
+
+    def suppose_nothing(self) -> None:
+        for number in [number for number in self._open if number > _SUPPOSED]:
+            del self._open[number]
+
+    def newest_told(self, annotator: str | None) -> Entry:
+        """The query that this annotator answered or skipped last. Raises NothingToUndo."""
+        told = self._told.get(annotator)
+        if not told:
+            whose = "without a name" if annotator is None else f"of annotator {annotator!r}"
+            others = [repr(name) if name else "nobody named" for name, numbers in self._told.items() if numbers]
+            hint = f"; there are answers of {', '.join(others[:5])}" if others else ""
+            raise NothingToUndo(f"there is no answer {whose} that could be taken back{hint}")
+        return self.queries[told[-1] - 1]
+
+    def told(self, annotator: str | None) -> list[Entry]:
+        """The queries that this annotator answered or skipped, in that order."""
+        return [self.queries[number - 1] for number in self._told.get(annotator, ())]
+
+    def is_open(self, number: int) -> bool:
+        return number in self._open
+
+    def annotators(self) -> dict[str | None, int]:
+        """How many answers each annotator gave, skips and what was taken back aside."""
+        return {name: count for name, count in self._answers_of.items() if count}
+
+    def knows_annotator(self, name: str | None) -> bool:
+        return any(entry.annotator == name for entries in (self.queries, self._live.values()) for entry in entries)
+
+    def row(self, item: str, where: str = "") -> int:
+        """The row of an item. Raises UnknownItem; `where` opens the message."""
+        if item not in self.rows:
+            raise UnknownItem(f"{where}the study has no item {item!r}")
+        return self.rows[item]
+
+    def pairs(self, entries: Sequence[Entry]) -> tuple[Integers, Integers]:
+        """The rows of the items of entries."""
+        left = np.array([self.rows[_text(entry.left)] for entry in entries], dtype=np.int64)
+        return left, np.array([self.rows[_text(entry.right)] for entry in entries], dtype=np.int64)
+
+    def check_pair(self, comparison: Comparison, where: str = "") -> None:
+        """Raise where this study cannot hold the comparison; `where` opens the message."""
+        left, right = self.row(comparison.left, where), self.row(comparison.right, where)
+        if self.group[left] != self.group[right] and self.items.group is not None:
+            raise InvalidInput(
+                f"{where}item {comparison.left!r} is in group {self.items.group[left]!r} and {comparison.right!r} in "
+                f"{self.items.group[right]!r}; only items of one group are compared"
+            )
+
+    def group_codes(self, items: Items) -> Integers:
+        """(m,) the codes of the groups of other items; groups that the study does not have get further codes."""
+        require_same_grouping(self.items, items)
+        codes = dict(self._group_codes)
+        names = ("",) * len(items) if items.group is None else items.group
+        return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
+
+    def _counts(self, entry: Entry) -> bool:
+        return entry.answer != "skip" and self.includes(entry)
+
+    def includes(self, entry: Entry) -> bool:
+        return not (
+            entry.annotator in self.excluded_annotators
+            or entry.left in self.excluded_items
+            or entry.right in self.excluded_items
+        )
+
+
+class Comparisons:
+    """Answers as entries, and as columns that grow at the end: a view of the first k stays what it was."""
+
+    def __init__(self, entries: Iterable[Entry], rows: dict[str, int]) -> None:
+        self.entries: list[Entry] = []
+        self._pairs = np.empty((2, 64), dtype=np.int64)
+        self._outcomes = np.empty(64)
+        for entry in entries:
+            self.add(entry, rows)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def add(self, entry: Entry, rows: dict[str, int]) -> None:
+        place = len(self.entries)
+        if place == len(self._outcomes):
+            self._pairs = np.concatenate([self._pairs, np.empty_like(self._pairs)], axis=1)
+            self._outcomes = np.concatenate([self._outcomes, np.empty_like(self._outcomes)])
+        self._pairs[0, place] = rows[_text(entry.left)]
+        self._pairs[1, place] = rows[_text(entry.right)]
+        self._outcomes[place] = OUTCOME_VALUES.get(_text(entry.answer), np.nan)
+        self.entries.append(entry)
+
+    def first(self, count: int) -> tuple[Integers, Integers, Floats]:
+        """Left rows, right rows, and outcomes: 1 left, 0 right, 0.5 a tie."""
+        return self._pairs[0, :count], self._pairs[1, :count], self._outcomes[:count]
+
+    @property
+    def pairs(self) -> tuple[Integers, Integers]:
+        return self._pairs[0, : len(self)], self._pairs[1, : len(self)]
+
+
+def pair_of(entry: Entry) -> tuple[str, str]:
+    """The two ids, in order, whichever side is which."""
+    left, right = _text(entry.left), _text(entry.right)
+    return (left, right) if left < right else (right, left)
+
+
+def _number(entry: Entry) -> int:
+    if entry.query is None:
+        raise TypeError("no query number")
+    return entry.query
+
+
+def _text(value: str | None) -> str:
+    if value is None:
+        raise TypeError("no text")
+    return value

@@ -1,0 +1,258 @@
+"""What is believed after a log: state -> posterior and belief, as the models and the schedule of refits have it.
+
+A belief is a pure function of the items, the effective comparisons and the open queries. Its mean is a cold fit of the
+answers up to the last scheduled refit. Its covariance is that of the last scheduled renewal, with one rank-one update
+for each answer since, by the curvature at the mean of its day, and one for each open query. All that is kept here
+between calls is keyed by what it depends on, and may be dropped at any moment without changing a result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinate.algorithms import MANY_ITEMS, algorithm
+from ordinate.choosing.search import Bounds, Shortlist
+from ordinate.choosing.strategies import Situation
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.items import Items
+from ordinate.data.joining import require_same_features
+from ordinate.data.ordering import Ordering
+from ordinate.data.scaling import FeatureMap
+from ordinate.errors import InvalidInput
+from ordinate.learning import belief as beliefs
+from ordinate.learning.belief import Belief
+from ordinate.learning.expected_error import expected_error
+from ordinate.learning.models import Answers
+from ordinate.learning.posterior import Posterior
+from ordinate.storage import Settings
+from ordinate.study.fold import State
+from ordinate.study.schedule import last_refit, last_renewal, next_refit
+from ordinate.study.threads import one_thread
+
+
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    items_epoch: int
+    map: FeatureMap
+    features: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Refitted:
+    """The belief right after a refit, which saw this many answers; the covariance was renewed after `renewal`."""
+
+    epochs: tuple[int, int]
+    renewal: int
+    answers: int
+    belief: Belief
+
+
+class Inference:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._algorithm = algorithm(settings.algorithm)
+        self._every = self._algorithm.refit_every or settings.refit_every
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop everything that is kept to be fast."""
+        self._scaled: _Scaled | None = None
+        # The two newest fits: that of the last refit, and that of all answers.
+        self._fits: dict[tuple[int, int, int], Posterior] = {}
+        # Expected errors of fits of so many answers.
+        self._errors: dict[tuple[int, int, int], float] = {}
+        self._refitted: _Refitted | None = None
+        # How many answers were taken in since, and the belief then.
+        self._answered: tuple[_Refitted, int, Belief] | None = None
+        # That belief, the open queries that were taken in, and the belief then.
+        self._pending: tuple[Belief, tuple[int | None, ...], Belief] | None = None
+        # Upper bounds for the next search; they know by themselves which beliefs and pools they are right for.
+        self.bounds = Bounds()
+
+    def posterior(self, state: State) -> Posterior:
+        """The fit of all effective comparisons."""
+        return self._fit(state, len(state.effective))
+
+    def belief(self, state: State) -> Belief:
+        """What the next choice is based on."""
+        answered = self.answered(state)
+        queries = state.open()
+        numbers = tuple(entry.query for entry in queries)
+        base, done, belief = self._pending or (answered, (), answered)
+        if base is not answered or done != numbers[: len(done)]:
+            done, belief = (), answered
+        if len(done) < len(numbers):
+            for left, right in zip(*state.pairs(queries[len(done) :]), strict=True):
+                belief = beliefs.pending(belief, int(left), int(right))
+        self._pending = (answered, numbers, belief)
+        return belief
+
+    def situation(self, state: State, bounds: Bounds | Shortlist) -> Situation:
+        """What a strategy may look at."""
+        return _Situation(self, state, bounds)
+
+    def coefficients(self, state: State) -> Floats:
+        """(k,) theta of the newest scheduled refit."""
+        refit = last_refit(len(state.effective), len(state.items), self._every)
+        return self._fit(state, refit).coefficients
+
+    def features(self, state: State) -> Floats:
+        """(n, k) the scaled features of all items."""
+        return self._scale(state).features
+
+    def answered(self, state: State) -> Belief:
+        """The belief after all answers, without the open queries."""
+        return self._updated(state, self._after_refit(state), len(state.effective))
+
+    def _after_refit(self, state: State) -> _Refitted:
+        items, epochs = len(state.items), (state.items_epoch, state.epoch)
+        refit = last_refit(len(state.effective), items, self._every)
+        renewal = last_renewal(self._algorithm.model, refit, items, self._every)
+        at = self._refitted
+        if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
+            # The old belief goes first: there may be no memory for two.
+            self._refitted = self._answered = self._pending = at = None
+            fit = self._fit(state, renewal)
+            at = _Refitted(epochs, renewal, renewal, fit.spread.belief(fit.mean))
+        while at.answers < refit:
+            answers = next_refit(at.answers, items, self._every)
+            mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
+            # Settling spends the old belief, so nothing may remember it, even if it is interrupted.
+            self._refitted = self._answered = self._pending = None
+            at = _Refitted(epochs, renewal, answers, belief.settle(mean))
+        self._refitted = at
+        return at
+
+    def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
+        """The belief after the first `count` answers, of which the refit saw some."""
+        at, done, belief = self._answered or (refitted, refitted.answers, refitted.belief)
+        if at is not refitted or done > count:
+            done, belief = refitted.answers, refitted.belief
+        left, right, _ = state.effective.first(count)
+        for row in range(done, count):
+            belief = beliefs.update(belief, int(left[row]), int(right[row]))
+        self._answered = (refitted, count, belief)
+        return belief
+
+    def expected_error(self, state: State, count: int | None = None) -> float:
+        """Of the ordering by all answers, or by the first `count`."""
+        return self._expected_error(state, len(state.effective) if count is None else count)
+
+    def error_history(self, state: State, most: int) -> list[tuple[int, float]]:
+        """(answers, expected error) at up to 21 even steps, of which at most `most` are computed now, newest first."""
+        total, step = len(state.effective), 5
+        while total > 20 * step:
+            step *= 2
+        points: list[tuple[int, float]] = []
+        for count in range(total - total % step, -1, -step):
+            if (state.items_epoch, state.epoch, count) not in self._errors:
+                if most == 0:
+                    continue
+                most -= 1
+            points.append((count, self._expected_error(state, count)))
+        return points[::-1]
+
+    def _expected_error(self, state: State, count: int) -> float:
+        key = (state.items_epoch, state.epoch, count)
+        if key not in self._errors:
+            with one_thread():
+                fit = self._fit(state, count)
+                error = expected_error(fit.spread.belief(fit.mean), state.active)
+            kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
+            self._errors = {**kept, key: error}
+        return self._errors[key]
+
+    def ordering(self, state: State, items: Items | None) -> Ordering:
+        """The study's own items, or the given ones."""
+        with one_thread():
+            if items is not None:
+                return _ordered(items, np.arange(len(items)), *self._place(state, items))
+            scores, errors = self.posterior(state).centred(state.active)
+        rows = np.flatnonzero(state.active >= 0)
+        return _ordered(state.items, rows, scores[rows], errors[rows])
+
+    def _place(self, state: State, items: Items) -> tuple[Floats, Floats]:
+        """Scores and standard errors, each (m,), of any items: the study's own keep theirs, others go by features."""
+        require_same_features(state.items, items)
+        groups = state.group_codes(items)
+        posterior = self.posterior(state)
+        features = self._scale(state).map.transform(items.features)
+        scores, errors = posterior.predict(features, groups, state.active)
+        known = [(place, state.rows[item]) for place, item in enumerate(items.ids) if item in state.rows]
+        places, rows = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        if (moved := np.flatnonzero(groups[places] != state.group[rows])).size:
+            item = items.ids[places[moved[0]]]
+            raise InvalidInput(f"item {item!r} is in another group in the study; give it that group, or another id")
+        own_scores, own_errors = posterior.centred(state.active)
+        counted = state.active[rows] >= 0
+        scores[places[counted]] = own_scores[rows[counted]]
+        errors[places[counted]] = own_errors[rows[counted]]
+        return scores, errors
+
+    def _fit(self, state: State, count: int) -> Posterior:
+        key = (state.items_epoch, state.epoch, count)
+        fit = self._fits.pop(key, None)
+        if fit is None:
+            with one_thread():
+                fit = self._algorithm.model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+            newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
+            self._fits = dict(newest[-1:])
+        self._fits[key] = fit
+        return fit
+
+    def _scale(self, state: State) -> _Scaled:
+        if self._scaled is None or self._scaled.items_epoch != state.items_epoch:
+            items = state.items
+            counted = state.active >= 0
+            used = FeatureMap.fit(
+                items.features,
+                items.feature_names is not None,
+                self._settings.scaling,
+                counted if counted.any() else ~counted,
+            )
+            # Of many items one copy in float32 is kept, and nothing else of that size is made (`ProjectedBelief`).
+            kept = np.float32 if len(items) > MANY_ITEMS else np.float64
+            self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features, kept))
+        return self._scaled
+
+
+@dataclass(frozen=True)
+class _Situation:
+    inference: Inference
+    state: State
+    kept: Bounds | Shortlist
+
+    def belief(self) -> Belief:
+        return self.inference.belief(self.state)
+
+    def answered(self) -> Belief:
+        return self.inference.answered(self.state)
+
+    def bounds(self) -> Bounds | Shortlist:
+        return self.kept
+
+    def coefficients(self) -> Floats:
+        return self.inference.coefficients(self.state)
+
+    def features(self) -> Floats:
+        return self.inference.features(self.state)
+
+    def asked(self) -> tuple[Integers, Integers]:
+        answered, waiting = self.state.effective.pairs, self.state.pairs(self.state.open())
+        return np.concatenate([answered[0], waiting[0]]), np.concatenate([answered[1], waiting[1]])
+
+
+def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Ordering:
+    """Group after group as they first appear, each from high to low; equal scores keep the order of the items."""
+    group = None if items.group is None else [items.group[row] for row in rows]
+    codes: dict[str, int] = {}
+    first = np.array([codes.setdefault(name, len(codes)) for name in group or [""] * len(rows)], dtype=np.int64)
+    order = np.lexsort((-scores, first))
+    return Ordering(
+        ids=tuple(items.ids[row] for row in rows[order]),
+        scores=scores[order],
+        standard_errors=errors[order],
+        group=None if group is None else tuple(group[place] for place in order),
+    )

@@ -1,0 +1,203 @@
+"""Rank-one updates against refactorisation, pending pairs, expected error against sampling."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from ordinate.data.pairs import members
+from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
+from ordinate.learning.expected_error import expected_error
+from ordinate.learning.logistic import logistic_slope
+
+
+def random_dense(rng: np.random.Generator, n: int) -> tuple[DenseBelief, np.ndarray]:
+    root = rng.normal(size=(n, n))
+    covariance = root @ root.T / n + 0.1 * np.eye(n)
+    return DenseBelief(rng.normal(size=n), covariance, np.empty((n, 0))), covariance
+
+
+def random_factored(rng: np.random.Generator, n: int, k: int, residual: float) -> tuple[FactoredBelief, np.ndarray]:
+    factor, own = rng.normal(size=(n, k)), residual * rng.random(n)
+    return FactoredBelief(rng.normal(size=n), factor, own), factor @ factor.T + np.diag(own)
+
+
+def full(belief: Belief) -> np.ndarray:
+    rows = np.arange(len(belief.mean))
+    return belief.covariance(rows, rows) + np.diag(belief.residual)
+
+
+def contrasts(n: int) -> np.ndarray:
+    left, right = np.triu_indices(n, 1)
+    z = np.zeros((len(left), n))
+    z[np.arange(len(left)), left] = 1.0
+    z[np.arange(len(left)), right] = -1.0
+    return z
+
+
+@pytest.mark.parametrize("kind", ["dense", "factored"])
+def test_updates_equal_refactorisation(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    belief: Belief
+    belief, covariance = random_dense(rng, 9) if kind == "dense" else random_factored(rng, 9, 9, 0.0)
+    mean = belief.mean
+    precision = np.linalg.inv(covariance)
+    for _ in range(25):
+        i, j = rng.choice(9, 2, replace=False)
+        belief = update(belief, int(i), int(j))
+        z = np.zeros(9)
+        z[i], z[j] = 1.0, -1.0
+        slope = 1 / (2 + np.exp(mean[i] - mean[j]) + np.exp(mean[j] - mean[i]))
+        precision = precision + slope * np.outer(z, z)
+        np.testing.assert_allclose(full(belief), np.linalg.inv(precision), atol=1e-9)
+        np.testing.assert_allclose(belief.variance, np.diagonal(np.linalg.inv(precision)), atol=1e-9)
+    np.testing.assert_array_equal(belief.mean, mean)
+
+
+@pytest.mark.parametrize("pieces", [2, 20])
+@pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
+def test_settling_moves_the_mean_and_nothing_else(kind: str, pieces: int) -> None:
+    rng = np.random.default_rng(6)
+    belief: Belief
+    belief, _ = random_dense(rng, 9) if kind == "dense" else random_factored(rng, 9, 4, float(kind == "hybrid"))
+    for _ in range(pieces):
+        belief = update(belief, *rng.choice(9, 2, replace=False))
+    before, mean = full(belief), rng.normal(size=9)
+    after = belief.settle(mean)
+    np.testing.assert_allclose(full(after), before, atol=1e-12)
+    np.testing.assert_array_equal(after.mean, mean)
+    assert not after.history.continues(belief.history)
+    if kind == "dense":
+        assert after.factor.shape[1] == (2 if pieces == 2 else 0)
+
+
+def test_factored_update_with_residuals_drops_the_cross_terms_only() -> None:
+    rng = np.random.default_rng(1)
+    belief, _ = random_factored(rng, 6, 3, 1.0)
+    i, j, slope = 1, 4, 0.2
+    after = belief.shrink(i, j, slope)
+    z = np.zeros(6)
+    z[i], z[j] = 1.0, -1.0
+    shared = belief.factor @ belief.factor.T
+    total = z @ full(belief) @ z
+    expected = shared - slope / (1 + slope * total) * np.outer(shared @ z, shared @ z)
+    np.testing.assert_allclose(after.factor @ after.factor.T, expected, atol=1e-12)
+    own = belief.residual.copy()
+    own[[i, j]] -= slope * own[[i, j]] ** 2 / (1 + slope * total)
+    np.testing.assert_allclose(after.residual, own, atol=1e-15)
+    assert belief.residual[i] > after.residual[i], "a belief is a value: the old one stays as it was"
+
+
+@pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
+def test_difference_is_that_of_the_full_covariance(kind: str) -> None:
+    rng = np.random.default_rng(2)
+    belief: Belief
+    belief, _ = random_dense(rng, 7) if kind == "dense" else random_factored(rng, 7, 3, float(kind == "hybrid"))
+    belief = pending(update(belief, 0, 3), 2, 5)
+    left, right = np.triu_indices(7, 1)
+    margins, variances = difference(belief, left, right)
+    z = contrasts(7)
+    np.testing.assert_allclose(margins, z @ belief.mean, atol=1e-12)
+    np.testing.assert_allclose(variances, np.einsum("pi,ij,pj->p", z, full(belief), z), atol=1e-12)
+    swapped = difference(belief, right, left)
+    np.testing.assert_array_equal(swapped[1], variances)
+    np.testing.assert_array_equal(swapped[0], -margins)
+
+
+def test_pending_is_close_to_the_expected_shrinkage_of_an_answer() -> None:
+    """At m = 4, v = 4 the expectation over scores and answers leaves about 0.86 v; sigma'(m) would leave 0.93 v."""
+    belief = FactoredBelief(np.array([4.0, 0.0]), np.array([[2.0], [0.0]]), np.zeros(2))
+    left_over = difference(pending(belief, 0, 1), np.array([0]), np.array([1]))[1][0] / 4.0
+
+    def posterior_variance(answer: int) -> tuple[float, float]:
+        def weight(x: float, power: int) -> float:
+            chance = 1 / (1 + np.exp(-x)) if answer else 1 / (1 + np.exp(x))
+            return float(x**power * chance * norm.pdf(x, 4, 2))
+
+        zeroth, first, second = (quad(weight, -16, 24, args=(power,))[0] for power in range(3))
+        return zeroth, second / zeroth - (first / zeroth) ** 2
+
+    expected = sum(chance * variance for chance, variance in map(posterior_variance, (0, 1))) / 4.0
+    assert left_over == pytest.approx(expected, abs=0.02)
+    assert left_over == pytest.approx(0.86, abs=0.01)
+    assert difference(update(belief, 0, 1), np.array([0]), np.array([1]))[1][0] / 4.0 == pytest.approx(0.93, abs=0.005)
+
+
+@pytest.mark.parametrize("kind", ["dense", "hybrid"])
+def test_samples_have_the_mean_and_covariance(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    belief: Belief
+    belief, _ = random_dense(rng, 4) if kind == "dense" else random_factored(rng, 4, 2, 1.0)
+    belief = update(belief, 0, 2)
+    draws = belief.sample(200_000, np.random.default_rng(4))
+    np.testing.assert_allclose(draws.mean(axis=0), belief.mean, atol=0.02)
+    np.testing.assert_allclose(np.cov(draws.T), full(belief), atol=0.05)
+
+
+@pytest.mark.parametrize("pieces", [0, 3, 40])
+@pytest.mark.parametrize("alike", [False, True])
+def test_draws_of_a_dense_belief_follow_its_answers_open_queries_and_refits(pieces: int, alike: bool) -> None:
+    """Few pieces stay apart at a refit, many go into the base; items that are known to be alike are drawn alike."""
+    rng, n = np.random.default_rng(7), 5
+    belief: Belief
+    belief, covariance = random_dense(rng, n)
+    if alike:
+        covariance[4], covariance[:, 4] = covariance[3], covariance[:, 3]
+        covariance[4, 4] = covariance[3, 3]
+        belief = DenseBelief(belief.mean, covariance, np.empty((n, 0)))
+    belief.sample(1, rng)
+    for _ in range(pieces):
+        belief = update(belief, *rng.choice(n, 2, replace=False))
+    belief = pending(update(belief.settle(rng.normal(size=n)), 0, 3), 1, 2)
+    belief = belief.shrink(2, 3, 0.0)  # an answer that was certain
+    wanted, draws = full(belief), belief.sample(400_000, np.random.default_rng(8))
+    scale = np.sqrt(np.outer(np.diagonal(wanted), np.diagonal(wanted)))
+    np.testing.assert_allclose((np.cov(draws.T) - wanted) / scale, 0.0, atol=0.008)
+    np.testing.assert_allclose((draws.mean(axis=0) - belief.mean) / np.sqrt(np.diagonal(wanted)), 0.0, atol=0.006)
+    if alike:
+        np.testing.assert_allclose(draws[:, 3] - belief.mean[3], draws[:, 4] - belief.mean[4], atol=1e-6)
+
+
+def test_draws_of_a_dense_belief_are_those_of_one_made_anew() -> None:
+    """What was drawn before, and from which belief on the way, decides nothing."""
+    fit, _ = random_dense(np.random.default_rng(9), 6)
+    again = DenseBelief(fit.mean, fit.base.copy(), fit.factor)
+    for i, j in ((0, 1), (2, 5), (1, 4)):
+        fit.sample(3, np.random.default_rng(0))
+        fit, again = fit.shrink(i, j, 0.2), again.shrink(i, j, 0.2)
+    np.testing.assert_array_equal(fit.sample(9, np.random.default_rng(1)), again.sample(9, np.random.default_rng(1)))
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("kind", ["dense", "hybrid"])
+def test_expected_error_is_the_mean_probability_of_the_wrong_order(kind: str, grouped: bool) -> None:
+    rng = np.random.default_rng(5)
+    n = 60
+    belief: Belief
+    belief, _ = random_dense(rng, n) if kind == "dense" else random_factored(rng, n, 3, 1.0)
+    group = rng.integers(-1, 4, n) if grouped else np.zeros(n, dtype=np.int64)
+    left, right = np.triu_indices(n, 1)
+    inside = (group[left] == group[right]) & (group[left] >= 0)
+    z = contrasts(n)[inside]
+    margin, variance = z @ belief.mean, np.einsum("pi,ij,pj->p", z, full(belief), z)
+    assert expected_error(belief, group) == pytest.approx(
+        norm.cdf(-np.abs(margin) / np.sqrt(variance)).mean(), abs=1e-10
+    )
+
+
+def test_expected_error_without_uncertainty_counts_equal_scores_half() -> None:
+    belief = FactoredBelief(np.array([1.0, 1.0, 0.0]), np.zeros((3, 1)), np.zeros(3))
+    assert expected_error(belief, np.zeros(3, dtype=np.int64)) == pytest.approx(1 / 6)
+    assert np.isnan(expected_error(belief, np.array([0, 1, -1])))
+
+
+def test_members_are_ascending_rows_of_each_group() -> None:
+    found = members(np.array([2, 0, -1, 2, 0, 7]))
+    assert [rows.tolist() for rows in found] == [[1, 4], [0, 3], [5]]
+    assert members(np.array([-1, -1])) == []
+
+
+def test_slope_of_the_logistic_does_not_overflow() -> None:
+    assert logistic_slope(0.0) == 0.25
+    assert logistic_slope(800.0) == 0.0
+    assert logistic_slope(-30.0) == pytest.approx(np.exp(-30.0))

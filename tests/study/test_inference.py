@@ -1,0 +1,172 @@
+"""What a choice is based on, rebuilt from plain parts: a cold fit, an update per answer, a piece per open query."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from ordinate.algorithms import ALGORITHMS
+from ordinate.choosing.search import Choice
+from ordinate.choosing.strategies import Situation
+from ordinate.choosing.strategies.subsampled import Subsampled
+from ordinate.data.items import Items
+from ordinate.data.pairs import AllPairs
+from ordinate.data.scaling import FeatureMap
+from ordinate.learning import belief as beliefs
+from ordinate.learning.models import Answers, Model
+from ordinate.learning.models.contextual import Contextual
+from ordinate.learning.models.factored import FactoredHybrid
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.models.independent import Independent
+from ordinate.study.schedule import last_refit, last_renewal, next_refit
+from ordinate.study.study import Study
+
+RNG = np.random.default_rng(0)
+FEATURES = RNG.normal(size=(20, 3))
+LEFT, RIGHT = np.triu_indices(20, 1)
+
+
+def study_after(algorithm: str, answers: int, refit_every: int | None = None) -> Study:
+    study = Study.create(Items([str(k) for k in range(20)], FEATURES), algorithm=algorithm, refit_every=refit_every)
+    rng = np.random.default_rng(1)
+    for left, step, winner in zip(
+        rng.integers(0, 20, answers), rng.integers(1, 20, answers), rng.integers(0, 2, answers), strict=True
+    ):
+        study.record([(str(left), str((left + step) % 20), ("left", "right")[winner])])
+    return study
+
+
+@pytest.mark.parametrize("algorithm", ["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "guro-independent"])
+def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> None:
+    study = study_after(algorithm, 107)
+    for name in ("ada", "bob", "cleo"):
+        study.ask(name)
+    answers = Answers(*study._state.effective.first(107))
+    scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
+    expected = ALGORITHMS[algorithm].model.fit(scaled, Answers(*(column[:100] for column in answers))).belief
+    for row in range(100, 107):
+        expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
+    for query in study.open_queries():
+        expected = beliefs.pending(expected, int(query.left), int(query.right))
+    found = study._inference.belief(study._state)
+    for one, other in zip(
+        beliefs.difference(found, LEFT, RIGHT), beliefs.difference(expected, LEFT, RIGHT), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("forget", [False, True])
+def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
+    monkeypatch: pytest.MonkeyPatch, forget: bool
+) -> None:
+    """Renewed after 100 of 117 answers, refitted after 110: H by hand, with each weight at the mean of its day."""
+    monkeypatch.setattr("ordinate.study.inference.last_renewal", lambda model, refit, items, every: refit - refit % 50)
+    study = study_after("guro-hybrid", 0)
+    rng = np.random.default_rng(2)
+    for left, step, winner in zip(
+        rng.integers(0, 20, 117), rng.integers(1, 20, 117), rng.integers(0, 2, 117), strict=True
+    ):
+        study.record([(str(left), str((left + step) % 20), ("left", "right")[winner])])
+        study._inference.belief(study._state)
+        if forget and step % 3 == 0:
+            study._forget()
+    found = study._inference.belief(study._state)
+
+    answers = Answers(*study._state.effective.first(117))
+    scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
+    means = {count: Hybrid().fit(scaled, Answers(*(part[:count] for part in answers))).mean for count in (100, 110)}
+    np.testing.assert_array_equal(found.mean, means[110])
+    precision = np.linalg.inv(2.0 * scaled @ scaled.T + np.eye(20))
+    for row, (i, j) in enumerate(zip(answers.left, answers.right, strict=True)):
+        day = means[110 if row >= 110 else 100]
+        z = np.eye(20)[i] - np.eye(20)[j]
+        precision += np.outer(z, z) / (2 + np.exp(day[i] - day[j]) + np.exp(day[j] - day[i]))
+    z = np.eye(20)[LEFT] - np.eye(20)[RIGHT]
+    expected = np.einsum("pi,ij,pj->p", z, np.linalg.inv(precision), z)
+    np.testing.assert_allclose(beliefs.difference(found, LEFT, RIGHT)[1], expected, rtol=1e-9)
+
+
+def test_renewals_are_refits_and_come_by_the_schedule() -> None:
+    def renewals(model: Model, items: int, upto: int, every: int | None = None) -> list[int]:
+        refits, answers = [0], 0
+        while (answers := next_refit(answers, items, every)) <= upto:
+            assert last_refit(answers, items, every) == answers
+            refits.append(answers)
+        found = [last_renewal(model, refit, items, every) for refit in refits]
+        assert set(found) <= set(refits)
+        assert all(renewal <= refit for renewal, refit in zip(found, refits, strict=True))
+        return sorted(set(found))
+
+    assert renewals(Hybrid(), 1000, 130) == [*range(101), 110, 120, 130]
+    assert renewals(Hybrid(), 2500, 2100) == list(range(0, 2101, 100))
+    assert renewals(Hybrid(), 6072, 3100) == [*range(0, 1000, 100), 1000, 2000, 3000]
+    assert renewals(Independent(), 6072, 2020, 30) == [0, 90, 180, 300, 390, 480, 600, 690, 780, 900, 990, 1980]
+    assert renewals(FactoredHybrid(), 100, 3000)[-4:] == [2970, 2980, 2990, 3000]
+    assert renewals(Contextual(), 6072, 150) == [*range(101), 125, 150]
+
+
+@pytest.mark.parametrize("algorithm", ["guro-hybrid-factored", "guro-contextual"])
+def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
+    monkeypatch: pytest.MonkeyPatch, algorithm: str
+) -> None:
+    study = study_after(algorithm, 0)
+    rng = np.random.default_rng(4)
+    ids = rng.permuted(np.tile(np.arange(20), (2345, 1)), axis=1)[:, :2]
+    study.record([(str(left), str(right), "left") for left, right in ids])
+    study._forget()
+    model = type(ALGORITHMS[algorithm].model)
+    fits, fit = [], model.fit
+
+    def counted(self: Model, features: Any, answers: Answers) -> Any:
+        fits.append(len(answers.left))
+        return fit(self, features, answers)
+
+    monkeypatch.setattr(model, "fit", counted)
+    study.ask("cleo")
+    assert fits == [2340]
+
+
+@pytest.mark.parametrize("algorithm", [name for name, row in ALGORITHMS.items() if row.refit_every == 1])
+def test_models_that_take_one_answer_after_another_move_with_each_whatever_the_schedule(algorithm: str) -> None:
+    study = study_after(algorithm, 13, refit_every=10)
+    before = study._inference.belief(study._state).mean.copy()
+    study.record([("0", "1", "left")])
+    assert not np.array_equal(study._inference.belief(study._state).mean, before)
+
+
+class Watching:
+    """Notes the pool it is given and how many threads BLAS would use."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+        self.threads: set[int] = set()
+
+    def choose(self, situation: Situation, pool: object, rng: np.random.Generator) -> Choice:
+        self.sizes.append(pool.size)  # type: ignore[attr-defined]
+        self.threads |= {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+        return Choice(0, 1, 0.0)
+
+
+def test_candidates_limit_what_a_strategy_sees() -> None:
+    watching = Watching()
+    Subsampled(watching, 5).choose(
+        None,  # type: ignore[arg-type]
+        AllPairs.of(np.zeros(20, dtype=np.int64)),
+        np.random.default_rng(0),
+    )
+    assert watching.sizes == [5]
+
+
+def test_a_choice_is_made_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    watching = Watching()
+    monkeypatch.setattr("ordinate.study.asking.strategy_of", lambda *_: watching)
+    study_after("guro-contextual", 3).ask()
+    assert watching.threads == {1}
+
+
+@pytest.mark.parametrize("algorithm", ["guro-contextual", "guro-hybrid", "guro-hybrid-factored"])
+def test_unseen_items_that_are_alike_share_a_score(algorithm: str) -> None:
+    study = study_after(algorithm, 30)
+    new = Items([f"new-{k}" for k in range(37)], np.tile(RNG.normal(size=3), (37, 1)))
+    assert len(set(study.ordering(new).scores.tolist())) == 1
