@@ -14,9 +14,11 @@ import pytest
 
 from ordinate.data.items import Items
 from ordinate.errors import PoolExhausted, StorageFailed
-from ordinate.server import prefetcher as module
+from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher, one_process
 from ordinate.study.study import Study
+
+PATIENT = Limits(pair_seconds=60.0)
 
 
 @pytest.fixture
@@ -28,53 +30,52 @@ def url(tmp_path: Path) -> Iterator[str]:
         yield url
 
 
-def until_waiting(ahead: Prefetcher, count: int) -> None:
+def until_waiting(prefetcher: Prefetcher, count: int) -> None:
     ends = time.monotonic() + 20
-    while len(ahead._changed._waiters) < count:  # type: ignore[attr-defined]
+    while len(prefetcher._changed._waiters) < count:  # type: ignore[attr-defined]
         assert time.monotonic() < ends
         time.sleep(0.01)
 
 
-def test_two_tabs_of_one_person_both_hear_that_no_pair_is_left(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 5.0)
+def test_two_tabs_of_one_person_both_hear_that_no_pair_is_left(url: str) -> None:
     go_on = threading.Event()
     executor = ThreadPoolExecutor(1)
     executor.submit(go_on.wait)
-    ahead = Prefetcher(url, lambda: executor)
+    prefetcher = Prefetcher(url, lambda: executor, PATIENT)
     with ThreadPoolExecutor(3) as tabs:
-        other = tabs.submit(ahead.fetch, "Bob")
-        until_waiting(ahead, 1)
-        waiting = [tabs.submit(ahead.fetch, "Ann") for _ in range(2)]
-        until_waiting(ahead, 3)
+        other = tabs.submit(prefetcher.fetch, "Bob")
+        until_waiting(prefetcher, 1)
+        waiting = [tabs.submit(prefetcher.fetch, "Ann") for _ in range(2)]
+        until_waiting(prefetcher, 3)
         go_on.set()
         assert other.result().annotator == "Bob"
         for tab in waiting:
             with pytest.raises(PoolExhausted):
                 tab.result()
-    ahead.close()
+    prefetcher.close()
 
 
 def test_a_pair_that_is_ready_for_somebody_else_is_given_at_once_and_replaced(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'study.db'}"
     executor, go_on = ThreadPoolExecutor(1), threading.Event()
     with Study.create(Items([str(row) for row in range(6)]), storage=url) as study:
-        ahead = Prefetcher(url, lambda: executor)
-        ready = ahead.fetch("Ann")
+        prefetcher = Prefetcher(url, lambda: executor, PATIENT)
+        ready = prefetcher.fetch("Ann")
         assert ready is not None
         executor.submit(go_on.wait)
-        assert ahead.offers("Bob") == [ready]
-        (lease,) = study.take("Bob", 1, ahead.offers("Bob"))
-        ahead.used("Bob", [lease.query])
-        assert ahead.offers("Ann") == []
+        assert prefetcher.offers("Bob") == [ready]
+        (lease,) = study.take("Bob", 1, prefetcher.offers("Bob"))
+        prefetcher.used("Bob", [lease.query])
+        assert prefetcher.offers("Ann") == []
         go_on.set()
         ends = time.monotonic() + 20
-        while not ahead.offers("Ann"):
+        while not prefetcher.offers("Ann"):
             assert time.monotonic() < ends
             time.sleep(0.01)
-        (other,) = ahead.offers("Ann")
+        (other,) = prefetcher.offers("Ann")
         assert other.annotator == "Ann"
         assert {other.left, other.right} != {ready.left, ready.right}
-        ahead.close()
+        prefetcher.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a process is stopped and killed by signals")
@@ -86,7 +87,7 @@ def test_a_process_that_is_killed_is_followed_by_another(url: str, idle: bool) -
         made.append(one_process())
         return made[-1]
 
-    ahead = Prefetcher(url, executor)
+    prefetcher = Prefetcher(url, executor, PATIENT)
     pid = made[0].submit(os.getpid).result()
     if idle:
         os.kill(pid, signal.SIGKILL)
@@ -95,12 +96,12 @@ def test_a_process_that_is_killed_is_followed_by_another(url: str, idle: bool) -
     else:
         os.kill(pid, signal.SIGSTOP)
         with ThreadPoolExecutor(1) as thread:
-            waiting = thread.submit(ahead.fetch, "Bob")
-            until_waiting(ahead, 1)
+            waiting = thread.submit(prefetcher.fetch, "Bob")
+            until_waiting(prefetcher, 1)
             os.kill(pid, signal.SIGKILL)
             with pytest.raises(StorageFailed, match="ask again"):
                 waiting.result()
-    assert ahead.fetch("Bob").annotator == "Bob"
-    assert len(ahead.ordering()) == 2
+    assert prefetcher.fetch("Bob").annotator == "Bob"
+    assert len(prefetcher.ordering()) == 2
     assert len(made) == 2
-    ahead.close()
+    prefetcher.close()

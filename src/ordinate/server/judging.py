@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Header
 
-from ordinate.server.authentication import Anybody, Caller
+from ordinate.server.authentication import Caller, TheCaller
 from ordinate.server.problems import Problem
 from ordinate.server.question import rendered
+from ordinate.server.routes import StudyRoute
 from ordinate.server.schemas import (
     Accepted,
     Answered,
@@ -25,14 +27,17 @@ from ordinate.server.schemas import (
 )
 from ordinate.storage import Circumstances
 
-router = APIRouter(prefix="/api/v1/studies/{study}", tags=["judging"])
+router = APIRouter(prefix="/api/v1/studies/{study}", tags=["judging"], route_class=StudyRoute)
 
 
 @router.get("", summary="Where the study stands")
 def status(
-    caller: Anybody, annotator: Annotated[str | None, Header(alias="X-Annotator", max_length=200)] = None
+    caller: TheCaller,
+    annotator: Annotated[
+        str | None, Header(alias="X-Annotator", max_length=2000, description="The name in UTF-8, percent-encoded.")
+    ] = None,
 ) -> Status:
-    served, name = caller.served, caller.name(annotator)
+    served, name = caller.served, caller.name(None if annotator is None else unquote(annotator))
     study, rules = served.study, served.study.rules
     answers = study.annotators()
     total, own = sum(answers.values()), answers.get(name, 0)
@@ -65,7 +70,7 @@ def status(
 
 
 @router.post("/queries", summary="Get pairs to judge")
-def queries(caller: Anybody, wanted: AskFor) -> Queries:
+def queries(caller: TheCaller, wanted: AskFor) -> Queries:
     """The annotator's open pairs, oldest first, topped up with new ones to `count`."""
     given = caller.served.give(caller.name(wanted.annotator), wanted.count, wanted.tab)
     shown = [caller.served.shown(lease) for lease in given.queries]
@@ -74,7 +79,7 @@ def queries(caller: Anybody, wanted: AskFor) -> Queries:
 
 @router.post("/answers", summary="Answer or skip a pair")
 def answers(
-    caller: Anybody,
+    caller: TheCaller,
     told: Answered,
     key: Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)] = None,
 ) -> Accepted:
@@ -99,7 +104,7 @@ def answers(
 
 
 @router.post("/shown", summary="Say that a pair is on the screen")
-def shown(caller: Anybody, what: Shown) -> Lease:
+def shown(caller: TheCaller, what: Shown) -> Lease:
     """Where less than half of the pair's time is left, it starts anew."""
     _require_own(caller, what.query, caller.name(what.annotator))
     lease = caller.served.study.show(what.query, _text(what.shown_at))
@@ -107,7 +112,7 @@ def shown(caller: Anybody, what: Shown) -> Lease:
 
 
 @router.post("/undo", summary="Take the newest answer back")
-def undo(caller: Anybody, who: Who) -> Undone:
+def undo(caller: TheCaller, who: Who) -> Undone:
     served, annotator = caller.served, caller.name(who.annotator)
     lease, was = served.study.take_back(annotator)
     own, total = served.counted(annotator)

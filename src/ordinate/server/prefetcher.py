@@ -21,13 +21,12 @@ from typing import Any, NamedTuple
 from ordinate.data.comparisons import Query
 from ordinate.data.ordering import Ordering
 from ordinate.errors import PoolExhausted, StorageFailed
+from ordinate.server.limits import Limits
 from ordinate.study.leases import Offer
 from ordinate.study.study import Study
 
 log = logging.getLogger("ordinate.server")
 
-PATIENCE = 2.0
-"""Seconds that a request waits for a pair that is worth asking, before any pair will do."""
 FORGOTTEN = 120.0
 """Seconds after which an offer that nobody fetched is dropped: its annotator has gone."""
 ENOUGH = 0.75
@@ -103,8 +102,9 @@ def _lost(error: BaseException) -> BaseException:
 class Prefetcher:
     """Offers for the annotators of one study, and its newest results."""
 
-    def __init__(self, url: str, executor: Callable[[], Executor]) -> None:
+    def __init__(self, url: str, executor: Callable[[], Executor], limits: Limits) -> None:
         self._url = url
+        self._limits = limits
         self._make_executor = executor
         self._executor = executor()
         self._changed = threading.Condition()
@@ -147,7 +147,7 @@ class Prefetcher:
             self._waiting[annotator] += 1
             try:
                 self._go_on()
-                until = time.monotonic() + PATIENCE
+                until = time.monotonic() + self._limits.pair_seconds
                 while annotator not in self._offers:
                     if annotator in self._refusals:
                         raise self._refusals[annotator]

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from ordinate.errors import BudgetSpent, PoolExhausted, StudyExists, StudyPaused
 from ordinate.server import media
+from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.study.leases import Lease
@@ -33,7 +34,14 @@ class Given(NamedTuple):
 
 
 class ServedStudy:
-    def __init__(self, name: str, path: Path, executor: Callable[[], Executor], media_folders: Sequence[Path]) -> None:
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        executor: Callable[[], Executor],
+        media_folders: Sequence[Path],
+        limits: Limits,
+    ) -> None:
         self.name, self.path = name, path
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
@@ -43,7 +51,7 @@ class ServedStudy:
         self._closing.enter_context(self.study.serving())
         if self.study.rules == Rules():
             self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(url, executor)
+        self.prefetcher = Prefetcher(url, executor, limits)
         self._closing.callback(self.prefetcher.close)
         # Whoever comes first need not wait for the first fit.
         self.prefetcher.prepare(None)
@@ -120,8 +128,8 @@ class ServedStudy:
 class StudyRegistry:
     """All studies that one server serves, by name."""
 
-    def __init__(self, executor: Callable[[], Executor], media_folders: Sequence[Path]) -> None:
-        self._executor, self._media_folders = executor, media_folders
+    def __init__(self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits) -> None:
+        self._executor, self._media_folders, self._limits = executor, media_folders, limits
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.Lock()
 
@@ -137,7 +145,7 @@ class StudyRegistry:
             chosen = name or self._free_name(path)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(chosen, path, self._executor, self._media_folders)
+            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits)
             self._served[chosen] = served
             return served
 

@@ -13,7 +13,6 @@ import pytest
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like
-from ordinate.server import prefetcher
 from ordinate.server.prefetcher import Prefetcher
 from ordinate.study.study import Study
 
@@ -209,12 +208,11 @@ def test_offers_are_only_a_cache(build, monkeypatch):
     assert held["id"] != other["id"]
 
 
-def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
-    monkeypatch.setattr(prefetcher, "PATIENCE", 0.0)
+def test_whoever_would_wait_too_long_gets_a_random_pair(build):
     executor, go_on = ThreadPoolExecutor(1), threading.Event()
     executor.submit(go_on.wait)
     try:
-        site = build(app={"executor": lambda: executor})
+        site = build(app={"executor": lambda: executor}, limits={"pair_seconds": 0.0})
         ann, before = site.browser("Ann"), set()
         for _ in range(5):
             (query,) = ann.ask(3)
@@ -264,10 +262,10 @@ def test_results_come_up_to_date_without_another_request(site):
     ann = site.browser("Ann")
     for _ in range(7):
         ann.tell(ann.ask()[0])
-    ahead = site.served.prefetcher
+    prefetcher = site.served.prefetcher
 
     def known() -> tuple[int, list[int]] | None:
-        results = ahead.results
+        results = prefetcher.results
         return results and (results.answers, [count for count, _ in results.history])
 
     until = time.monotonic() + 60
