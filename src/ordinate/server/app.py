@@ -15,8 +15,8 @@ from ordinate import __version__
 from ordinate.server import judging, owner_api, pages, problems
 from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import SecurityHeaders
+from ordinate.server.helper import HelperProcess
 from ordinate.server.limits import DEFAULT, Limits
-from ordinate.server.prefetcher import one_process
 from ordinate.server.registry import StudyRegistry
 from ordinate.server.schemas import ProblemShown
 from ordinate.server.signing import LinkSigner
@@ -46,7 +46,7 @@ def create_app(
     *,
     media_folders: Sequence[Path] = (),
     url: str | None = None,
-    executor: Callable[[], Executor] = one_process,
+    executor: Callable[[], Executor] = HelperProcess,
     limits: Limits = DEFAULT,
     clock: Callable[[], float] = time.monotonic,
 ) -> FastAPI:

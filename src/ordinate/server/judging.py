@@ -41,7 +41,7 @@ def status(
     study, rules = served.study, served.study.rules
     answers = study.annotators()
     total, own = sum(answers.values()), answers.get(name, 0)
-    served.prefetcher.answered(total)
+    served.prefetcher.answers_are(total)
     results = served.prefetcher.results
     finished: Finished | None = None
     if rules.budget is not None and total >= rules.budget:

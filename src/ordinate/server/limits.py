@@ -17,8 +17,8 @@ class Limits:
     send_seconds         until the caller has taken the next part of a response
     pair_seconds         that a request waits for a chosen pair before it gets a random one
     results_seconds      that a request waits for the ordering
-    helper_seconds       that the helper process may take for one job before it is replaced; doubled after each time
-                         that it was replaced, until it finishes a job
+    helper_seconds       that the helper process may take for one job before it is replaced; doubled each time that it
+                         is replaced, so that a large study gets the time it needs
     stop_seconds         that a helper may take to finish when the server stops
     open_per_annotator   pairs that one annotator may hold
     open_per_link        pairs that everybody who came by one link may hold together
@@ -34,7 +34,7 @@ class Limits:
     send_seconds: float = 60.0
     pair_seconds: float = 2.0
     results_seconds: float = 30.0
-    helper_seconds: float = 30.0
+    helper_seconds: float = 20.0
     stop_seconds: float = 1.0
     open_per_annotator: int = 40
     open_per_link: int = 500

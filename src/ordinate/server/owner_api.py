@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.ordering import Ordering
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.server import media
-from ordinate.server.authentication import Authenticator, TheAuthenticator, TheCaller, TheCallers
+from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, TheCallers
 from ordinate.server.problems import Problem
 from ordinate.server.registry import ServedStudy
 from ordinate.server.routes import OwnerRoute, ServerRoute
@@ -55,10 +57,17 @@ def page(rows: list[Any], limit: int, cursor: str | None) -> tuple[list[Any], st
     return rows[start:end], str(end) if end < len(rows) else None
 
 
+async def _ordering(caller: TheCaller) -> Ordering:
+    """Waits for the helper without a thread, so that other requests go on."""
+    return await caller.served.ordering()
+
+
+TheOrdering = Annotated[Ordering, Depends(_ordering)]
+
+
 @router.get("/{study}/ordering", summary="The ordering so far")
-def ordering(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
+def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
     """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
-    result = caller.served.prefetcher.ordering()
     ranks = result.ranks
     places, following = page(list(range(len(result))), limit, cursor)
     rows = [
@@ -89,18 +98,24 @@ class _Table(Response):
     media_type = "text/csv; charset=utf-8"
 
 
-@router.get("/{study}/export/{what}.csv", summary="Download a table", response_class=_Table)
-def export(caller: TheCaller, what: Literal["ordering", "comparisons"]) -> Response:
-    if what == "ordering":
-        columns = caller.served.prefetcher.ordering().to_columns()
-    else:
-        made = caller.served.study.comparisons()
-        columns = {
-            "left": [one.left for one in made],
-            "right": [one.right for one in made],
-            "winner": [one.outcome for one in made],
-            "annotator": [one.annotator or "" for one in made],
-        }
+@router.get("/{study}/export/ordering.csv", summary="Download the ordering", response_class=_Table)
+def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
+    return _table(caller, "ordering", result.to_columns())
+
+
+@router.get("/{study}/export/comparisons.csv", summary="Download the comparisons", response_class=_Table)
+def export_comparisons(caller: TheCaller) -> Response:
+    made = caller.served.study.comparisons()
+    columns = {
+        "left": [one.left for one in made],
+        "right": [one.right for one in made],
+        "winner": [one.outcome for one in made],
+        "annotator": [one.annotator or "" for one in made],
+    }
+    return _table(caller, "comparisons", columns)
+
+
+def _table(caller: Caller, what: str, columns: Mapping[str, Sequence[Any]]) -> Response:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import threading
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ordinate.errors import BudgetSpent, PoolExhausted, StudyExists, StudyPaused
+from ordinate.data.ordering import Ordering
+from ordinate.errors import BudgetSpent, PoolExhausted, StorageFailed, StudyExists, StudyPaused
 from ordinate.server import media
 from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
@@ -42,7 +44,7 @@ class ServedStudy:
         media_folders: Sequence[Path],
         limits: Limits,
     ) -> None:
-        self.name, self.path = name, path
+        self.name, self.path, self._limits = name, path, limits
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -55,7 +57,7 @@ class ServedStudy:
         self._closing.callback(self.prefetcher.close)
         # Whoever comes first need not wait for the first fit.
         self.prefetcher.prepare(None)
-        self.prefetcher.answered(self.answers)
+        self.prefetcher.answers_are(self.answers)
 
     @property
     def answers(self) -> int:
@@ -65,7 +67,7 @@ class ServedStudy:
         """How many answers the annotator has given, and how many there are; results will follow them."""
         counts = self.study.annotators()
         total = sum(counts.values())
-        self.prefetcher.answered(total)
+        self.prefetcher.answers_are(total)
         return counts.get(annotator, 0), total
 
     def give(self, annotator: str | None, count: int, tab: str | None, *, wait: bool = True) -> Given:
@@ -76,11 +78,13 @@ class ServedStudy:
                 queries = self.study.take(annotator, count, self.prefetcher.offers(annotator), tab=tab)
                 if len(queries) >= count or not wait:
                     break
-                if self.prefetcher.fetch(annotator) is None:
+                try:
+                    self.prefetcher.fetch(annotator).result(self._limits.pair_seconds)
+                except TimeoutError:
                     break
             if wait and not queries:
                 queries = self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
-            self.prefetcher.used(annotator, [lease.query for lease in queries])
+            self.prefetcher.took(annotator, [lease.query for lease in queries])
             self.prefetcher.prepare(annotator)
         except BudgetSpent as error:
             return Given(queries, "total-budget" if error.total else "budget")
@@ -91,6 +95,13 @@ class ServedStudy:
             queries = queries or self.study.held(annotator)[:count]
             return Given(queries, None if queries else "exhausted")
         return Given(queries)
+
+    async def ordering(self) -> Ordering:
+        """The ordering of all answers until now. Raises StorageFailed where it takes too long."""
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
+        except TimeoutError:
+            raise StorageFailed("the ordering takes longer than usual; try again in a minute") from None
 
     def shown(self, lease: Lease) -> QueryShown:
         query = lease.query
