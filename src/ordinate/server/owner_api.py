@@ -106,7 +106,7 @@ def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
 @router.get("/{study}/export/comparisons.csv", summary="Download the comparisons", response_class=_Table)
 def export_comparisons(caller: TheCaller) -> Response:
     made = caller.served.study.comparisons()
-    columns = {
+    columns: dict[str, list[Any]] = {
         "left": [one.left for one in made],
         "right": [one.right for one in made],
         "winner": [one.outcome for one in made],
