@@ -19,6 +19,7 @@ from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.independent import Independent
+from ordinate.study.asking import pending_pairs
 from ordinate.study.schedule import last_refit, last_renewal, next_refit
 from ordinate.study.study import Study
 
@@ -49,7 +50,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> N
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
     for query in study.open_queries():
         expected = beliefs.pending(expected, int(query.left), int(query.right))
-    found = study._inference.belief(study._state)
+    found = study._inference.belief(study._state, pending_pairs(study._state))
     for one, other in zip(
         beliefs.difference(found, LEFT, RIGHT), beliefs.difference(expected, LEFT, RIGHT), strict=True
     ):
@@ -68,10 +69,10 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
         rng.integers(0, 20, 117), rng.integers(1, 20, 117), rng.integers(0, 2, 117), strict=True
     ):
         study.record([(str(left), str((left + step) % 20), ("left", "right")[winner])])
-        study._inference.belief(study._state)
+        study._inference.belief(study._state, pending_pairs(study._state))
         if forget and step % 3 == 0:
             study._forget()
-    found = study._inference.belief(study._state)
+    found = study._inference.belief(study._state, pending_pairs(study._state))
 
     answers = Answers(*study._state.effective.first(117))
     scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
@@ -130,9 +131,9 @@ def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
 @pytest.mark.parametrize("algorithm", [name for name, row in ALGORITHMS.items() if row.refit_every == 1])
 def test_models_that_take_one_answer_after_another_move_with_each_whatever_the_schedule(algorithm: str) -> None:
     study = study_after(algorithm, 13, refit_every=10)
-    before = study._inference.belief(study._state).mean.copy()
+    before = study._inference.belief(study._state, pending_pairs(study._state)).mean.copy()
     study.record([("0", "1", "left")])
-    assert not np.array_equal(study._inference.belief(study._state).mean, before)
+    assert not np.array_equal(study._inference.belief(study._state, pending_pairs(study._state)).mean, before)
 
 
 class Watching:

@@ -41,7 +41,7 @@ def choose(
     rng = np.random.default_rng([settings.seed, number])
     strategy = strategy_of(settings.algorithm, settings.candidates)
     pool = allowed_pairs(state, annotator, among)
-    situation = inference.situation(state, bounds)
+    situation = inference.situation(state, pending_pairs(state), bounds)
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
         if state.rules.variety is not None and {left, right} & (newest := _newest_rows(state, annotator)):
@@ -51,6 +51,12 @@ def choose(
                 if not fresh.utility < state.rules.variety * utility:  # nan: a strategy that ranks no pairs
                     left, right, utility, _ = fresh
     return Chosen(left, right, utility) if rng.integers(2) else Chosen(right, left, utility)
+
+
+def pending_pairs(state: State) -> list[tuple[int, int]]:
+    """The rows of the open queries, oldest first."""
+    left, right = state.pairs(state.open())
+    return list(zip(left.tolist(), right.tolist(), strict=True))
 
 
 def draw(settings: Settings, state: State, annotator: str | None) -> tuple[int, int]:
