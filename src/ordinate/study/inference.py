@@ -59,9 +59,9 @@ class Inference:
         self._settings = settings
         self._algorithm = algorithm(settings.algorithm)
         self._every = self._algorithm.refit_every or settings.refit_every
-        self.forget()
+        self.drop_caches()
 
-    def forget(self) -> None:
+    def drop_caches(self) -> None:
         """Drop everything that is kept to be fast."""
         self._scaled: _Scaled | None = None
         # The two newest fits: that of the last refit, and that of all answers.
