@@ -62,8 +62,8 @@ def _study(url: str) -> Study:
     return _studies[url]
 
 
-def choose(url: str, annotators: list[str | None], beyond: list[tuple[str, str, str | None]]) -> list[Offer | None]:
-    return _study(url).choose(annotators, beyond)
+def choose(url: str, annotators: list[str | None], offered: list[Offer]) -> list[Offer | None]:
+    return _study(url).choose(annotators, offered)
 
 
 def results(url: str) -> Results:

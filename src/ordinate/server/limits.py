@@ -20,7 +20,6 @@ class Limits:
     helper_seconds       that the helper process may take for one job before it is replaced; doubled each time that it
                          is replaced, so that a large study gets the time it needs
     stop_seconds         that a helper may take to finish when the server stops
-    open_per_annotator   pairs that one annotator may hold
     open_per_link        pairs that everybody who came by one link may hold together
     """
 
@@ -36,7 +35,6 @@ class Limits:
     results_seconds: float = 30.0
     helper_seconds: float = 20.0
     stop_seconds: float = 1.0
-    open_per_annotator: int = 40
     open_per_link: int = 500
 
 

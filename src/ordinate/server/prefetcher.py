@@ -210,7 +210,7 @@ class Prefetcher:
         ahead = list(self._wanted)[: BATCH - len(requests)]
         annotators = [name for name, _ in requests] + ahead
         made = [*self._ready.values(), *self._handed]
-        beyond = [(offer.left, offer.right, offer.annotator) for offer, _ in made]
+        offered = [offer for offer, _ in made]
 
         def keep(chosen: list[Offer | None]) -> None:
             now = time.monotonic()
@@ -233,7 +233,7 @@ class Prefetcher:
         def again() -> None:
             self._requests.extendleft(reversed(requests))
 
-        self._run(_Job(helper.choose, (annotators, beyond), keep, refuse, again))
+        self._run(_Job(helper.choose, (annotators, offered), keep, refuse, again))
 
     def _order(self) -> None:
         waiting, self._orderings = self._orderings, []

@@ -143,6 +143,9 @@ class Queries(BaseModel):
     queries: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
+    retry_after: Annotated[
+        int | None, Field(description="Seconds after which to ask again, where there is none now.")
+    ] = None
 
 
 class Accepted(BaseModel):
