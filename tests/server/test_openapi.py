@@ -21,8 +21,8 @@ from schemathesis.specs.openapi.checks import (
 
 from ordinate.data.items import Items
 from ordinate.server.app import create_app
+from ordinate.server.helper import HelperProcess
 from ordinate.server.limits import Limits
-from ordinate.server.prefetcher import one_process
 from ordinate.server.signing import LinkSigner
 from ordinate.study.study import Study
 
@@ -34,7 +34,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 SECRET = "a secret of these tests"
-DOCUMENT = create_app([], SECRET, executor=one_process).openapi()
+DOCUMENT = create_app([], SECRET, executor=HelperProcess).openapi()
 OPERATIONS = [(path, method) for path, methods in DOCUMENT["paths"].items() for method in methods]
 
 

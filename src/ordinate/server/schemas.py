@@ -144,7 +144,7 @@ class Queries(BaseModel):
     finished: Finished | None = None
     paused: bool = False
     retry_after: Annotated[
-        int | None, Field(description="Seconds after which to ask again, where there is none now.")
+        int | None, Field(description="When to ask again, in seconds, where there is no pair now.")
     ] = None
 
 
