@@ -22,11 +22,12 @@ from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StorageFa
 from ordinate.server import media
 from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
+from ordinate.server.problems import Problem
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
-from ordinate.storage import AnswerDetails
+from ordinate.storage import AnswerDetails, now
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
-from ordinate.study.rules import PEOPLE, Rules
+from ordinate.study.rules import PEOPLE, Link, Rules
 from ordinate.study.study import Study
 
 log = logging.getLogger("ordinate.server")
@@ -44,6 +45,15 @@ def finished(refusal: OrdinateError | None) -> Finished | None:
             return "exhausted"
         case _:
             return None
+
+
+def short_name(path: Path) -> str:
+    """What the addresses of a study begin with, unless another study that is served has that name already."""
+    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "study"
+
+
+def has_expired(link: Link) -> bool:
+    return link.expires_at is not None and link.expires_at <= now()
 
 
 class Holdings:
@@ -79,6 +89,7 @@ class ServedStudy:
         self.name, self.path, self._limits = name, path, limits
         self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
+        self._revoking = threading.Lock()
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -223,6 +234,19 @@ class ServedStudy:
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
         return shown
 
+    def revoke_link(self, name: str) -> Link:
+        """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""
+        with self._revoking:
+            owners = [
+                link.id
+                for link in self.study.links()
+                if link.role == "owner" and not link.revoked and not has_expired(link)
+            ]
+            if owners == [name]:
+                raise Problem(409, "this is the last link of an owner; make another one first, then revoke this one")
+            self.study.revoke_link(name)
+            return self.study.link(name)
+
     async def ordering(self) -> Ordering:
         """The ordering of all answers until now. Raises StorageFailed where it takes too long."""
         try:
@@ -266,6 +290,6 @@ class StudyRegistry:
             self._served.popitem()[1].close()
 
     def _free_name(self, path: Path) -> str:
-        name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "study"
+        name = short_name(path)
         names = [name, *(f"{name}-{number}" for number in range(2, len(self._served) + 3))]
         return next(one for one in names if one not in self._served)
