@@ -301,8 +301,17 @@ def test_the_last_link_of_an_owner_is_not_revoked(site):
     assert site.client.get("/api/v1/studies/essays", headers=headers).status_code == 200
 
 
-WRONG_TIMES = """0001-01-01T00:00:00Z 9999-12-31T23:59:59-14:00 10000-01-01T00:00:00Z 2099-02-30T00:00:00Z
-    2020-01-01T00:00:00Z 2099-01-01T00:00:00 2099-01-01 soon 0""".split()
+WRONG_TIMES = [
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59-14:00",
+    "10000-01-01T00:00:00Z",
+    "2099-02-30T00:00:00Z",
+    "2020-01-01T00:00:00Z",
+    "2099-01-01T00:00:00",
+    "2099-01-01",
+    "soon",
+    "0",
+]
 
 
 @pytest.mark.parametrize("expires_at", [0, 4102444800, "", *WRONG_TIMES])

@@ -85,8 +85,9 @@ class ServedStudy:
         executor: Callable[[], Executor],
         media_folders: Sequence[Path],
         limits: Limits,
+        root: str,
     ) -> None:
-        self.name, self.path, self._limits = name, path, limits
+        self.name, self.path, self._limits, self._root = name, path, limits, root
         self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
         self._revoking = threading.Lock()
@@ -230,7 +231,7 @@ class ServedStudy:
             if media.is_elsewhere(place) and not place.startswith("data:"):
                 links.append(place)
             else:
-                setattr(shown, f"{kind}_url", f"/media/{quote(self.name)}/{row}/{kind}")
+                setattr(shown, f"{kind}_url", f"{self._root}/media/{quote(self.name)}/{row}/{kind}")
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
         return shown
 
@@ -259,10 +260,15 @@ class ServedStudy:
 
 
 class StudyRegistry:
-    """All studies that one server serves, by name."""
+    """All studies that one server serves, by name.
 
-    def __init__(self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits) -> None:
-        self._executor, self._media_folders, self._limits = executor, media_folders, limits
+    root  what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    """
+
+    def __init__(
+        self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits, root: str
+    ) -> None:
+        self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.Lock()
 
@@ -278,7 +284,7 @@ class StudyRegistry:
             chosen = name or self._free_name(path)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits)
+            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits, self._root)
             self._served[chosen] = served
             return served
 
