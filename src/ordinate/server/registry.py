@@ -23,7 +23,7 @@ from ordinate.study.rules import PEOPLE, Rules
 from ordinate.study.study import Study
 
 ATTEMPTS = 5
-"""How many offers may turn out to be taken by others before an annotator gets a random pair."""
+"""How often offers may turn out to be taken by others before an annotator gets a random pair."""
 
 
 def finished(refusal: OrdinateError | None) -> Finished | None:
@@ -50,7 +50,7 @@ class ServedStudy:
             self.study.set_rules(**PEOPLE)
         self.prefetcher = Prefetcher(url, executor)
         self._closing.callback(self.prefetcher.close)
-        # Whoever comes first need not wait for the first fit.
+        # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)
         self.prefetcher.answered(self.answers)
 

@@ -77,8 +77,7 @@ def choose_at_random(settings: Settings, state: State, annotator: str | None) ->
 
 def pending_pairs(state: State, waiting: Sequence[Pair]) -> list[tuple[int, int]]:
     """The rows (left, right) of pairs that wait for an answer, in their order."""
-    left, right = state.pairs(waiting)
-    return list(zip(left.tolist(), right.tolist(), strict=True))
+    return [(state.row(str(pair.left)), state.row(str(pair.right))) for pair in waiting]
 
 
 def allowed_pairs(state: State, annotator: str | None, among: PairList | None, waiting: Sequence[Pair]) -> Pool:
