@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinate.algorithms import strategy_of
-from ordinate.choosing.search import Bounds, Shortlist
+from ordinate.choosing.search import Search
 from ordinate.data.pairs import PairList, Pool
 from ordinate.errors import PoolExhausted
 from ordinate.storage import Entry, Settings
@@ -35,13 +35,13 @@ def choose(
     annotator: str | None,
     among: PairList | None,
     number: int,
-    bounds: Bounds | Shortlist,
+    search: Search,
 ) -> Chosen:
     """The pair of the query with this number. Raises PoolExhausted."""
     rng = np.random.default_rng([settings.seed, number])
     strategy = strategy_of(settings.algorithm, settings.candidates)
     pool = allowed_pairs(state, annotator, among)
-    situation = inference.situation(state, pending_pairs(state), bounds)
+    situation = inference.situation(state, pending_pairs(state), search)
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
         if state.rules.variety is not None and {left, right} & (newest := _newest_rows(state, annotator)):

@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from ordinate import algorithms
 from ordinate.algorithms import strategy_of
-from ordinate.choosing.search import Bounds, Shortlist
+from ordinate.choosing.search import Search, Shortlist
 from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.cells import text, whole
 from ordinate.data.comparisons import ANSWERS, Answer, Query
@@ -69,7 +69,7 @@ class Questions(Ledger):
         Each choice takes the earlier ones for asked already, and the pairs (left, right, annotator) `beyond`, too.
         """
         state = self._catch_up()
-        shortlist = Shortlist(self._inference.bounds)
+        shortlist = Shortlist(self._inference.search)
         offers: list[Offer | None] = []
         try:
             for left, right, annotator in beyond:
@@ -224,12 +224,12 @@ class Questions(Ledger):
         leases.require_room(state, annotator, len(asking.open_queries(state, annotator)))
         if among is None and (earlier := leases.repeat(self.settings, state, annotator)) is not None:
             return self._again(earlier)
-        bounds = self._inference.bounds
-        return self._ask_entry(self._chosen(annotator, among, len(state.queries) + 1, bounds))
+        search = self._inference.search
+        return self._ask_entry(self._chosen(annotator, among, len(state.queries) + 1, search))
 
-    def _chosen(self, annotator: str | None, among: PairList | None, number: int, bounds: Bounds | Shortlist) -> Offer:
+    def _chosen(self, annotator: str | None, among: PairList | None, number: int, search: Search) -> Offer:
         state, ids = self._state, self._state.items.ids
-        left, right, utility = asking.choose(self.settings, state, self._inference, annotator, among, number, bounds)
+        left, right, utility = asking.choose(self.settings, state, self._inference, annotator, among, number, search)
         worth = None if math.isnan(utility) else float(utility)
         return Offer(ids[left], ids[right], annotator, worth, state.position)
 
