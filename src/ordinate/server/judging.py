@@ -1,4 +1,4 @@
-"""API for whoever answers: status, queries, answers, undo. Routes parse, call the study, and format."""
+"""API for annotators: status, queries, answers, undo. Routes parse, call the study, and format."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from ordinate.study.study import Study
 log = logging.getLogger("ordinate.server")
 
 ATTEMPTS = 5
-"""How many offers may turn out to be taken by others before an annotator gets a random pair."""
+"""How often offers may turn out to be taken by others before an annotator gets a random pair."""
 
 
 def finished(refusal: OrdinateError | None) -> Finished | None:
@@ -101,7 +101,7 @@ class ServedStudy:
             self.study.set_rules(**PEOPLE)
         self.prefetcher = Prefetcher(url, executor, limits)
         self._closing.callback(self.prefetcher.close)
-        # Whoever comes first need not wait for the first fit.
+        # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)
         self.prefetcher.answers_are(self.answers)
 
