@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.data.cells import all_plain, id_text, plain_text
+from ordinate.data.cells import all_valid_ids, id_text, plain_text
 from ordinate.data.comparisons import Comparison, check_comparison, comparisons_from_columns, read_comparisons
 from ordinate.data.formats import FORMATS, read_columns
 from ordinate.data.items import Items
@@ -344,6 +344,6 @@ def test_values_seen_at_once_are_those_that_each_pass_alone(values):
             return False
 
     passed = all(map(passes, values))
-    assert passed or not all_plain(values)
+    assert passed or not all_valid_ids(values)
     if all(isinstance(value, str) and value.isascii() for value in values):
-        assert all_plain(values) == passed
+        assert all_valid_ids(values) == passed

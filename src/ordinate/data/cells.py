@@ -1,4 +1,4 @@
-"""What a single value means, whichever file, frame or caller it came from: nothing, an id, a text, a number."""
+"""How single values are read, whatever file, frame or caller they come from: missing values, ids, texts, numbers."""
 
 import math
 import operator
@@ -12,11 +12,12 @@ from ordinate.errors import InvalidInput
 
 
 def is_missing(value: object) -> bool:
+    """Whether the value is None, an empty text, NaN, or the missing value of pandas."""
     if value is None or (isinstance(value, str) and value == ""):
         return True
     if isinstance(value, float | np.floating):
         return math.isnan(value)
-    return type(value).__name__ in ("NAType", "NaTType")  # of pandas, known by name so that it need not be there
+    return type(value).__name__ in ("NAType", "NaTType")  # of pandas, recognised by name: it may not be installed
 
 
 def id_text(value: object) -> str:
@@ -29,14 +30,14 @@ def id_text(value: object) -> str:
 
 
 def plain_text(text: str, where: str) -> str:
-    """The text, unless it holds what files and databases cannot: a NUL or half of a surrogate pair."""
+    """The text. Raises InvalidInput for a NUL or a lone surrogate, which files and databases cannot store."""
     if "\0" in text or (not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)):
         raise InvalidInput(f"{where} holds a character that is no text: {text!r}")
     return text
 
 
-def all_plain(values: Sequence[Any]) -> bool:
-    """Whether all are ASCII texts with more than spaces in them: seen at once, where it takes long to look at each."""
+def all_valid_ids(values: Sequence[Any]) -> bool:
+    """Whether all are ASCII texts that are not blank, so valid ids: a fast check of a whole column."""
     if not all(type(value) is str for value in values):
         return False
     together = "".join(values)
@@ -44,7 +45,7 @@ def all_plain(values: Sequence[Any]) -> bool:
 
 
 def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
-    """A column of numbers. Raises InvalidInput naming the first row that is none."""
+    """A column of numbers (n,). Raises InvalidInput, naming the first row that holds no finite number."""
     parsed = np.empty(len(values))
     for row, value in enumerate(values):
         if is_missing(value):
@@ -65,7 +66,7 @@ def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
 
 
 def all_numbers(values: Sequence[Any]) -> bool:
-    """Whether a column could be read as numbers."""
+    """Whether every value of the column is a finite number."""
     try:
         numbers(values, "")
     except InvalidInput:
@@ -74,14 +75,14 @@ def all_numbers(values: Sequence[Any]) -> bool:
 
 
 def text(name: str, value: Any) -> str:
-    """A text that a caller gave. Raises InvalidInput."""
+    """A text argument, checked; `name` is what the error calls it."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text, not {value!r}")
     return plain_text(value, name)
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """A whole number that a caller gave. Raises InvalidInput."""
+    """A whole-number argument of at least `least`, checked; `name` is what the error calls it."""
     try:
         number = operator.index(value)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Comparisons and queries; comparisons from tables, files and rows, each checked, with its row in every error."""
+"""Comparisons and queries; comparisons are read from tables, files and rows, and each error names its row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 class Comparison(NamedTuple):
-    """An answered pair: which of `left` and `right` won, or "tie"; and who said so, if known."""
+    """An answered pair: which of `left` and `right` won, or "tie"; and who answered, if known."""
 
     left: str
     right: str

@@ -1,4 +1,4 @@
-"""The items of a study, checked once, here, when they are made.
+"""The items of a study. They are checked once, when an Items object is made.
 
 n  items        d  feature columns
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.cells import all_numbers, all_plain, id_text, is_missing, numbers, plain_text
+from ordinate.data.cells import all_numbers, all_valid_ids, id_text, is_missing, numbers, plain_text
 from ordinate.data.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
 from ordinate.data.tables import Columns, frame_columns, require_columns
 from ordinate.errors import InvalidInput, naming
@@ -27,13 +27,13 @@ CONTENT_KINDS = ("text", "image", "audio", "video", "link")
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What is to be ordered: ids, what is known about them as numbers, and what to show a person.
+    """What is to be ordered: ids, numbers that describe the items, and what to show to a person.
 
     ids            n distinct texts that are not empty
-    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart). The path of a .npy
-                   file: they stay there, and a study remembers the path and what the file holds (`FileMatrix`)
-    feature_names  d names when the columns are separate measurements, each standardised on its own; None for a
-                   matrix such as an embedding, whose columns share one unit
+    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart). Given the path of
+                   a .npy file, they stay there, and a study stores the path and a checksum of the file (`FileMatrix`)
+    feature_names  d names if the columns are separate measurements, each standardised on its own; None for a matrix
+                   such as an embedding, whose columns share one unit
     group          n texts; items are compared, and ordered, only within their group. None: all in one
     content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
 
@@ -161,9 +161,9 @@ class Items:
 
 
 def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:
-    """Each value as `text` has it, which is told the row."""
+    """Each value converted by `text`, which also gets the row for its errors."""
     listed = _listed(name, values)
-    return tuple(listed if all_plain(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
+    return tuple(listed if all_valid_ids(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
 
 
 def _text_id(value: object, row: int) -> str:
@@ -207,7 +207,7 @@ def _require_length(name: str, values: Sequence[object], ids: Sequence[str]) -> 
 
 
 def _refuse_near_misses(columns: Columns) -> None:
-    """A column " group" or "Group" that was left aside in silence would put all items into one group."""
+    """Refuse " group" or "Group": ignored in silence, it would put all items into one group."""
     for name in columns:
         meant = name.strip().lower()
         if meant in ("group", *CONTENT_KINDS) and meant not in columns:
@@ -223,7 +223,7 @@ def _feature_matrix(values: Any, ids: Sequence[str]) -> Any:
         matrix = np.asarray(values)
         if matrix.dtype.kind not in "biuf":
             raise TypeError
-        matrix = np.array(matrix, dtype=np.float64, order="C")  # a copy: what the caller does to theirs stays theirs
+        matrix = np.array(matrix, dtype=np.float64, order="C")  # a copy: the caller may change the original
     except (TypeError, ValueError):
         raise InvalidInput("features must be a rectangular (items, columns) matrix of numbers") from None
     if matrix.ndim != 2:

@@ -1,4 +1,4 @@
-"""Tables as columns by name: from and to frames of pandas and polars, and what a table must have."""
+"""Tables as columns by name: converted from and to pandas and polars frames, and checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 def require_columns(columns: Columns, names: Iterable[str]) -> None:
-    """Raise InvalidInput for a column that is missing, or columns of different lengths."""
+    """Raise InvalidInput if a column is missing or the columns have different lengths."""
     missing = [name for name in names if name not in columns]
     if missing:
         raise InvalidInput(
@@ -40,7 +40,7 @@ def frame_columns(frame: IntoDataFrame) -> dict[str, list[Any]]:
 
 
 def columns_to_frame(columns: Columns, backend: Literal["polars", "pandas"]) -> Any:
-    """A native frame of that library. Raises MissingExtra where it is not installed."""
+    """A frame of that library. Raises MissingExtra if it is not installed."""
     try:
         import_module(backend)
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 """CSV and TSV: a header line, then one row per line; a cell in double quotes may hold anything. Every cell stays text.
 
-The delimiter (comma, semicolon or tab) is the one that cuts the header into most cells.
+The delimiter (comma, semicolon or tab) is the one that splits the header into the most cells.
 """
 
 import csv
@@ -8,18 +8,18 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.formats.plain_text import text_of
+from ordinate.data.formats.utf8 import text_of
 from ordinate.errors import InvalidInput
 
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 
 def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
-    # The limit guards nothing here (the text is in memory already) and 131,072 characters is a longish document.
+    # The default limit of 131,072 characters per cell is too low for documents; the text is in memory anyway.
     csv.field_size_limit(2**31 - 1)
     text = text_of(data)
     if text[:4].lower() == "sep=" and text[5:6] in ("\r", "\n"):
-        # Excel's way to name the delimiter in the file; blanked, so that the lines keep their numbers.
+        # Excel's line that names the delimiter; emptied rather than removed, so that line numbers stay right.
         text = text[5:]
     delimiter = max(delimiters, key=lambda candidate: _header_cells(text, candidate))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -54,7 +54,7 @@ def encode(columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> bytes:
     texts = [value for row in (columns, *rows) for value in row if isinstance(value, str)]
     if any("\0" in value for value in texts):
         raise InvalidInput("a text holds a NUL character, which a CSV file cannot hold")
-    # Before Python 3.13 the writer leaves a lone carriage return bare, and the reader then breaks the row there.
+    # Before Python 3.13 the writer does not quote a lone carriage return, and a reader would end the row there.
     bare = any("\r" in value for value in texts)
     file = io.StringIO(newline="")
     writer = csv.writer(
