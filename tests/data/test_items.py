@@ -328,9 +328,25 @@ def test_columns_that_nearly_mean_something_are_refused(name):
     assert len(Items.from_columns({"id": ["a"], "Group": ["x"], "group": ["g"]})) == 1
 
 
-def test_a_decimal_comma_is_explained():
-    with pytest.raises(InvalidInput, match="decimals with a point"):
-        Items.from_columns({"id": ["a"], "x": ["1,5"]}, feature_columns=["x"])
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("1,5", "no number; write the decimals with a point$"),
+        ("0,125", "no number; write the decimals with a point$"),
+        ("1,500", "no number; leave out the separators of thousands"),
+        ("1.234,56", "no number; leave out the separators of thousands"),
+        ("1_000", "no number; leave out the separators of thousands"),
+        ("1 000", "no number; leave out the separators of thousands"),
+        ("1'000", "no number; leave out the separators of thousands"),
+        ("٣", "no number$"),
+        ("0x10", "no number$"),
+        ("50%", "no number$"),
+        ("a,b", "no number$"),
+    ],
+)
+def test_numbers_written_in_another_way_are_refused_with_a_hint(value, hint):
+    with pytest.raises(InvalidInput, match=hint):
+        Items.from_columns({"id": ["a"], "x": [value]}, feature_columns=["x"])
 
 
 @given(st.lists(st.one_of(st.text("a \0é\ud800\t", max_size=3), st.sampled_from([None, 7, 7.0, float("nan"), "x"]))))

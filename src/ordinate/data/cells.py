@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.errors import InvalidInput
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([,._'\u2019\s][0-9]{3})+([.,][0-9]+)?")
+"""A number with separators of thousands."""
 
 
 def is_missing(value: object) -> bool:
@@ -27,6 +33,12 @@ def id_text(value: object) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def require_single(value: object, where: str) -> None:
+    """Raise InvalidInput for a list or another nested value, which JSON and Parquet can hold in a cell."""
+    if isinstance(value, list | tuple | dict | set | bytes | np.ndarray):
+        raise InvalidInput(f"{where} holds {str(value)[:40]!r}, a nested value; give one text or number")
 
 
 def plain_text(text: str, where: str) -> str:
@@ -51,11 +63,12 @@ def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
         if is_missing(value):
             raise InvalidInput(f"row {row + 1} of column {column!r} is empty; fill it in or leave the item out")
         try:
+            if isinstance(value, str) and not looks_like_number(value) and not _NOT_FINITE.fullmatch(value.strip()):
+                raise ValueError
             parsed[row] = float(value)
         except (TypeError, ValueError, OverflowError):
-            hint = "; write the decimals with a point" if isinstance(value, str) and value.count(",") == 1 else ""
             raise InvalidInput(
-                f"row {row + 1} of column {column!r} holds {value!r}, which is no number{hint}"
+                f"row {row + 1} of column {column!r} holds {value!r}, which is no number{_hint(value)}"
             ) from None
     bad = np.flatnonzero(~np.isfinite(parsed))
     if bad.size:
@@ -63,6 +76,19 @@ def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
             f"row {bad[0] + 1} of column {column!r} is {parsed[bad[0]]}; fill it in or leave the item out"
         )
     return parsed
+
+
+def looks_like_number(text: str) -> bool:
+    """Whether the text is a decimal number in ASCII digits; `float` also takes 1_000 and digits of other scripts."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def _hint(value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    if _GROUPED.fullmatch(value.strip()):
+        return "; leave out the separators of thousands, and write decimals with a point"
+    return "; write the decimals with a point" if looks_like_number(value.replace(",", ".")) else ""
 
 
 def all_numbers(values: Sequence[Any]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.cells import all_numbers, all_valid_ids, id_text, is_missing, numbers, plain_text
+from ordinate.data.cells import all_numbers, all_valid_ids, id_text, is_missing, numbers, plain_text, require_single
 from ordinate.data.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
 from ordinate.data.tables import Columns, frame_columns, require_columns
 from ordinate.errors import InvalidInput, naming
@@ -66,8 +66,7 @@ class Items:
             if kind not in CONTENT_KINDS:
                 raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
             content[kind] = tuple(
-                None if is_missing(value) else plain_text(str(value), f"row {row} of {kind}")
-                for row, value in enumerate(_listed(kind, values), start=1)
+                _text_shown(value, f"row {row} of {kind}") for row, value in enumerate(_listed(kind, values), start=1)
             )
             _require_length(kind, content[kind], ids)
         for name, value in (
@@ -166,7 +165,15 @@ def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[
     return tuple(listed if all_valid_ids(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
 
 
+def _text_shown(value: object, where: str) -> str | None:
+    if is_missing(value):
+        return None
+    require_single(value, where)
+    return plain_text(str(value), where)
+
+
 def _text_id(value: object, row: int) -> str:
+    require_single(value, f"the id in row {row}")
     text = id_text(value)
     if not text.strip():
         raise InvalidInput(f"row {row} has an empty id; every item needs one")
