@@ -25,6 +25,7 @@ from ordinate.data.cells import text, whole
 from ordinate.data.comparisons import Comparison, Query, check_comparison, comparisons_of
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
+from ordinate.data.lookalikes import suggestion
 from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
@@ -348,7 +349,10 @@ class Study(Questions):
 
         def switch() -> None:
             if not self._state.knows_annotator(annotator):
-                raise InvalidInput(f"no annotator {annotator!r} was asked or has answered")
+                raise InvalidInput(
+                    f"the study has no annotator {annotator!r} who was asked or has answered"
+                    + suggestion(annotator, [name for name in self._state.annotators() if name])
+                )
             excluded = annotator in self._state.excluded_annotators
             if excluded != (kind == "exclude-annotator"):
                 self._append([self._entry(kind, annotator=annotator)])
