@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from ordinate import Study
 from ordinate.cli.screen import error_in_words
@@ -40,19 +41,23 @@ class TestCreate:
             "algorithm": "guro-independent",
             "question": "Which?",
             "seed": 3,
-            "numbers_left_aside": ["sharpness", "contrast"],
+            "columns_not_used": ["sharpness", "contrast"],
+            "notes": [],
         }
 
-    def test_numbers_that_were_not_used_are_mentioned(self, run, folder):
+    def test_columns_that_were_not_used_are_mentioned(self, run, folder):
         out = run("create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness").out
-        assert "Not used: contrast. To learn from such numbers, make it with\n" in out
+        assert "Columns not used: contrast.\nTo learn from the numbers in them, make the study with\n" in out
         assert "  --feature-columns sharpness,contrast\n" in out
         (folder / "items.csv").write_text("id,group,text,note,size\n1,1,7,x,2\n2,1,8,3,\n")
-        assert "Not used" not in run("create", "other.db", "--items", "items.csv").out  # ids, group, text; gaps
+        out = run("create", "other.db", "--items", "items.csv").out
+        assert "Columns not used: note, size.\n" in out
+        assert "To learn from" not in out  # a text, and numbers with a gap
         np.save(folder / "features.npy", np.eye(2))
         (folder / "items.csv").write_text("id,size\n1,2\n2,3\n")
-        given = run("create", "third.db", "--items", "items.csv", "--features", "features.npy", "--json").json
-        assert given["numbers_left_aside"] == []  # a matrix was given instead
+        out = run("create", "third.db", "--items", "items.csv", "--features", "features.npy").out
+        assert "Columns not used: size.\n" in out
+        assert "To learn from" not in out  # a matrix was given instead
 
     def test_matrix_groups_id_column_and_algorithm(self, run, folder):
         (folder / "grouped.csv").write_text("name,group\nx,1\ny,1\nz,2\nw,2\n")
@@ -66,7 +71,7 @@ class TestCreate:
         (folder / "photos").mkdir()
         (folder / "studies").mkdir()
         for name in ("a.png", "b.png"):
-            (folder / "photos" / name).touch()
+            Image.new("RGB", (4, 4)).save(folder / "photos" / name)
         (folder / "photos" / "items.csv").write_text("id,image\na,a.png\nb,./b.png\nc,https://example.org/c.png\nd,\n")
         assert run("create", "studies/study.db", "--items", "photos/items.csv").code == 0
         with Study.open("sqlite:///studies/study.db") as made:

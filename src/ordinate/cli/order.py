@@ -60,12 +60,15 @@ def order(
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
     """
+    from ordinate.data.items import read_item_columns
+
     address = one_of(study, server)
     if server is not None:
         _order_served(server, out, items, as_json)
         return
     with open_study(address) as opened:
-        given = None if items is None else read_items_like(opened, items, id_column, features, feature_columns)
+        columns = {} if items is None else read_item_columns(items)
+        given = None if items is None else read_items_like(opened, columns, items, id_column, features, feature_columns)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.cells import all_numbers, all_valid_ids, id_text, is_missing, numbers, plain_text, require_single
+from ordinate.data.cells import all_valid_ids, id_text, is_missing, numbers, plain_text, require_single
 from ordinate.data.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
 from ordinate.data.tables import Columns, frame_columns, require_columns
 from ordinate.errors import InvalidInput, naming
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 
 
 CONTENT_KINDS = ("text", "image", "audio", "video", "link")
+
+
+def read_item_columns(path: str | Path) -> Columns:
+    """The columns of a table of items in a file, or of the files in a folder."""
+    from ordinate.data.folders import list_folder
+    from ordinate.data.formats import read_columns
+
+    return list_folder(path).columns if Path(path).is_dir() else read_columns(path)
+
+
+def content_folder(path: str | Path) -> Path:
+    """The folder that relative paths in a table of items start at: that of the table, or the folder given as one."""
+    return Path(path) if Path(path).is_dir() else Path(path).parent
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,26 +139,33 @@ class Items:
         features: str | Path | None = None,
         feature_columns: Sequence[str] = (),
     ) -> Items:
-        """Items from a .csv, .jsonl, .json or .parquet file; `features` is a .npy file with one row per item, which
-        is not read into memory where it is large (above 64 MB).
+        """Items from a .csv, .tsv, .jsonl, .json or .parquet file, or from a folder of files (see `folders.py`);
+        `features` is a .npy file with one row per item. A large one (above 64 MB) is not read into memory.
 
         Errors name the file. Row 1 is the first below the header line.
         """
-        from ordinate.data.formats import read_columns, read_matrix
+        columns = read_item_columns(path)
+        return cls.from_file_columns(
+            columns, path, id_column=id_column, features=features, feature_columns=feature_columns
+        )
 
-        matrix: Any = None if features is None else features
+    @classmethod
+    def from_file_columns(
+        cls, columns: Columns, path: str | Path, *, features: str | Path | None = None, **options: Any
+    ) -> Items:
+        """`read`, given the columns that `read_item_columns` found at `path`."""
+        from ordinate.data.formats import read_matrix
+
+        matrix: Any = features
         if features is not None and not (Path(features).is_file() and Path(features).stat().st_size > KEPT_IN_FILE):
             matrix = read_matrix(features)
-        columns = read_columns(path)
         with naming(path if features is None else f"{path} with {features}"):
-            return cls.from_columns(columns, id_column=id_column, features=matrix, feature_columns=feature_columns)
+            return cls.from_columns(columns, features=matrix, **options)
 
-    def numbers_left_aside(self, path: str | Path, id_column: str = "id") -> list[str]:
-        """The columns of the file these items were read from that hold numbers and are no features of theirs."""
-        from ordinate.data.formats import read_columns
-
-        known = {id_column, "group", *CONTENT_KINDS, *(self.feature_names or ())}
-        return [name for name, values in read_columns(path).items() if name not in known and all_numbers(values)]
+    def unused(self, columns: Columns, id_column: str = "id") -> list[str]:
+        """Those of the columns, from which these items were made, that they do not hold."""
+        used = {id_column, "group", *CONTENT_KINDS, *(self.feature_names or ())}
+        return [name for name in columns if name not in used]
 
     def take(self, rows: Sequence[int] | Integers) -> Items:
         """The items in the given rows, in that order."""

@@ -48,6 +48,8 @@ def suggestion(name: str, known: Collection[str]) -> str:
     look = appearance(name)
     alike = next((one for one in known if appearance(one) == look), None)
     if alike is not None:
-        return f"; it has {alike!r}, which looks alike: write it exactly so"
+        # Written in ASCII where the two would look the same on the screen.
+        same = unicodedata.normalize("NFC", alike) == unicodedata.normalize("NFC", name) or not alike.isprintable()
+        return f"; it has {alike!a}, which looks alike" if same else f"; it has {alike!r}, which looks alike"
     near = get_close_matches(name, known, 1) if len(known) <= _LARGEST else []
     return f"; the nearest that it has is {near[0]!r}" if near else ""

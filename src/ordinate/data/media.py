@@ -11,11 +11,14 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from ordinate.data.formats.files import failures
+from ordinate.data.lookalikes import suggestion
 from ordinate.errors import InvalidInput
 
 KINDS = ("image", "audio", "video")
 HEAD = 512
 """As many first bytes of a file tell its type."""
+DEEP_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
+"""Pillow's modes with more than 8 bits per pixel, all of them grey."""
 
 _SHOWN = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -138,9 +141,13 @@ class NotShown(InvalidInput):
         self.convertible = convertible
 
 
-def check_shown(kind: str, place: str, folder: str | Path) -> None:
+def check_shown(kind: str, place: str, folder: str | Path) -> bool:
     """Raise NotShown, saying why, unless browsers show what is at `place`: a path that starts at `folder`, an address
-    in the web, or a data: URL. `kind` is image, audio, video or link."""
+    in the web, or a data: URL. `kind` is image, audio, video or link.
+
+    Returns whether it is shown as it should be: a picture of more than 8 bits comes out too dark in a browser, and one
+    in CMYK in other colours.
+    """
     if place.startswith("data:") and kind in KINDS:
         found = data_url(place)
         if found is None or not _is_of(kind, found[0]):
@@ -151,14 +158,15 @@ def check_shown(kind: str, place: str, folder: str | Path) -> None:
                 "is an address that annotators cannot open; give a path or an address that begins with https://"
             )
     else:
-        _check_file(kind, os.path.join(folder, place), folder)
+        return _check_file(kind, os.path.join(folder, place), folder)
+    return True
 
 
-def _check_file(kind: str, path: str, folder: str | Path) -> None:
+def _check_file(kind: str, path: str, folder: str | Path) -> bool:
     if os.path.isdir(path):
         raise NotShown("is a folder; name a file in it")
     if not os.path.isfile(path):
-        raise NotShown(f"is no file in {folder}; paths start there")
+        raise NotShown(f"is no file in {folder}; paths start there{_suggested(path)}")
     with failures("read", path):
         head = read_head(Path(path))
     found = media_type(head)
@@ -167,17 +175,26 @@ def _check_file(kind: str, path: str, folder: str | Path) -> None:
         raise NotShown(f"is {words}, which browsers do not show", kind == "image" and words in _CONVERTED)
     if not _is_of(kind, found):
         raise NotShown(f"is {found}, which belongs in a column {found.partition('/')[0]!r}")
-    if kind == "image":
-        with failures("read", path):
-            _check_picture(path, found)
+    if kind != "image":
+        return True
+    with failures("read", path):
+        return _check_picture(path, found) not in (*DEEP_MODES, "CMYK")
+
+
+def _suggested(path: str) -> str:
+    """A file beside the missing one that may be meant."""
+    if os.path.isfile(slashed := path.replace("\\", "/")):
+        return f"; write the path with / as in {os.path.basename(os.path.dirname(slashed))}/{os.path.basename(slashed)}"
+    beside, name = os.path.split(path)
+    return suggestion(name, os.listdir(beside)) if os.path.isdir(beside) else ""
 
 
 def _is_of(kind: str, found: str) -> bool:
     return found.startswith(f"{kind}/") or (kind == "audio" and found in _CONTAINERS)
 
 
-def _check_picture(path: str, found: str) -> None:
-    """Raise NotShown for a picture that is damaged, cut short, or larger than programs dare to open."""
+def _check_picture(path: str, found: str) -> str:
+    """The mode of a picture. Raises NotShown if it is damaged, cut short, or too large to open safely."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -188,6 +205,7 @@ def _check_picture(path: str, found: str) -> None:
                 if not _ends_well(path, found):
                     # It may still be whole: some cameras write more behind the end.
                     picture.load()
+                return picture.mode
     except Image.DecompressionBombError as error:
         raise NotShown(f"is too large a picture ({error}); make it smaller") from None
     except UnidentifiedImageError:
