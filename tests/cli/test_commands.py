@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from ordinate import Study
+from ordinate import Comparison, Study
 from ordinate.cli.screen import error_in_words
 
 URL = "sqlite:///study.db"
@@ -126,7 +127,7 @@ class TestExchange:
         table = "left,right,winner,annotator\na,b,right,anna\nc,b,c,\nd,a,tie,ben\n"
         (folder / "made.csv").write_text(table)
         assert run("import", "study.db", "made.csv", "--json").json == {
-            "study": "study.db", "recorded": 3, "comparisons": 3,
+            "study": "study.db", "recorded": 3, "comparisons": 3, "columns_not_used": [],
         }  # fmt: skip
         assert run("export", "study.db", "out.csv", "--json").json == {
             "study": "study.db", "file": "out.csv", "comparisons": 3,
@@ -159,6 +160,70 @@ class TestExchange:
     def test_export_of_none(self, run, study, folder):
         assert "Wrote 0 comparisons" in run("export", "study.db", "out.csv").out
         assert (folder / "out.csv").read_text().splitlines() == ["left,right,winner,annotator"]
+
+    def test_columns_that_are_not_read_are_named(self, run, study, folder):
+        (folder / "made.csv").write_text("left,right,winner,when,why\na,b,a,now,so\n")
+        assert "Columns not used: when, why.\n" in run("import", "study.db", "made.csv").out
+        assert run("import", "study.db", "made.csv", "--again", "--json").json["columns_not_used"] == ["when", "why"]
+
+    def test_groups_that_the_study_does_not_have_are_refused(self, run, study, folder):
+        (folder / "made.csv").write_text("left,right,winner,group\na,b,a,1\nc,d,c,2\n")
+        refused = run("import", "study.db", "made.csv")
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith(
+            "Error: made.csv: the comparisons have a column 'group' but the study has no groups"
+        )
+        assert run("status", "study.db", "--json").json["comparisons"] == 0
+
+    def test_groups_must_be_those_of_the_study(self, run, folder):
+        (folder / "grouped.csv").write_text("id,group\nx,g1\ny,g1\nz,g2\nw,g2\n")
+        run("create", "study.db", "--items", "grouped.csv")
+        (folder / "made.csv").write_text("left,right,winner,group\nx,y,x,g1\nz,w,z,g1\n")
+        refused = run("import", "study.db", "made.csv")
+        assert "made.csv: row 2: item 'z' is in group 'g2' of the study, not in 'g1'" in refused.err
+        (folder / "made.csv").write_text("left,right,winner,group\nx,y,x,g1\nz,w,z,g2\n")
+        assert run("import", "study.db", "made.csv", "--json").json == {
+            "study": "study.db", "recorded": 2, "comparisons": 2, "columns_not_used": [],
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+    def test_hostile_ids_come_back(self, run, folder, suffix):
+        ids = ["=1+1", "'=x", "a\rb", "a\nb", 'say "x"', "-5", "+a", "@b", "\u202eab", " c ", "007", "é", "a,b", "a;b"]
+        (folder / "items.json").write_text(json.dumps([{"id": one} for one in ids]))
+        assert run("create", "study.db", "--items", "items.json").code == 0
+        made = [Comparison(one, other, "left", "=cmd()") for one, other in pairwise(ids)]
+        with Study.open(URL) as opened:
+            opened.record(made)
+        assert run("export", "study.db", f"out{suffix}").code == 0
+        assert run("create", "again.db", "--items", "items.json").code == 0
+        assert run("import", "again.db", f"out{suffix}").code == 0
+        with Study.open("sqlite:///again.db") as opened:
+            assert opened.comparisons() == made
+
+    def test_full_export(self, run, study, folder):
+        first = ask(run, "--annotator", "ann")[0]
+        run("tell", "study.db", first["id"], "left")
+        run("undo", "study.db", "--annotator", "ann")
+        run("tell", "study.db", first["id"], "tie")
+        second = ask(run, "--annotator", "ann")[0]
+        run("tell", "study.db", second["id"], "skip")
+        (folder / "made.csv").write_text("left,right,winner,annotator\na,b,a,ben\n")
+        run("import", "study.db", "made.csv")
+        run("exclude", "study.db", "--annotator", "ben")
+        assert "Wrote 4 answers to full.json." in run("export", "study.db", "full.json", "--full").out
+        rows = json.loads((folder / "full.json").read_text())
+        told = [(row["winner"], row["status"], row["query"], row["annotator"]) for row in rows]
+        assert told == [
+            ("left", "taken back", first["id"], "ann"),
+            ("tie", "counts", first["id"], "ann"),
+            ("skip", "skipped", second["id"], "ann"),
+            ("left", "annotator excluded", None, "ben"),
+        ]
+        assert rows[0]["taken_back_at"] >= rows[0]["stored_at"] >= rows[0]["asked_at"]
+        assert rows[1]["algorithm"] == "guro-hybrid"
+        assert rows[1]["utility"] > 0
+        refused = run("import", "study.db", "full.json")
+        assert "full.json: this is a full export, with answers that do not count; import the plain one" in refused.err
 
 
 class TestItems:

@@ -15,7 +15,7 @@ import numpy as np
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.cells import all_valid_ids, id_text, is_missing, numbers, plain_text, require_single
 from ordinate.data.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
-from ordinate.data.tables import Columns, frame_columns, require_columns
+from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
 from ordinate.errors import InvalidInput, naming
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
         columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside."""
         require_columns(columns, (id_column, *feature_columns))
-        _refuse_near_misses(columns)
+        # Ignored in silence, "Group" would put all items into one group.
+        refuse_near_misses(columns, ("group", *CONTENT_KINDS))
         if features is not None and feature_columns:
             raise InvalidInput("give features as a matrix or as named columns, not both")
         _refuse_repeated_names(feature_columns)
@@ -231,14 +232,6 @@ def _refuse_duplicates(ids: Sequence[str]) -> None:
 def _require_length(name: str, values: Sequence[object], ids: Sequence[str]) -> None:
     if len(values) != len(ids):
         raise InvalidInput(f"{name} has {len(values)} rows for {len(ids)} items")
-
-
-def _refuse_near_misses(columns: Columns) -> None:
-    """Refuse " group" or "Group": ignored in silence, it would put all items into one group."""
-    for name in columns:
-        meant = name.strip().lower()
-        if meant in ("group", *CONTENT_KINDS) and meant not in columns:
-            raise InvalidInput(f"column {name!r} looks like {meant!r}; rename it to that, or to something else")
 
 
 def _feature_matrix(values: Any, ids: Sequence[str]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +24,14 @@ def require_columns(columns: Columns, names: Iterable[str]) -> None:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"the columns are of different lengths: {lengths}")
+
+
+def refuse_near_misses(columns: Columns, names: Collection[str]) -> None:
+    """Raise InvalidInput for a column like " group" or "Group" that means one of these names and would be ignored."""
+    for name in columns:
+        meant = name.strip().lower()
+        if meant in names and meant not in columns:
+            raise InvalidInput(f"column {name!r} looks like {meant!r}; rename it to that, or to something else")
 
 
 def frame_columns(frame: IntoDataFrame) -> dict[str, list[Any]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from ordinate.data.comparisons import comparison_columns
+from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
@@ -88,24 +88,16 @@ class _Table(Response):
 
 
 @router.get("/{study}/export/{what}.csv", summary="Download a table", response_class=_Table)
-def export(caller: Owner, what: Literal["ordering", "comparisons"]) -> Response:
+def export(caller: Owner, what: Literal["ordering", "comparisons", "history"]) -> Response:
+    """The ordering, the comparisons that count, or every answer and skip with all that is stored of it."""
+    study = caller.served.study
     if what == "ordering":
         columns = caller.served.prefetcher.ordering().to_columns()
     else:
-        made = caller.served.study.comparisons()
-        columns = {
-            "left": [one.left for one in made],
-            "right": [one.right for one in made],
-            "winner": [one.outcome for one in made],
-            "annotator": [one.annotator or "" for one in made],
-        }
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+        columns = study.history() if what == "history" else comparison_columns(study.comparisons())
     name = f"{caller.served.name}-{what}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return _Table(text.getvalue(), headers=headers)
+    return _Table(FORMATS[".csv"].encode(columns), headers=headers)
 
 
 @router.get("/{study}/items", summary="The items")
