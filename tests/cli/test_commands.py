@@ -245,10 +245,11 @@ class TestItems:
         assert run("exclude", "study.db", "--item", "b", "--json").json == {
             "study": "study.db", "excluded_items": ["b"], "excluded_annotators": [], "comparisons": 1,
         }  # fmt: skip
+        assert [row["id"] for row in run("order", "study.db", "--json").json["items"]].count("b") == 0
+        assert len(run("order", "study.db", "--json").json["items"]) == 3
         out = run("exclude", "study.db", "--annotator", "ben").out
         assert "Excluded annotators: ben." in out
         assert "Comparisons that count: 0." in out
-        assert [row["id"] for row in run("order", "study.db", "--json").json["items"]].count("b") == 0
         run("include", "study.db", "--item", "b")
         assert run("include", "study.db", "--annotator", "ben", "--json").json["comparisons"] == 2
 
@@ -265,6 +266,22 @@ class TestOrder:
         assert [line.split("│")[2].strip() for line in out.splitlines() if line.startswith("│")] == list("dcba")
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
+        assert "in the wrong order, if people answered sensibly.\n" in out
+
+    def test_without_answers_there_is_none(self, run, study, folder):
+        result = run("order", "study.db")
+        assert (result.code, result.out) == (
+            0,
+            "No answers yet, so there is no order: all places would be by chance. Answer with ordinate annotate "
+            "study.db, or in the browser with ordinate serve study.db.\n",
+        )
+        assert run("order", "study.db", "--items", "items.csv").out == result.out
+        empty = run("order", "study.db", "--json").json
+        assert (empty["items"], empty["comparisons"], empty["expected_error"]) == ([], 0, None)
+        refused = run("order", "study.db", "--out", "ordering.csv")
+        assert refused.code == 2
+        assert "study.db has no answers that count yet, so there is no order to write to ordering.csv" in refused.err
+        assert not (folder / "ordering.csv").exists()
 
     def test_json(self, run, answered):
         result = run("order", "study.db", "--json").json
@@ -306,8 +323,11 @@ class TestStatus:
         first = ask(run, "--annotator", "anna")[0]
         run("tell", "study.db", first["id"], "left")
         waiting = ask(run, "--annotator", "anna")[0]
-        run("exclude", "study.db", "--item", next(iter({"a", "b", "c", "d"} - _sides(first) - _sides(waiting)), "d"))
+        excluded = next(iter({"a", "b", "c", "d"} - _sides(first) - _sides(waiting)), "d")
+        told = run("exclude", "study.db", "--item", excluded).out
+        assert f"Take back in with: ordinate include study.db --item {excluded}\n" in told
         out = run("status", "study.db").out
+        assert f"ordinate include study.db --item {excluded} " in out
         assert "Which is clearer?" in out
         assert "guro-hybrid" in out
         assert "excluded items" in out
@@ -363,6 +383,8 @@ class TestHostileTexts:
             json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
         )
         assert run("create", "study.db", "--items", "items.json", "--question", HOSTILE).code == 0
+        with Study.open(URL) as opened:
+            opened.record(Comparison(*columns["id"], "left"))
 
     @pytest.mark.parametrize(
         "line", [["ask"], ["order"], ["status"], ["annotate"], ["exclude", "--item", f"0{HOSTILE}"]], ids=lambda x: x[0]
