@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ordinate.cli.options import Annotator, AsJson, Server, StudyFile, StudyOrServer, one_of, open_client, open_study
+from ordinate.cli.options import Annotator, AsJson, StudyFile, StudyFileOrLink, is_link, open_client, open_study
 from ordinate.cli.screen import console, one_line, print_json, say
-from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -23,8 +22,7 @@ PREVIEW = 60
 
 
 def ask(
-    study: StudyOrServer = None,
-    server: Server = None,
+    study: StudyFileOrLink,
     annotator: Annotator = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many queries to have open.")] = 1,
     as_json: AsJson = False,
@@ -33,22 +31,21 @@ def ask(
 
     A query stays open, and is printed again, until it is answered, skipped or withdrawn.
     """
-    address = one_of(study, server)
-    if server is not None:
-        with open_client(server) as client:
+    if is_link(study):
+        with open_client(study) as client:
             from ordinate.client import as_query
 
             question, given = client.status(annotator)["question"], client.ask_shown(annotator, count)
             queries = [as_query(one) for one in given]
             contents = {item["id"]: _shown(item) for one in given for item in (one["left"], one["right"])}
     else:
-        with open_study(address) as opened:
+        with open_study(study) as opened:
             queries, question = opened.ask(annotator=annotator, count=count), opened.settings.question
             contents = item_contents(opened.items)
     if as_json:
         print_json(
             {
-                "study": address,
+                "study": study,
                 "question": question,
                 "queries": [query_json(query, contents) for query in queries],
             }
@@ -60,40 +57,33 @@ def ask(
     for query in queries:
         table.add_row(query.id, _preview(query.left, contents), _preview(query.right, contents))
     console().print(table)
-    place = quote(address) if server is None else f"--server {quote(server)}"
-    say(f"Answer with: ordinate tell {place} {queries[0].id} left|right|tie|skip")
+    say(f"Answer with: ordinate tell {quote(study)} {queries[0].id} left|right|tie|skip")
 
 
 def tell(
-    first: Annotated[
-        str,
-        typer.Argument(
-            metavar="[STUDY.db]", help="The file of the study, unless --server names one.", show_default=False
-        ),
+    study: StudyFileOrLink,
+    query: QueryId,
+    answer: Annotated[
+        Literal["left", "right", "tie", "skip"],
+        typer.Argument(metavar="ANSWER", help="left, right, tie or skip.", show_default=False),
     ],
-    second: QueryId,
-    third: Annotated[
-        str | None, typer.Argument(metavar="ANSWER", help="left, right, tie or skip.", show_default=False)
+    annotator: Annotated[
+        str | None,
+        typer.Option("--annotator", "-a", metavar="NAME", help="Who answers; with a link that several people share."),
     ] = None,
-    server: Server = None,
-    annotator: Annotator = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a query. The answer is on disk when the command returns."""
-    words = [word for word in (first, second, third) if word is not None]
-    if len(words) != (3 if server is None else 2):
-        raise InvalidInput("name the file of a study (or a link with --server), the query and the answer")
-    query, answer = words[-2:]
     sentence = f"Stored: {answer} for {query}."
-    if server is None:
-        with open_study(first) as opened:
-            opened.tell(query, answer)  # type: ignore[arg-type]  # refused by `tell` when it is none
-            _report(opened, first, as_json, {"query": query, "answer": answer}, sentence)
+    if not is_link(study):
+        with open_study(study) as opened:
+            opened.tell(query, answer)
+            _report(opened, study, as_json, {"query": query, "answer": answer}, sentence)
         return
-    with open_client(server) as client:
-        given = client.tell(query, answer, annotator)  # type: ignore[arg-type]  # refused by the server
+    with open_client(study) as client:
+        given = client.tell(query, answer, annotator)
     if as_json:
-        print_json({"study": server, "query": query, "answer": answer, "your_answers": given})
+        print_json({"study": study, "query": query, "answer": answer, "your_answers": given})
     else:
         say(f"{sentence} Answers of this annotator so far: {given}.")
 

@@ -22,13 +22,13 @@ RESULT = "See the result"
 TRY = "Try it out"
 
 StudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The file of the study.", show_default=False)]
-StudyOrServer = Annotated[
-    str | None,
-    typer.Argument(metavar="STUDY.db", help="The file of the study, unless --server names one.", show_default=False),
-]
-Server = Annotated[
-    str | None,
-    typer.Option("--server", metavar="LINK", help="A link that `ordinate serve` printed, instead of a file."),
+StudyFileOrLink = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY.db|LINK",
+        help="The file of the study, or a link that `ordinate serve` printed.",
+        show_default=False,
+    ),
 ]
 Annotator = Annotated[
     str | None,
@@ -102,23 +102,24 @@ def study_url(address: str) -> str:
     return address if "://" in address else f"sqlite:///{address}"
 
 
-def one_of(study: str | None, server: str | None) -> str:
-    """The address of the study, or the link, whichever was given."""
-    if (study is None) == (server is None):
-        raise typer.BadParameter("name the file of a study, STUDY.db, or else a link with --server")
-    return study or server or ""
+def is_link(address: str) -> bool:
+    """Whether the address is that of a study on a server, not of a file."""
+    return address.startswith(("http://", "https://"))
 
 
 def open_client(link: str) -> Client:
     try:
         from ordinate.client import Client
     except ModuleNotFoundError as error:
-        raise MissingExtra("httpx", "app", "--server") from error
+        raise MissingExtra("httpx", "app", "a study on a server") from error
     return Client(link)
 
 
 def open_study(address: str) -> Study:
     from ordinate.study.study import Study
+
+    if is_link(address):
+        raise InvalidInput("this command needs the file of a study; only ask, tell and order take a link")
 
     return Study.open(study_url(address))
 

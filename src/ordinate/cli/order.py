@@ -13,9 +13,8 @@ from ordinate.cli.options import (
     FeatureColumns,
     FeaturesFile,
     IdColumn,
-    Server,
-    StudyOrServer,
-    one_of,
+    StudyFileOrLink,
+    is_link,
     open_client,
     open_study,
 )
@@ -29,8 +28,7 @@ PREVIEW = 60
 
 
 def order(
-    study: StudyOrServer = None,
-    server: Server = None,
+    study: StudyFileOrLink,
     out: Annotated[
         str | None,
         typer.Option(
@@ -60,11 +58,10 @@ def order(
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
     """
-    address = one_of(study, server)
-    if server is not None:
-        _order_served(server, out, items, as_json)
+    if is_link(study):
+        _order_served(study, out, items, as_json)
         return
-    with open_study(address) as opened:
+    with open_study(study) as opened:
         given = None if items is None else read_items_like(opened, items, id_column, features, feature_columns)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
@@ -76,7 +73,7 @@ def order(
     if out is not None:
         ordering.save(out)
     if as_json:
-        summary = {"study": address, "comparisons": answers, "expected_error": error, "file": out}
+        summary = {"study": study, "comparisons": answers, "expected_error": error, "file": out}
         print_json({**summary, "items": _rows(ordering)})
         return
     if out is not None:
