@@ -220,7 +220,7 @@ def test_a_study_of_the_first_version_is_upgraded_and_goes_on(run, folder):
     assert f"ordinate db upgrade {folder}/old.db" in refused.err
     upgraded = run("db", "upgrade", "old.db")
     assert (upgraded.code, upgraded.out.strip()) == (0, f"old.db: upgraded from tables 0001 to {REVISIONS[-1]}")
-    assert run("db", "upgrade", "old.db").out.strip() == "old.db: up to date already"
+    assert run("db", "upgrade", "old.db").out.strip() == "old.db: already up to date"
     with Study.open("sqlite:///old.db") as study:
         assert [query.id for query in study.open_queries()] == ["abc123-2"]
         study.tell("abc123-2", "right")

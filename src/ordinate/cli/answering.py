@@ -1,4 +1,4 @@
-"""`ordinate ask`, `tell`, `withdraw`, `undo`: one step each, for scripts and for the curious."""
+"""`ordinate ask`, `tell`, `withdraw`, `undo`: one step each, for scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ordinate.study.study import Study
 
 QueryId = Annotated[
-    str, typer.Argument(metavar="QUERY", help="The id of the query, as `ask` printed it.", show_default=False)
+    str, typer.Argument(metavar="QUERY", help="The id of the query, from `ordinate ask`.", show_default=False)
 ]
 PREVIEW = 60
 
@@ -24,12 +24,12 @@ PREVIEW = 60
 def ask(
     study: StudyFileOrLink,
     annotator: Annotator = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many queries to have open.")] = 1,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of open queries to return.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Print the next pairs to ask about.
 
-    A query stays open, and is printed again, until it is answered, skipped or withdrawn.
+    A query stays open, and `ask` prints it again, until it is answered, skipped or withdrawn.
     """
     if is_link(study):
         with open_client(study) as client:
@@ -89,14 +89,14 @@ def tell(
 
 
 def withdraw(study: StudyFile, query: QueryId, as_json: AsJson = False) -> None:
-    """Take an open query back, unanswered; its pair may be asked again."""
+    """Withdraw an open query. Its pair may be asked again."""
     with open_study(study) as opened:
         opened.withdraw(query)
         _report(opened, study, as_json, {"query": query}, f"Withdrawn: {query}.")
 
 
 def undo(study: StudyFile, annotator: Annotator = None, as_json: AsJson = False) -> None:
-    """Take the annotator's newest answer back; its query is open again."""
+    """Take back the newest answer of an annotator. Its query is open again."""
     with open_study(study) as opened:
         query = opened.undo(annotator=annotator)
         _report(
@@ -104,7 +104,7 @@ def undo(study: StudyFile, annotator: Annotator = None, as_json: AsJson = False)
             study,
             as_json,
             {"reopened": query_json(query, item_contents(opened.items))},
-            f"Taken back. Open again: {query.id} ({query.left} or {query.right}).",
+            f"Answer taken back. Open again: {query.id} ({query.left} or {query.right}).",
         )
 
 
@@ -117,7 +117,7 @@ def _report(study: Study, address: str, as_json: bool, values: dict[str, Any], s
 
 
 def item_contents(items: Items) -> dict[str, dict[str, str]]:
-    """Id to what there is to show of the item, by kind."""
+    """Item id -> kind of content -> content."""
     return {
         name: {kind: shown for kind, values in items.content.items() if (shown := values[row]) is not None}
         for row, name in enumerate(items.ids)

@@ -12,12 +12,10 @@ from ordinate.cli import media
 from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
-    FeatureColumns,
-    FeaturesFile,
-    IdColumn,
     ItemsFile,
     PrincipalComponents,
     StudyFile,
+    TableOptions,
     open_study,
     split_names,
     study_url,
@@ -36,8 +34,7 @@ if TYPE_CHECKING:
 def create(
     study: StudyFile,
     items: ItemsFile,
-    features: FeaturesFile = None,
-    feature_columns: FeatureColumns = None,
+    table: TableOptions,
     embed: Annotated[
         str | None,
         typer.Option(
@@ -47,7 +44,6 @@ def create(
         ),
     ] = None,
     pca: PrincipalComponents = None,
-    id_column: IdColumn = "id",
     question: Annotated[str, typer.Option(metavar="TEXT", help="What annotators are asked.")] = "Which ranks higher?",
     algorithm: Annotated[
         str | None,
@@ -71,10 +67,11 @@ def create(
     """
     from ordinate.study.study import Study
 
-    table, recipe = read_items(items, id_column, features, split_names(feature_columns), embed, pca)
-    aside = table.numbers_left_aside(items, id_column) if features is None and embed is None else []
+    names = split_names(table.feature_columns)
+    read, recipe = read_items(items, table.id_column, table.features, names, embed, pca)
+    aside = read.numbers_left_aside(items, table.id_column) if table.features is None and embed is None else []
     made = Study.create(
-        media.from_study_folder(table, items, study),
+        media.from_study_folder(read, items, study),
         algorithm=algorithm,
         question=question,
         seed=seed,
@@ -87,9 +84,8 @@ def create(
             return
         say(f"Made {study}: {_described(made.items)}.")
         if aside:
-            names = [*split_names(feature_columns), *aside]
             say(f"Not used: {', '.join(aside)}. To learn from such numbers, make it with")
-            say(f"  --feature-columns {quote(','.join(names))}")
+            say(f"  --feature-columns {quote(','.join([*names, *aside]))}")
         if recipe is not None:
             say(f"Features: by {recipe.encoder}; new items get theirs in the same way")
         say(f"Question: {made.settings.question}")
@@ -103,9 +99,7 @@ def create(
 def add_items(
     study: StudyFile,
     items: ItemsFile,
-    features: FeaturesFile = None,
-    feature_columns: FeatureColumns = None,
-    id_column: IdColumn = "id",
+    table: TableOptions,
     as_json: AsJson = False,
 ) -> None:
     """Add items to a study; what was answered stays.
@@ -114,12 +108,12 @@ def add_items(
     name from the new table; a study made with an encoder embeds the new texts or images itself.
     """
     with open_study(study) as opened:
-        table = read_items_like(opened, items, id_column, features, feature_columns)
-        opened.add_items(media.from_study_folder(table, items, study))
+        read = read_items_like(opened, items, table)
+        opened.add_items(media.from_study_folder(read, items, study))
         if as_json:
-            print_json({"study": study, "added": len(table), **_summary(opened)})
+            print_json({"study": study, "added": len(read), **_summary(opened)})
         else:
-            say(f"Added {count(len(table), 'item')}; {study} now has {_described(opened.items)}.")
+            say(f"Added {count(len(read), 'item')}; {study} now has {_described(opened.items)}.")
 
 
 def read_items(
@@ -150,22 +144,21 @@ def read_items(
     return read_embedding(str(features), table)
 
 
-def read_items_like(
-    study: Study, path: str, id_column: str, features: str | None, feature_columns: str | None
-) -> Items:
+def read_items_like(study: Study, path: str, table: TableOptions) -> Items:
     """Items for a study that exists: without other word, with features made as the study's own were."""
     from ordinate.data.items import Items
 
+    features = table.features
     if features is not None and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
         )
-    names = split_names(feature_columns)
+    names = split_names(table.feature_columns)
     if features is None and not names:
         names = list(study.items.feature_names or ())
-    table = Items.read(path, id_column=id_column, features=features, feature_columns=names)
+    read = Items.read(path, id_column=table.id_column, features=features, feature_columns=names)
     recipe = study.settings.recipe
-    return table if recipe is None or features is not None else embedded_like(recipe, table, path)
+    return read if recipe is None or features is not None else embedded_like(recipe, read, path)
 
 
 def _summary(study: Study) -> dict[str, Any]:

@@ -10,10 +10,8 @@ from ordinate.cli.answering import item_contents
 from ordinate.cli.create import read_items_like
 from ordinate.cli.options import (
     AsJson,
-    FeatureColumns,
-    FeaturesFile,
-    IdColumn,
     StudyFileOrLink,
+    TableOptions,
     is_link,
     open_client,
     open_study,
@@ -29,6 +27,7 @@ PREVIEW = 60
 
 def order(
     study: StudyFileOrLink,
+    *,
     out: Annotated[
         str | None,
         typer.Option(
@@ -48,9 +47,7 @@ def order(
             show_default=False,
         ),
     ] = None,
-    features: FeaturesFile = None,
-    feature_columns: FeatureColumns = None,
-    id_column: IdColumn = "id",
+    table: TableOptions,
     as_json: AsJson = False,
 ) -> None:
     """Show the ordering that follows from all answers, highest first.
@@ -62,7 +59,7 @@ def order(
         _order_served(study, out, items, as_json)
         return
     with open_study(study) as opened:
-        given = None if items is None else read_items_like(opened, items, id_column, features, feature_columns)
+        given = None if items is None else read_items_like(opened, items, table)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
