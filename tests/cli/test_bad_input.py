@@ -149,7 +149,7 @@ SIMULATIONS = [
     Row("unknown holdout", GOOD, f"{RECORDED} --holdout people", ("--holdout", "'people'")),
     Row("share beyond one", GOOD, f"{RECORDED} --share 1.5", ("1.5",)),
     Row("components of no features", GOOD, f"{RECORDED} --pca 0.9", ("no features",)),
-    Row("components below zero", GOOD, f"{RECORDED} --feature-columns contrast --pca -1", ("-1",)),
+    Row("components below zero", GOOD, f"{RECORDED} --feature-columns contrast --pca -1", ("--pca",)),
 ]
 TABLE = {
     "items": ITEM_TABLES,
@@ -343,7 +343,7 @@ class TestRealProcess:
         os.killpg(started.pid, signal.SIGINT)
         _, err = started.communicate(timeout=30)
         assert started.returncode == 130
-        check_complaint(err, (), start="Interrupted: ")
+        check_complaint(err, (), start="Interrupted. ")
         assert list(folder.glob("*rows*")) == []
 
     @pytest.mark.skipif(os.name != "posix", reason="a shell's pipe")

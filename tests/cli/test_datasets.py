@@ -46,7 +46,7 @@ def test_the_list_as_json(run):
 def test_json_before_a_command_is_refused(run):
     result = run("datasets", "--json", "check", "wisc-ads", ".")
     assert (result.code, result.out) == (2, "")
-    assert "--json goes to the end: ordinate datasets check" in result.err
+    assert "put --json at the end: ordinate datasets check" in result.err
 
 
 def test_check_says_what_was_found(run, faces):
@@ -146,4 +146,4 @@ def test_download_without_a_network_is_a_failure_of_the_environment(run, folder,
 def test_download_of_what_is_not_offered_says_where_it_is(run):
     result = run("datasets", "download", "x-ray-age")
     assert (result.code, result.out) == (2, "")
-    assert "get it yourself: https://www.kaggle.com/competitions/spr-x-ray-age" in result.err
+    assert "get it from https://www.kaggle.com/competitions/spr-x-ray-age" in result.err

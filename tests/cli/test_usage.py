@@ -3,6 +3,8 @@
 import pytest
 from PIL import Image
 
+from ordinate.__main__ import exit_code
+
 
 @pytest.mark.parametrize("line", [(), ("simulate",)])
 def test_without_a_command_the_help_is_shown_and_the_error_says_what_is_missing(run, line):
@@ -32,8 +34,8 @@ def test_unseen_items_are_not_placed_in_silence_where_nothing_tells_them_apart(r
     assert "mean nothing" not in run("order", "s.db").out
 
 
-def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(run, monkeypatch):
-    def fails(*_: object, **__: object) -> None:
+def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(capsys):
+    def fails() -> None:
         try:
             raise cause
         except BaseException as error:
@@ -42,11 +44,9 @@ def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(ru
             except SystemError as first:
                 raise SystemError("returned a result with an exception set") from first
 
-    monkeypatch.setattr("ordinate.simulation.run.simulate", fails)
     cause: BaseException = KeyboardInterrupt()
-    result = run("simulate", "synthetic", "--n", "10", "--d", "2")
-    assert result.code == 130
-    assert result.err.strip().splitlines()[-1].startswith("Interrupted: ")
+    assert exit_code(fails) == 130
+    assert capsys.readouterr().err.startswith("Interrupted. ")
     cause = ValueError("a fault of ours")
     with pytest.raises(SystemError):
-        run("simulate", "synthetic", "--n", "10", "--d", "2")
+        exit_code(fails)

@@ -49,7 +49,7 @@ class Elsewhere(NamedTuple):
             yield place, pickle.loads(packed[place])(lambda step: None)
 
 
-def test_workers_of_a_cluster_make_the_same_vectors(batches, tmp_path, monkeypatch):
+def test_workers_of_a_cluster_make_the_same_vectors(batches, tmp_path):
     here, recipe = embed(texts(*WORDS), "letters:any", batch=5, cache=tmp_path / "here")
     embedding._kept.cache_clear()
     cluster = Elsewhere([])
@@ -58,9 +58,12 @@ def test_workers_of_a_cluster_make_the_same_vectors(batches, tmp_path, monkeypat
         np.testing.assert_array_equal(there.features, here.features)
         assert same.fingerprint == recipe.fingerprint
         assert cluster.sent == sent
-    monkeypatch.setattr(embedding, "_kept", lambda encoder: (None, "another"))
+
+
+def test_a_worker_with_other_weights_refuses(batches):
+    encoder = embedding.parse_encoder("letters:any")
     with pytest.raises(InvalidInput, match="a worker of the cluster has other weights of letters:any"):
-        embed(texts("new"), "letters:any", cluster=cluster)
+        embedding._on_worker(encoder, "the fingerprint of other weights", [("item 'new'", b"new")], None)
 
 
 def test_the_rest_of_the_items_stays(batches):

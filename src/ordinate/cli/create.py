@@ -12,12 +12,10 @@ from ordinate.cli import media
 from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
-    FeatureColumns,
-    FeaturesFile,
-    IdColumn,
     ItemsFile,
     PrincipalComponents,
     StudyFile,
+    TableOptions,
     open_study,
     split_names,
     study_url,
@@ -44,8 +42,7 @@ Convert = Annotated[
 def create(
     study: StudyFile,
     items: ItemsFile,
-    features: FeaturesFile = None,
-    feature_columns: FeatureColumns = None,
+    table: TableOptions,
     embed: Annotated[
         str | None,
         typer.Option(
@@ -55,7 +52,6 @@ def create(
         ),
     ] = None,
     pca: PrincipalComponents = None,
-    id_column: IdColumn = "id",
     question: Annotated[str, typer.Option(metavar="TEXT", help="What annotators are asked.")] = "Which ranks higher?",
     algorithm: Annotated[
         str | None,
@@ -88,9 +84,9 @@ def create(
     from ordinate.study.study import Study
 
     columns = read_item_columns(items)
-    table, recipe = read_items(columns, items, id_column, features, split_names(feature_columns), embed, pca)
-    unused = table.unused(columns, id_column)
-    with media.in_study(table, items, study, convert) as shown:
+    read, recipe = read_items(columns, items, table, embed, pca)
+    unused = read.unused(columns, table.id_column)
+    with media.in_study(read, items, study, convert) as shown:
         made = Study.create(
             shown.items,
             algorithm=algorithm,
@@ -107,10 +103,10 @@ def create(
         say(f"Made {study}: {_described(made.items)}.")
         if unused:
             say(f"Columns not used: {', '.join(unused)}.")
-        numbers = [name for name in unused if all_numbers(columns[name])] if features is None and embed is None else []
-        if numbers:
+        numbers = [name for name in unused if all_numbers(columns[name])]
+        if numbers and table.features is None and embed is None:
             say("To learn from the numbers in them, make the study with")
-            say(f"  --feature-columns {quote(','.join([*split_names(feature_columns), *numbers]))}")
+            say(f"  --feature-columns {quote(','.join([*split_names(table.feature_columns), *numbers]))}")
         for one in notes:
             note(one)
         if recipe is not None:
@@ -126,9 +122,7 @@ def create(
 def add_items(
     study: StudyFile,
     items: ItemsFile,
-    features: FeaturesFile = None,
-    feature_columns: FeatureColumns = None,
-    id_column: IdColumn = "id",
+    table: TableOptions,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -143,31 +137,31 @@ def add_items(
 
     with open_study(study) as opened:
         columns = read_item_columns(items)
-        table = read_items_like(opened, columns, items, id_column, features, feature_columns)
-        unused, before = table.unused(columns, id_column), opened.items.ids
+        read = read_items_like(opened, columns, items, table)
+        unused, before = read.unused(columns, table.id_column), opened.items.ids
         if Path(items).is_dir():
             known = set(before)
-            table = table.take([row for row, item in enumerate(table.ids) if item not in known])
-        if back := [item for item in opened.excluded_items if item in set(table.ids)]:
+            read = read.take([row for row, item in enumerate(read.ids) if item not in known])
+        if back := [item for item in opened.excluded_items if item in set(read.ids)]:
             raise InvalidInput(
                 f"{items}: item {back[0]!r} is in the study already, and excluded; take it back in with: "
                 f"ordinate include {quote(study)} --item {quote(back[0])}"
             )
-        with media.in_study(table, items, study, convert) as shown, naming(items):
+        with media.in_study(read, items, study, convert) as shown, naming(items):
             opened.add_items(shown.items)
         notes = _notes(items, shown, study, earlier=before)
         if as_json:
             print_json(
                 {
                     "study": study,
-                    "added": len(table),
+                    "added": len(read),
                     **_summary(opened),
                     "columns_not_used": unused,
                     "notes": notes,
                 }
             )
             return
-        say(f"Added {count(len(table), 'item')}; {study} now has {_described(opened.items)}.")
+        say(f"Added {count(len(read), 'item')}; {study} now has {_described(opened.items)}.")
         if unused:
             say(f"Columns not used: {', '.join(unused)}.")
         for one in notes:
@@ -175,55 +169,47 @@ def add_items(
 
 
 def read_items(
-    columns: Columns,
-    path: str,
-    id_column: str,
-    features: str | None,
-    feature_columns: Sequence[str],
-    encoder: str | None,
-    pca: float | None,
+    columns: Columns, path: str, table: TableOptions, encoder: str | None, pca: float | None
 ) -> tuple[Items, Recipe | None]:
     """The items of a table and, where an encoder makes or made their features, the recipe."""
     from ordinate.data.items import Items
 
+    features, names = table.features, split_names(table.feature_columns)
     if encoder is None:
         if pca is not None:
             raise InvalidInput("--pca goes with --embed; give `ordinate embed` a --pca, or reduce the matrix yourself")
         if features is None or Path(features).suffix != ".npz":
-            return (
-                Items.from_file_columns(
-                    columns, path, id_column=id_column, features=features, feature_columns=feature_columns
-                ),
-                None,
+            read = Items.from_file_columns(
+                columns, path, id_column=table.id_column, features=features, feature_columns=names
             )
-    if encoder is not None and (features is not None or feature_columns):
+            return read, None
+    if encoder is not None and (features is not None or names):
         raise InvalidInput("--embed makes the features; leave out --features and --feature-columns")
-    if feature_columns:
+    if names:
         raise InvalidInput("give features as a file or as named columns, not both")
-    table = Items.from_file_columns(columns, path, id_column=id_column)
+    read = Items.from_file_columns(columns, path, id_column=table.id_column)
     if encoder is not None:
-        return embedded(table, path, encoder, pca)
+        return embedded(read, path, encoder, pca)
     from ordinate.embedding import read_embedding
 
-    return read_embedding(str(features), table)
+    return read_embedding(str(features), read)
 
 
-def read_items_like(
-    study: Study, columns: Columns, path: str, id_column: str, features: str | None, feature_columns: str | None
-) -> Items:
+def read_items_like(study: Study, columns: Columns, path: str, table: TableOptions) -> Items:
     """Items for a study that exists: without other word, with features made as the study's own were."""
     from ordinate.data.items import Items
 
+    features = table.features
     if features is not None and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
         )
-    names = split_names(feature_columns)
+    names = split_names(table.feature_columns)
     if features is None and not names:
         names = list(study.items.feature_names or ())
-    table = Items.from_file_columns(columns, path, id_column=id_column, features=features, feature_columns=names)
+    read = Items.from_file_columns(columns, path, id_column=table.id_column, features=features, feature_columns=names)
     recipe = study.settings.recipe
-    return table if recipe is None or features is not None else embedded_like(recipe, table, path)
+    return read if recipe is None or features is not None else embedded_like(recipe, read, path)
 
 
 def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:

@@ -11,12 +11,9 @@ from ordinate.cli.answering import item_contents
 from ordinate.cli.create import read_items_like
 from ordinate.cli.options import (
     AsJson,
-    FeatureColumns,
-    FeaturesFile,
-    IdColumn,
-    Server,
-    StudyOrServer,
-    one_of,
+    StudyFileOrLink,
+    TableOptions,
+    is_link,
     open_client,
     open_study,
 )
@@ -30,8 +27,8 @@ PREVIEW = 60
 
 
 def order(
-    study: StudyOrServer = None,
-    server: Server = None,
+    study: StudyFileOrLink,
+    *,
     out: Annotated[
         str | None,
         typer.Option(
@@ -51,9 +48,7 @@ def order(
             show_default=False,
         ),
     ] = None,
-    features: FeaturesFile = None,
-    feature_columns: FeatureColumns = None,
-    id_column: IdColumn = "id",
+    table: TableOptions,
     as_json: AsJson = False,
 ) -> None:
     """Show the ordering that follows from all answers, highest first. Without answers there is none.
@@ -63,19 +58,17 @@ def order(
     """
     from ordinate.data.items import read_item_columns
 
-    address = one_of(study, server)
-    if server is not None:
-        _order_served(server, out, items, as_json)
+    if is_link(study):
+        _order_served(study, out, items, as_json)
         return
-    with open_study(address) as opened:
-        columns = {} if items is None else read_item_columns(items)
-        given = None if items is None else read_items_like(opened, columns, items, id_column, features, feature_columns)
+    with open_study(study) as opened:
+        given = None if items is None else read_items_like(opened, read_item_columns(items), items, table)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
         answers = len(opened.comparisons())
         if not answers:
-            advice = f"ordinate annotate {quote(address)}, or in the browser with ordinate serve {quote(address)}"
-            _say_no_answers(address, out, as_json, f" Answer with {advice}.")
+            advice = f"ordinate annotate {quote(study)}, or in the browser with ordinate serve {quote(study)}"
+            _say_no_answers(study, out, as_json, f" Answer with {advice}.")
             return
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
         ordering = opened.ordering(given)
@@ -84,7 +77,7 @@ def order(
     if out is not None:
         ordering.save(out)
     if as_json:
-        summary = {"study": address, "comparisons": answers, "expected_error": error, "file": out}
+        summary = {"study": study, "comparisons": answers, "expected_error": error, "file": out}
         print_json({**summary, "items": _rows(ordering)})
         return
     if out is not None:
