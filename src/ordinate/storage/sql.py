@@ -17,10 +17,10 @@ from ordinate.errors import InvalidInput, NotAStudy
 from ordinate.storage import feature_files, recipes, tables
 from ordinate.storage.log import Entry, Log, Settings
 
-# Turns the errors of one database into ours: a block that runs inside it.
+# A block that translates the errors of one database into ours.
 Translation = Callable[[], AbstractContextManager[None]]
-# What a database needs to be quick while it is served: a block around that time, in which connections are kept open,
-# and a number that tells whether anybody has written.
+# A block in which a study is served: it gives an engine that keeps connections open, and a function whose number
+# changes with every write.
 Serving = Callable[[], AbstractContextManager[tuple[Engine, Callable[[], int]]]]
 MIGRATIONS = Path(__file__).parent / "migrations"
 SETTINGS = ("algorithm", "question", "seed", "scaling", "refit_every", "candidates")
@@ -52,12 +52,12 @@ class SqlStorage:
             connection.commit()
 
     def feature_files(self) -> list[FileMatrix]:
-        """The files that hold features of this study, unchecked."""
+        """The files that hold features of this study; they are not opened."""
         with self._translation(), self._engine.connect() as connection:
             return [kept.matrix for kept in feature_files.read(connection, self._folder)]
 
     def move_features(self, path: Path) -> FileMatrix:
-        """One of them is at `path` now; the log does not change."""
+        """Note that one of them is at `path` now; the log does not change."""
         with self._translation(), self._engine.connect().execution_options(writing=True) as connection:
             moved = feature_files.move(connection, self._folder, path).matrix
             connection.commit()
@@ -80,7 +80,7 @@ class SqlStorage:
 
 
 class SqlLog:
-    """The log inside one transaction. The primary key refuses a position that is taken: nothing is told twice."""
+    """The log inside one transaction. The primary key refuses a position that is taken, so nothing is stored twice."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self._connection = connection
@@ -118,7 +118,7 @@ class SqlLog:
             raise NotAStudy(f"the items of entry {added} are damaged: {error}") from error
 
     def _item_columns(self, added: int) -> list[list[Any]]:
-        """Ids, groups and each kind of content; a part at a time, since rows take more memory than what they say."""
+        """Ids, groups and each kind of content, read in parts, since rows take more memory than their values."""
         wanted = [tables.items.c[name] for name in ("id", "item_group", *CONTENT_KINDS)]
         query = select(*wanted).where(tables.items.c.added == added).order_by(tables.items.c.row)
         columns: list[list[Any]] = [[] for _ in wanted]

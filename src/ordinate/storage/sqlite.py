@@ -1,4 +1,5 @@
-"""A study in one SQLite file: made whole or not at all, never made by opening, on the disk before a write returns."""
+"""A study in one SQLite file. It is created completely or not at all, and never by opening; a write is on disk when it
+returns."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ FAILURES = {
 
 
 def create(path: Path, settings: Settings, token: str, first: Entry, items: Items) -> SqlStorage:
-    """A new study file. It is built beside its place and linked into it, so nobody ever sees half of one."""
+    """A new study file. It is built under a temporary name and then renamed, so nobody sees an incomplete one."""
     if os.path.lexists(path):
         raise StudyExists(f"{path} exists already; it was left as it is. Choose another name, or delete it first")
     if not path.parent.is_dir():
@@ -89,21 +90,21 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
-    """Connections to the file, by default each opened for one transaction: nothing is held between calls or across a
-    fork.
+    """Connections to the file. By default each is opened for one transaction, so nothing is open between calls or
+    across a fork.
 
-    Mode "rw" never makes a file, and falls back to reading where the file is read-only.
+    Mode "rw" never creates a file, and falls back to reading where the file is read-only.
     """
     engine = create_engine("sqlite://", creator=lambda: _connect(path, mode), poolclass=pool)
 
     @event.listens_for(engine, "connect")
     def _be_durable(connection: Any, _record: object) -> None:
-        # EXTRA also waits for the folder after the journal is gone: otherwise a power cut could undo a told answer.
+        # EXTRA also flushes the folder after the journal is deleted; without it a power cut could undo a stored answer.
         connection.execute("PRAGMA synchronous = EXTRA")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # A writer takes its lock before it reads: what it has read still holds when it appends.
+        # A writer takes its lock before it reads, so what it has read is still true when it appends.
         writing = connection.get_execution_options().get("writing", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
@@ -112,9 +113,9 @@ def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
 
 @contextmanager
 def _write_ahead(path: Path) -> Iterator[tuple[Engine, Callable[[], int]]]:
-    """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
+    """Use SQLite's write-ahead log while the block runs; after it the study is one file, unless others still use it.
 
-    A commit then waits for one flush of the log, and readers never wait. (`synchronous`: FULL and EXTRA are one there.)
+    A commit then waits for one flush of the log, and readers never wait. FULL and EXTRA mean the same there.
     """
     engine = _engine(path, "rw", QueuePool)
     with _translated(path):
@@ -132,7 +133,7 @@ def _write_ahead(path: Path) -> Iterator[tuple[Engine, Callable[[], int]]]:
 
 
 def _put_in_place(partial: Path, path: Path) -> None:
-    """Give the finished file its name, unless somebody took the name meanwhile."""
+    """Give the finished file its name, unless there is a file of that name by now."""
     try:
         try:
             os.link(partial, path)
@@ -159,7 +160,7 @@ def _flush_folder(folder: Path) -> None:
 
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
-    """Errors of SQLite, and values that no study holds, as our errors with the file's name."""
+    """Raise errors of SQLite, and values that cannot be stored, as our errors with the file's name."""
     try:
         yield
     except NotAStudy as error:
