@@ -167,6 +167,9 @@ class Storage(Protocol):
         """Nobody else writes meanwhile. What was appended is on the disk when the block ends, or, where the block or
         the disk fails, it never happened."""
 
+    def check(self) -> None:
+        """Raises StudyMoved where what is written now would be lost, as when the file was deleted or replaced."""
+
     def version(self) -> int | None:
         """While the storage is served: a number that changes whenever anybody has written. None: look yourself."""
 
