@@ -22,6 +22,14 @@ class UnknownQuery(InvalidInput):
     """A query id that this study never handed out."""
 
 
+class NotYourQuery(InvalidInput):
+    """The query was given to another annotator."""
+
+
+class AnnotatorExcluded(InvalidInput):
+    """The annotator is excluded, so they are asked nothing."""
+
+
 class AlreadyAnswered(OrdinateError):
     """The query has an answer, a skip or a withdrawal, so it takes no other."""
 

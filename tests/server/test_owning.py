@@ -7,6 +7,7 @@ import io
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -15,6 +16,7 @@ from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like
 from ordinate.server import prefetcher
 from ordinate.server.prefetcher import Prefetcher
+from ordinate.storage import open as open_storage
 from ordinate.study.study import Study
 
 
@@ -225,7 +227,7 @@ def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
             ann.tell(query)
     finally:
         go_on.set()
-    with site.study._storage.reading() as log:
+    with closing(open_storage(f"sqlite:///{site.served.path}")) as storage, storage.reading() as log:
         asked = [entry for entry in log.entries(0) if entry.kind == "ask"]
     assert {(entry.strategy, entry.utility) for entry in asked} == {("Uniform()", None)}
     assert len({frozenset((entry.left, entry.right)) for entry in asked}) == 5

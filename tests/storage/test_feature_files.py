@@ -134,4 +134,4 @@ def test_reopened_studies_of_many_items_ask_the_same(monkeypatch: pytest.MonkeyP
             query = again.ask()
             assert (query.left, query.right) == asked[number]
             again.tell(query.id, ("left", "right", "tie")[number % 3])
-            again._forget()
+            again._ledger.drop_caches()

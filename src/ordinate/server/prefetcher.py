@@ -55,8 +55,8 @@ def _study(url: str) -> Study:
     return _studies[url]
 
 
-def _choose(url: str, annotators: list[str | None], beyond: list[tuple[str, str, str | None]]) -> list[Offer | None]:
-    return _study(url).choose(annotators, beyond)
+def _choose(url: str, annotators: list[str | None], offered: list[Offer]) -> list[Offer | None]:
+    return _study(url).choose(annotators, offered)
 
 
 def _results(url: str) -> Results:
@@ -204,8 +204,8 @@ class Prefetcher:
         self._offers = {name: kept for name, kept in self._offers.items() if now - kept[1] < FORGOTTEN}
         if self._wanted and (self._waiting or len(self._offers) < ENOUGH * (len(self._offers) + len(self._wanted))):
             annotators = list(self._wanted)
-            beyond = [(offer.left, offer.right, offer.annotator) for offer, _ in self._offers.values()]
-            self._start(_choose, lambda chosen: self._keep(annotators, chosen), annotators, beyond)
+            offered = [offer for offer, _ in self._offers.values()]
+            self._start(_choose, lambda chosen: self._keep(annotators, chosen), annotators, offered)
         elif self._stale():
             if now >= self._results_due:
                 self._start(_results, lambda results: self._note(results, now))

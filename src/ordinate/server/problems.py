@@ -17,6 +17,7 @@ log = logging.getLogger("ordinate.server")
 
 # The first class that fits counts.
 STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
+    (errors.NotYourQuery, 403),
     (errors.UnknownQuery, 404),
     (errors.UnknownItem, 404),
     (errors.StudyNotFound, 404),

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
-from ordinate.errors import BudgetSpent, PoolExhausted, StudyExists, StudyPaused
+from ordinate.data.comparisons import Answer
+from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StudyExists, StudyPaused
 from ordinate.server import media
 from ordinate.server.prefetcher import Prefetcher
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
+from ordinate.storage import AnswerDetails
 from ordinate.study.leases import Lease
+from ordinate.study.questions import Answered
 from ordinate.study.rules import PEOPLE, Rules
 from ordinate.study.study import Study
 
@@ -24,12 +26,15 @@ ATTEMPTS = 5
 """How many offers may turn out to be taken by others before an annotator gets a random pair."""
 
 
-class Given(NamedTuple):
-    """What an annotator got, and why it is not more."""
-
-    queries: list[Lease]
-    finished: Finished | None = None
-    paused: bool = False
+def finished(refusal: OrdinateError | None) -> Finished | None:
+    """How a page names the reason why an annotator is given nothing more."""
+    match refusal:
+        case BudgetSpent():
+            return "total-budget" if refusal.total else "budget"
+        case PoolExhausted():
+            return "exhausted"
+        case _:
+            return None
 
 
 class ServedStudy:
@@ -60,50 +65,90 @@ class ServedStudy:
         self.prefetcher.answered(total)
         return counts.get(annotator, 0), total
 
-    def give(self, annotator: str | None, count: int, tab: str | None, *, wait: bool = True) -> Given:
-        """The annotator's open queries, topped up to `count`; without `wait` only as far as pairs are ready."""
+    def give(self, annotator: str | None, count: int, tab: str | None) -> tuple[list[Lease], OrdinateError | None]:
+        """The annotator's open queries, topped up to `count`, and the reason where there are none.
+
+        Waits for a pair that is being chosen.
+        """
         queries: list[Lease] = []
         try:
             for _ in range(count + ATTEMPTS):
                 queries = self.study.take(annotator, count, self.prefetcher.offers(annotator), tab=tab)
-                if len(queries) >= count or not wait:
+                if len(queries) >= count or self.prefetcher.fetch(annotator) is None:
                     break
-                if self.prefetcher.fetch(annotator) is None:
+            for _ in range(ATTEMPTS):
+                # Others may take the random pair before this annotator does.
+                if queries:
                     break
-            if wait and not queries:
                 queries = self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
-            self.prefetcher.used(annotator, [lease.query for lease in queries])
-            self.prefetcher.prepare(annotator)
-        except BudgetSpent as error:
-            return Given(queries, "total-budget" if error.total else "budget")
-        except StudyPaused:
-            return Given(queries, paused=True)
-        except PoolExhausted:
+            self._replace(annotator, queries)
+        except (BudgetSpent, StudyPaused) as error:
+            return queries, error
+        except PoolExhausted as error:
             # A tab that was closed may hold the last pairs.
             queries = queries or self.study.held(annotator)[:count]
-            return Given(queries, None if queries else "exhausted")
-        return Given(queries)
+            return queries, None if queries else error
+        return queries, None
 
-    def shown(self, lease: Lease) -> QueryShown:
-        query = lease.query
-        return QueryShown(
-            id=query.id,
-            left=self.item(query.left),
-            right=self.item(query.right),
-            annotator=query.annotator,
-            expires_at=lease.expires_at,
-            repeat=lease.repeat,
+    def answer(
+        self,
+        query: str,
+        answer: Answer,
+        details: AnswerDetails,
+        annotator: str | None,
+        *,
+        for_others: bool,
+        count: int,
+        tab: str | None,
+    ) -> Answered:
+        """Store an answer and take up to `count` queries for the annotator, as far as pairs are ready."""
+        offers = self.prefetcher.offers(annotator) if count else []
+        answered = self.study.answer(
+            query, answer, details, annotator=annotator, for_others=for_others, count=count, offers=offers, tab=tab
         )
+        if count and answered.refusal is None:
+            self._replace(annotator, answered.queries)
+        self.prefetcher.answered(answered.total)
+        return answered
+
+    def _replace(self, annotator: str | None, queries: Sequence[Lease]) -> None:
+        """The annotator holds these queries now; have their next pair chosen."""
+        self.prefetcher.used(annotator, [lease.query for lease in queries])
+        self.prefetcher.prepare(annotator)
+
+    def queries(self, leases: Sequence[Lease]) -> list[QueryShown]:
+        """What a browser gets to see of queries."""
+        shown = iter(self.items([item for lease in leases for item in (lease.query.left, lease.query.right)]))
+        return [
+            QueryShown(
+                id=lease.query.id,
+                left=next(shown),
+                right=next(shown),
+                annotator=lease.query.annotator,
+                expires_at=lease.expires_at,
+                repeat=lease.repeat,
+            )
+            for lease in leases
+        ]
+
+    def items(self, names: Sequence[str]) -> list[ItemShown]:
+        """What a browser gets to see of items; files are addressed by the item's row, so no path leaves the server."""
+        if not names:
+            return []
+        # In this order: every item that has a row is among the items that are read after it.
+        rows = self.study.rows(names)
+        content = self.study.items.content
+        return [self._item(name, row, content) for name, row in zip(names, rows, strict=True)]
 
     def item(self, name: str) -> ItemShown:
-        """What a browser gets to see of an item; its files by the item's row, so that no path leaves the server."""
-        items = self.study.items
-        row = self.study.row(name)
-        content = {kind: values[row] for kind, values in items.content.items()}
-        shown = ItemShown(id=name, text=content.get("text"))
-        links = [content.get("link")]
+        return self.items([name])[0]
+
+    def _item(self, name: str, row: int, content: Mapping[str, Sequence[str | None]]) -> ItemShown:
+        values = {kind: column[row] for kind, column in content.items()}
+        shown = ItemShown(id=name, text=values.get("text"))
+        links = [values.get("link")]
         for kind in media.KINDS:
-            place = content.get(kind)
+            place = values.get(kind)
             if place is None:
                 continue
             if media.is_elsewhere(place) and not place.startswith("data:"):

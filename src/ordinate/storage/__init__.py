@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ordinate.data.formats.files import require_file
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.storage.log import Circumstances, Entry, Kind, Log, Settings, Storage, checked, moment, now
+from ordinate.storage.log import AnswerDetails, Clock, Entry, Kind, Log, Settings, Storage, checked, now, timestamp
 from ordinate.storage.memory import MemoryStorage
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ordinate.storage.sql import SqlStorage
 
 __all__ = [
-    "Circumstances",
+    "AnswerDetails",
+    "Clock",
     "Entry",
     "Kind",
     "Log",
@@ -26,10 +27,10 @@ __all__ = [
     "checked",
     "create",
     "features_outside",
-    "moment",
     "move_features",
     "now",
     "open",
+    "timestamp",
     "upgrade",
 ]
 

@@ -8,6 +8,7 @@ between calls is keyed by what it depends on, and may be dropped at any moment w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,14 +50,18 @@ class _Refitted:
     belief: Belief
 
 
+Pending = Sequence[tuple[int, int]]
+"""Rows (left, right) of the pairs that are asked and not answered, oldest first."""
+
+
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._algorithm = algorithm(settings.algorithm)
         self._every = self._algorithm.refit_every or settings.refit_every
-        self.forget()
+        self.drop_caches()
 
-    def forget(self) -> None:
+    def drop_caches(self) -> None:
         """Drop everything that is kept to be fast."""
         self._scaled: _Scaled | None = None
         # The two newest fits: that of the last refit, and that of all answers.
@@ -66,8 +71,8 @@ class Inference:
         self._refitted: _Refitted | None = None
         # How many answers were taken in since, and the belief then.
         self._answered: tuple[_Refitted, int, Belief] | None = None
-        # That belief, the open queries that were taken in, and the belief then.
-        self._pending: tuple[Belief, tuple[int | None, ...], Belief] | None = None
+        # That belief, the pending pairs that were taken in, and the belief then.
+        self._pending: tuple[Belief, tuple[tuple[int, int], ...], Belief] | None = None
         # Upper bounds for the next search; they know by themselves which beliefs and pools they are right for.
         self.bounds = Bounds()
 
@@ -75,23 +80,20 @@ class Inference:
         """The fit of all effective comparisons."""
         return self._fit(state, len(state.effective))
 
-    def belief(self, state: State) -> Belief:
-        """What the next choice is based on."""
-        answered = self.answered(state)
-        queries = state.open()
-        numbers = tuple(entry.query for entry in queries)
+    def belief(self, state: State, pending: Pending) -> Belief:
+        """What the next choice is based on: all answers, and a smaller variance where pairs are pending."""
+        answered, wanted = self.answered(state), tuple(pending)
         base, done, belief = self._pending or (answered, (), answered)
-        if base is not answered or done != numbers[: len(done)]:
+        if base is not answered or done != wanted[: len(done)]:
             done, belief = (), answered
-        if len(done) < len(numbers):
-            for left, right in zip(*state.pairs(queries[len(done) :]), strict=True):
-                belief = beliefs.pending(belief, int(left), int(right))
-        self._pending = (answered, numbers, belief)
+        for left, right in wanted[len(done) :]:
+            belief = beliefs.pending(belief, left, right)
+        self._pending = (answered, wanted, belief)
         return belief
 
-    def situation(self, state: State, bounds: Bounds | Shortlist) -> Situation:
+    def situation(self, state: State, pending: Pending, bounds: Bounds | Shortlist) -> Situation:
         """What a strategy may look at."""
-        return _Situation(self, state, bounds)
+        return _Situation(self, state, pending, bounds)
 
     def coefficients(self, state: State) -> Floats:
         """(k,) theta of the newest scheduled refit."""
@@ -103,7 +105,7 @@ class Inference:
         return self._scale(state).features
 
     def answered(self, state: State) -> Belief:
-        """The belief after all answers, without the open queries."""
+        """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
     def _after_refit(self, state: State) -> _Refitted:
@@ -222,10 +224,11 @@ class Inference:
 class _Situation:
     inference: Inference
     state: State
+    pending: Pending
     kept: Bounds | Shortlist
 
     def belief(self) -> Belief:
-        return self.inference.belief(self.state)
+        return self.inference.belief(self.state, self.pending)
 
     def answered(self) -> Belief:
         return self.inference.answered(self.state)
@@ -240,8 +243,9 @@ class _Situation:
         return self.inference.features(self.state)
 
     def asked(self) -> tuple[Integers, Integers]:
-        answered, waiting = self.state.effective.pairs, self.state.pairs(self.state.open())
-        return np.concatenate([answered[0], waiting[0]]), np.concatenate([answered[1], waiting[1]])
+        pending = np.array(self.pending, dtype=np.int64).reshape(-1, 2)
+        left, right = self.state.effective.pairs
+        return np.concatenate([left, pending[:, 0]]), np.concatenate([right, pending[:, 1]])
 
 
 def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Ordering:

@@ -1,0 +1,101 @@
+"""What the owner of a study does beside the questions: links, exclusions, and a look at the annotators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ordinate.data.cells import text
+from ordinate.data.comparisons import Comparison
+from ordinate.errors import InvalidInput
+from ordinate.storage import Entry
+from ordinate.study import leases
+from ordinate.study.fold import State
+from ordinate.study.ledger import Transaction
+from ordinate.study.rules import Link, Person, Progress
+
+
+def annotator_name(given: str | None) -> str | None:
+    """The name as the log keeps it; None and "" both stand for an annotator without a name."""
+    if given is None or given == "":
+        return None
+    return text("the annotator's name", given)
+
+
+def find_link(state: State, name: str) -> Link:
+    """Raises InvalidInput where there is none."""
+    if name not in state.links:
+        raise InvalidInput(f"the study has no link {name!r}")
+    entry = state.links[name]
+    role: Any = entry.value
+    return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in state.revoked)
+
+
+def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
+    state = transaction.state
+    state.row(item)
+    if excluded != (item in state.excluded_items):
+        transaction.append("exclude-item" if excluded else "include-item", left=item)
+
+
+def exclude_annotator(transaction: Transaction, annotator: str, excluded: bool) -> None:
+    state = transaction.state
+    if annotator_name(annotator) is None:
+        raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
+    if not state.knows_annotator(annotator):
+        raise InvalidInput(f"no annotator {annotator!r} was asked or has answered")
+    if excluded != (annotator in state.excluded_annotators):
+        transaction.append("exclude-annotator" if excluded else "include-annotator", annotator=annotator)
+
+
+def progress(state: State, annotator: str | None) -> Progress:
+    """How far the study and one annotator are."""
+    answers = state.annotators()
+    return Progress(
+        items=len(state.items) - len(state.excluded_items),
+        total=sum(answers.values()),
+        open=len(state.open()),
+        answers=answers.get(annotator, 0),
+        skips=skips(state, annotator),
+        rules=state.rules,
+    )
+
+
+def people(state: State) -> list[Person]:
+    """Everybody who was asked, or whose answers were recorded, by name."""
+    answers = state.annotators()
+    waiting = Counter(entry.annotator for entry in state.open())
+    return [
+        Person(
+            name,
+            answers.get(name, 0),
+            skips(state, name),
+            waiting[name],
+            *leases.agreement(state, name)[::-1],
+            name in state.excluded_annotators,
+        )
+        for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))
+    ]
+
+
+def skips(state: State, annotator: str | None) -> int:
+    """How many pairs the annotator skipped."""
+    return sum(entry.answer == "skip" for entry in state.seen(annotator).entries)
+
+
+def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
+    """How many of the comparisons the study has, from the same annotators and as often, whichever side is which."""
+    wanted = Counter(_facts(one.annotator, one.left, one.right, one.outcome) for one in comparisons)
+    entries = (entry for annotator in {facts[0] for facts in wanted} for entry in state.seen(annotator).entries)
+    return (wanted & Counter(map(_facts_of, entries))).total()
+
+
+def _facts_of(entry: Entry) -> tuple[str | None, ...]:
+    return _facts(entry.annotator, entry.left, entry.right, entry.answer)
+
+
+def _facts(annotator: str | None, left: str | None, right: str | None, answer: str | None) -> tuple[str | None, ...]:
+    """Equal for the same comparison with the sides swapped."""
+    swapped = {"left": "right", "right": "left"}.get(answer or "", answer)
+    return (annotator, left, right, answer) if str(left) < str(right) else (annotator, right, left, swapped)
