@@ -76,7 +76,7 @@ class Questions:
         """A pair for each annotator, new to all of them; None where no pair is left for one."""
         with self._ledger.reading() as state:
             inference = self._ledger.inference
-            shortlist = Shortlist(inference.bounds)
+            shortlist = Shortlist(inference.search)
             before = [offer for offer in offered if {offer.left, offer.right} <= state.rows.keys()]
             offers: list[Offer | None] = []
             for ahead, annotator in enumerate(annotators):
@@ -123,7 +123,7 @@ class Questions:
         if among is None and (again := leases.repeat(self._settings, state, annotator)) is not None:
             return again
         inference = self._ledger.inference
-        return next_pair.choose(self._settings, state, inference, inference.bounds, annotator, among)
+        return next_pair.choose(self._settings, state, inference, inference.search, annotator, among)
 
     def _top_up(
         self, transaction: Transaction, annotator: str | None, wanted: int, offers: Sequence[Offer], tab: str | None
