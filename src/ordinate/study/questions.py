@@ -132,11 +132,15 @@ class Questions:
         _require_included(state, annotator)
         _end_leases(transaction)
         while len(mine := next_pair.open_queries(state, annotator, tab=tab)) < wanted:
+            held = next_pair.open_queries(state, annotator)
+            if len(held) >= leases.MOST_HELD:
+                mine = held
+                break
             try:
-                leases.require_budget(state, annotator, len(next_pair.open_queries(state, annotator)))
+                leases.require_budget(state, annotator, len(held))
             except (BudgetSpent, StudyPaused):
                 # A tab that was closed may hold queries.
-                if not (mine := next_pair.open_queries(state, annotator)):
+                if not (mine := held):
                     raise
                 break
             again = leases.repeat(self._settings, state, annotator)
