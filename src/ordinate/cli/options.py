@@ -39,9 +39,9 @@ ItemsFile = Annotated[
     str,
     typer.Option(
         "--items",
-        metavar="FILE",
+        metavar="FILE|FOLDER",
         help="Table of items: .csv, .tsv, .json, .jsonl or .parquet, with a column of ids and optional columns "
-        "group, text, image, audio, link. Paths in it start at its own folder.",
+        "group, text, image, audio, video, link. Paths start at the table's folder. Or a folder: each file is an item.",
         show_default=False,
     ),
 ]
