@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ordinate.choosing.search import CurvaturePower
-from ordinate.choosing.search.large import Large
+from ordinate.choosing.search import LIMITS, CurvaturePower
+from ordinate.choosing.search.many_items import ManyItemsSearch
 from ordinate.data.items import Items
 from ordinate.data.pairs import PairList
 from ordinate.learning.belief import ProjectedBelief
@@ -128,8 +128,8 @@ def run(
                     asked = pool.pairs_of(pool.masked)
                     best = best_of_rows(belief, asked, rows) if rows else best_of_all(belief, asked)
                     losses.append(max(1 - found / best, 0.0))
-                    rest = Large(pool, CurvaturePower(2), belief.features).rest(belief, pool)
-                    ceilings.append(max(rest / found, 1.0))
+                    search = ManyItemsSearch(belief, pool, CurvaturePower(2), LIMITS)
+                    ceilings.append(max(search.upper_bound(belief, pool) / found, 1.0))
             told, spent = time.perf_counter(), time.process_time()
             study.tell(query.id, "left" if rng.random() < sigmoid(scores[left] - scores[right]) else "right")
             walls.append(wall + time.perf_counter() - told)

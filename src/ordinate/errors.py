@@ -80,6 +80,10 @@ class StorageFailed(OrdinateError, OSError):
     exit_code = 1
 
 
+class StudyMoved(StorageFailed):
+    """The file of an open study was moved, deleted or replaced; what was acknowledged is in that file."""
+
+
 class ClusterFailed(OrdinateError, OSError):
     """The machines that should do the work do not answer, or gave up."""
 

@@ -151,7 +151,7 @@ def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Cloc
     site.study._ledger.clock = clock
     ann, bob = site.browser("Ann"), site.browser("Bob")
     (held,) = ann.ask()
-    assert bob.post("/queries").json() == {"queries": [], "finished": "exhausted", "paused": False}
+    assert bob.post("/queries").json() == {"queries": [], "finished": "exhausted", "paused": False, "retry_after": None}
     clock.forward(61)
     (again,) = bob.ask()
     assert pair(again) == pair(held)
@@ -299,7 +299,7 @@ def test_budgets_end_the_questions(build: Any) -> None:
     ann, bob = site.browser("Ann"), site.browser("Bob")
     for query in ann.ask(5):
         ann.tell(query)
-    assert ann.post("/queries").json() == {"queries": [], "finished": "budget", "paused": False}
+    assert ann.post("/queries").json() == {"queries": [], "finished": "budget", "paused": False, "retry_after": None}
     assert ann.get("").json()["finished"] == "budget"
     (last,) = bob.ask(5)
     bob.tell(last)
@@ -312,9 +312,14 @@ def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:
     ann = site.browser("Ann")
     (query,) = ann.ask()
     site.study.set_rules(paused=True)
-    assert ann.post("/queries", {"count": 2}).json() == {"queries": [query], "finished": None, "paused": False}
+    assert ann.post("/queries", {"count": 2}).json() == {
+        "queries": [query],
+        "finished": None,
+        "paused": False,
+        "retry_after": None,
+    }
     assert ann.tell(query).status_code == 200
-    assert ann.post("/queries").json() == {"queries": [], "finished": None, "paused": True}
+    assert ann.post("/queries").json() == {"queries": [], "finished": None, "paused": True, "retry_after": None}
     assert ann.get("").json()["paused"] is True
 
 

@@ -1,7 +1,6 @@
 """Studies whose features stay in a file: the same study as with features in memory, reopened, moved, changed."""
 
 import shutil
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.__main__ import main
+from ordinate.choosing.search import LazySearch, Limits
 from ordinate.data.items import Items
 from ordinate.errors import FeaturesChanged, InvalidInput
 from ordinate.study import inference, study
@@ -123,7 +123,7 @@ def test_a_covariance_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPat
 
 def test_reopened_studies_of_many_items_ask_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(inference, "MANY_ITEMS", 10)
-    monkeypatch.setattr(import_module("ordinate.choosing.search.best_pair"), "MOST_PAIRS", 100)
+    monkeypatch.setattr(inference, "LazySearch", lambda: LazySearch(Limits(most_pairs=100)))
     np.save(tmp_path / "features.npy", VALUES)
     items = Items(IDS, features=tmp_path / "features.npy")
     for name in ("guro-contextual", "guro-hybrid-factored", "bald-contextual", "bayes-guro-hybrid-factored"):

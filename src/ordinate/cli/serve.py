@@ -128,7 +128,7 @@ def _run(
             if link.revoked:
                 say(f"  {whom}  revoked; make a new link on the owner's page")
                 continue
-            address = f"{start}/join/{served.name}/{authenticator.keys.link(served.study.token, link.id)}"
+            address = f"{start}/join/{served.name}/{authenticator.signer.link(served.study.token, link.id)}"
             say(f"  {whom}  {address}")
             owners += [address] if role == "owner" else []
     note("Stop with Ctrl-C. Answers are stored as they come in.")
@@ -162,7 +162,7 @@ def _demo_study(folder: Path) -> Path:
 
 
 def _secret(file: str | None, host: str, folder: Path) -> str:
-    from ordinate.server.keys import secret_in
+    from ordinate.server.signing import secret_in
 
     if file is not None:
         return secret_in(Path(file))

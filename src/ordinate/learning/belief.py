@@ -68,6 +68,10 @@ class Belief(Protocol):
     def variance(self) -> Floats:
         """(n,) marginal variances."""
 
+    @property
+    def rounding(self) -> float:
+        """More than the rounding error of any variance of a difference; each later `shrink` may add as much again."""
+
     def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
         """Covariances of distinct items; the cells of an item with itself lack its residual."""
 
@@ -107,6 +111,10 @@ class FactoredBelief:
     def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
         product: Floats = self.factor[rows] @ self.factor[columns].T
         return product
+
+    @property
+    def rounding(self) -> float:
+        return rounding_of(float(self.variance.max()), self.factor.shape[1])
 
     def shrink(self, left: int, right: int, curvature: float) -> FactoredBelief:
         contrast = self.factor[left] - self.factor[right]
@@ -175,6 +183,10 @@ class ProjectedBelief:
     def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
         product: Floats = self._factor(rows) @ self._factor(columns).T
         return product
+
+    @property
+    def rounding(self) -> float:
+        return rounding_of(float(self.variance.max()), len(self.root))
 
     def shrink(self, left: int, right: int, curvature: float) -> ProjectedBelief:
         pair = FactoredBelief(
@@ -294,6 +306,11 @@ class DenseBelief:
             tile = tile - self.factor[rows] @ self.factor[columns].T
         return np.ascontiguousarray(tile)
 
+    @property
+    def rounding(self) -> float:
+        largest = max(float(self.variance.max()), float(np.diagonal(self.base).max()))
+        return rounding_of(largest, self.factor.shape[1])
+
     def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
         direction = self.base[left] - self.base[right]
         if self.factor.shape[1]:
@@ -338,6 +355,14 @@ def add_product(matrix: Floats, factor: Floats, sign: float) -> None:
 
     # The transpose is what BLAS takes as its own.
     dgemm(sign, factor, factor, 1.0, matrix.T, trans_b=1, overwrite_c=1)
+
+
+def rounding_of(largest: float, terms: int) -> float:
+    """`Belief.rounding` of variances that are differences of terms up to `largest`, sums of so many products each.
+
+    A sum of k products is off by at most about k roundings of the largest term.
+    """
+    return 16.0 * (terms + 16) * float(np.finfo(np.float64).eps) * largest
 
 
 def difference(belief: Belief, left: Integers, right: Integers) -> tuple[Floats, Floats]:

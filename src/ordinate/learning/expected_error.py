@@ -8,12 +8,11 @@ import numpy as np
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.pairs import members
+from ordinate.data.pairs import MOST_PAIRS, members
 from ordinate.learning.belief import Belief, blocks, difference, tiles
 
 _ROUNDING = 1e-12
 """Differences below this share of their terms are rounding."""
-_MOST_PAIRS = 200_000_000
 _SAMPLED_PAIRS = 1 << 18
 
 
@@ -24,7 +23,7 @@ def expected_error(belief: Belief, group: Integers) -> float:
     200 million pairs the mean is over 262,144 random ones, always the same: right to 0.001.
     """
     pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in members(group))
-    if pairs > _MOST_PAIRS:
+    if pairs > MOST_PAIRS:
         return _sampled_error(belief, members(group))
     total, pairs = 0.0, 0
     variance = belief.variance

@@ -1,16 +1,20 @@
-"""API for whoever answers: status, queries, answers, undo. Routes parse, call the study, and format."""
+"""API for annotators: status, queries, answers, undo. Routes parse, call the study, and format."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
+from urllib.parse import unquote
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Response
+from fastapi.concurrency import run_in_threadpool
 
 from ordinate.errors import StudyPaused
-from ordinate.server.authentication import Anybody, Caller
+from ordinate.server.authentication import Caller, TheCaller
+from ordinate.server.problems import RETRY_SECONDS
 from ordinate.server.question import rendered
 from ordinate.server.registry import finished
+from ordinate.server.routes import StudyRoute
 from ordinate.server.schemas import (
     Accepted,
     Answered,
@@ -26,17 +30,20 @@ from ordinate.server.schemas import (
 )
 from ordinate.storage import AnswerDetails
 
-router = APIRouter(prefix="/api/v1/studies/{study}", tags=["judging"])
+router = APIRouter(prefix="/api/v1/studies/{study}", tags=["judging"], route_class=StudyRoute)
 
 
 @router.get("", summary="Where the study stands")
 def status(
-    caller: Anybody, annotator: Annotated[str | None, Header(alias="X-Annotator", max_length=200)] = None
+    caller: TheCaller,
+    annotator: Annotated[
+        str | None, Header(alias="X-Annotator", max_length=2000, description="The name in UTF-8, percent-encoded.")
+    ] = None,
 ) -> Status:
-    served, name = caller.served, caller.name(annotator)
+    served, name = caller.served, caller.name(None if annotator is None else unquote(annotator))
     progress, settings = served.study.progress(name), served.study.settings
     rules = progress.rules
-    served.prefetcher.answered(progress.total)
+    served.prefetcher.answers_are(progress.total)
     results = served.prefetcher.results
     reached: Finished | None = None
     if rules.budget is not None and progress.total >= rules.budget:
@@ -65,17 +72,27 @@ def status(
 
 
 @router.post("/queries", summary="Get pairs to judge")
-def queries(caller: Anybody, wanted: AskFor) -> Queries:
-    """The annotator's open pairs, oldest first, topped up with new ones to `count`."""
-    queries, refusal = caller.served.give(caller.name(wanted.annotator), wanted.count, wanted.tab)
-    return Queries(
-        queries=caller.served.queries(queries), finished=finished(refusal), paused=isinstance(refusal, StudyPaused)
+async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Queries:
+    """The annotator's open pairs, oldest first, topped up with new ones to `count`.
+
+    Where there is no pair, the response says why: `finished`, `paused`, or `retry_after`, when to ask again.
+    """
+    served, name = caller.served, await run_in_threadpool(caller.name, wanted.annotator)
+    leases, refusal = await served.give(caller.link.id, name, wanted.count, wanted.tab)
+    given = Queries(
+        queries=await run_in_threadpool(served.queries, leases),
+        finished=finished(refusal),
+        paused=isinstance(refusal, StudyPaused),
     )
+    if not leases and refusal is None:
+        given.retry_after = RETRY_SECONDS
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return given
 
 
 @router.post("/answers", summary="Answer or skip a pair")
 def answers(
-    caller: Anybody,
+    caller: TheCaller,
     told: Answered,
     key: Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)] = None,
 ) -> Accepted:
@@ -91,6 +108,7 @@ def answers(
         told.answer,
         details,
         caller.name(told.annotator),
+        link=caller.link.id,
         for_others=_speaks_for_others(caller),
         count=told.count,
         tab=told.tab,
@@ -105,7 +123,7 @@ def answers(
 
 
 @router.post("/shown", summary="Say that a pair is on the screen")
-def shown(caller: Anybody, what: Shown) -> Lease:
+def shown(caller: TheCaller, what: Shown) -> Lease:
     """Where less than half of the pair's lease is left, the lease starts again."""
     study, annotator = caller.served.study, caller.name(what.annotator)
     if not _speaks_for_others(caller):
@@ -115,7 +133,7 @@ def shown(caller: Anybody, what: Shown) -> Lease:
 
 
 @router.post("/undo", summary="Take the newest answer back")
-def undo(caller: Anybody, who: Who) -> Undone:
+def undo(caller: TheCaller, who: Who) -> Undone:
     served, annotator = caller.served, caller.name(who.annotator)
     lease, was = served.study.take_back(annotator)
     own, total = served.counted(annotator)

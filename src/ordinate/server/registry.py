@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
 
+from fastapi.concurrency import run_in_threadpool
+
 from ordinate.data.comparisons import Answer
-from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StudyExists, StudyPaused
+from ordinate.data.ordering import Ordering
+from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StorageFailed, StudyExists, StudyPaused
 from ordinate.server import media
+from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.storage import AnswerDetails
-from ordinate.study.leases import Lease
+from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
 from ordinate.study.rules import PEOPLE, Rules
 from ordinate.study.study import Study
 
+log = logging.getLogger("ordinate.server")
+
 ATTEMPTS = 5
-"""How many offers may turn out to be taken by others before an annotator gets a random pair."""
+"""How often offers may turn out to be taken by others before an annotator gets a random pair."""
 
 
 def finished(refusal: OrdinateError | None) -> Finished | None:
@@ -37,9 +46,38 @@ def finished(refusal: OrdinateError | None) -> Finished | None:
             return None
 
 
+class Holdings:
+    """Which open queries were given to whoever came by which link, since the server started."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._queries: dict[str, set[str]] = {}
+
+    def add(self, link: str, queries: Sequence[Lease]) -> None:
+        with self._lock:
+            self._queries.setdefault(link, set()).update(lease.query.id for lease in queries)
+
+    def full(self, link: str, study: Study) -> bool:
+        """Whether a link holds as many queries as one may."""
+        with self._lock:
+            held = self._queries.setdefault(link, set())
+            if len(held) >= self._most:
+                held &= {query.id for query in study.open_queries()}
+            return len(held) >= self._most
+
+
 class ServedStudy:
-    def __init__(self, name: str, path: Path, executor: Callable[[], Executor], media_folders: Sequence[Path]) -> None:
-        self.name, self.path = name, path
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        executor: Callable[[], Executor],
+        media_folders: Sequence[Path],
+        limits: Limits,
+    ) -> None:
+        self.name, self.path, self._limits = name, path, limits
+        self._holdings = Holdings(limits.open_per_link)
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -48,11 +86,11 @@ class ServedStudy:
         self._closing.enter_context(self.study.serving())
         if self.study.rules == Rules():
             self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(url, executor)
+        self.prefetcher = Prefetcher(url, executor, limits)
         self._closing.callback(self.prefetcher.close)
-        # Whoever comes first need not wait for the first fit.
+        # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)
-        self.prefetcher.answered(self.answers)
+        self.prefetcher.answers_are(self.answers)
 
     @property
     def answers(self) -> int:
@@ -62,33 +100,55 @@ class ServedStudy:
         """How many answers the annotator has given, and how many there are; results will follow them."""
         counts = self.study.annotators()
         total = sum(counts.values())
-        self.prefetcher.answered(total)
+        self.prefetcher.answers_are(total)
         return counts.get(annotator, 0), total
 
-    def give(self, annotator: str | None, count: int, tab: str | None) -> tuple[list[Lease], OrdinateError | None]:
-        """The annotator's open queries, topped up to `count`, and the reason where there are none.
+    async def give(
+        self, link: str, annotator: str | None, count: int, tab: str | None
+    ) -> tuple[list[Lease], OrdinateError | None]:
+        """The annotator's open queries, topped up to `count`, and the reason where there are none for good.
 
-        Waits for a pair that is being chosen.
+        Waits for a chosen pair for at most `pair_seconds` in all, without a thread; then one random pair is given.
         """
+        until = time.monotonic() + self._limits.pair_seconds
         queries: list[Lease] = []
+        chosen: list[Offer] = []
+        full = await run_in_threadpool(self._holdings.full, link, self.study)
         try:
             for _ in range(count + ATTEMPTS):
-                queries = self.study.take(annotator, count, self.prefetcher.offers(annotator), tab=tab)
-                if len(queries) >= count or self.prefetcher.fetch(annotator) is None:
+                queries = await run_in_threadpool(self._take, annotator, count, None if full else chosen, tab)
+                if len(queries) >= count or full:
                     break
-            for _ in range(ATTEMPTS):
-                # Others may take the random pair before this annotator does.
-                if queries:
-                    break
-                queries = self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
-            self._replace(annotator, queries)
+                offer = self.prefetcher.fetch(annotator)
+                chosen = [await asyncio.wait_for(asyncio.wrap_future(offer), until - time.monotonic())]
+        except TimeoutError:
+            pass
+        except StorageFailed as error:
+            log.error("no pair is chosen in %s: %s", self.path, error)
         except (BudgetSpent, StudyPaused) as error:
             return queries, error
         except PoolExhausted as error:
             # A tab that was closed may hold the last pairs.
-            queries = queries or self.study.held(annotator)[:count]
+            queries = queries or (await run_in_threadpool(self.study.held, annotator))[:count]
             return queries, None if queries else error
+        try:
+            for _ in range(ATTEMPTS):
+                # Others may take the random pair before this annotator does.
+                if queries or full:
+                    break
+                queries = await run_in_threadpool(self._take_random, annotator, tab)
+        except (BudgetSpent, PoolExhausted, StudyPaused) as error:
+            return queries, error
+        self._replace(link, annotator, queries)
         return queries, None
+
+    def _take(self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None) -> list[Lease]:
+        """Without `chosen`, only what the annotator holds already."""
+        offers = [] if chosen is None else [*chosen, *self.prefetcher.offers(annotator)]
+        return self.study.take(annotator, count, offers, tab=tab)
+
+    def _take_random(self, annotator: str | None, tab: str | None) -> list[Lease]:
+        return self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
 
     def answer(
         self,
@@ -97,23 +157,25 @@ class ServedStudy:
         details: AnswerDetails,
         annotator: str | None,
         *,
+        link: str,
         for_others: bool,
         count: int,
         tab: str | None,
     ) -> Answered:
         """Store an answer and take up to `count` queries for the annotator, as far as pairs are ready."""
-        offers = self.prefetcher.offers(annotator) if count else []
+        offers = self.prefetcher.offers(annotator) if count and not self._holdings.full(link, self.study) else []
         answered = self.study.answer(
             query, answer, details, annotator=annotator, for_others=for_others, count=count, offers=offers, tab=tab
         )
         if count and answered.refusal is None:
-            self._replace(annotator, answered.queries)
-        self.prefetcher.answered(answered.total)
+            self._replace(link, annotator, answered.queries)
+        self.prefetcher.answers_are(answered.total)
         return answered
 
-    def _replace(self, annotator: str | None, queries: Sequence[Lease]) -> None:
+    def _replace(self, link: str, annotator: str | None, queries: Sequence[Lease]) -> None:
         """The annotator holds these queries now; have their next pair chosen."""
-        self.prefetcher.used(annotator, [lease.query for lease in queries])
+        self._holdings.add(link, queries)
+        self.prefetcher.took(annotator, [lease.query for lease in queries])
         self.prefetcher.prepare(annotator)
 
     def queries(self, leases: Sequence[Lease]) -> list[QueryShown]:
@@ -158,6 +220,13 @@ class ServedStudy:
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
         return shown
 
+    async def ordering(self) -> Ordering:
+        """The ordering of all answers until now. Raises StorageFailed where it takes too long."""
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
+        except TimeoutError:
+            raise StorageFailed("the ordering takes longer than usual; try again in a minute") from None
+
     def close(self) -> None:
         self._closing.close()
 
@@ -165,8 +234,8 @@ class ServedStudy:
 class StudyRegistry:
     """All studies that one server serves, by name."""
 
-    def __init__(self, executor: Callable[[], Executor], media_folders: Sequence[Path]) -> None:
-        self._executor, self._media_folders = executor, media_folders
+    def __init__(self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits) -> None:
+        self._executor, self._media_folders, self._limits = executor, media_folders, limits
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.Lock()
 
@@ -182,7 +251,7 @@ class StudyRegistry:
             chosen = name or self._free_name(path)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(chosen, path, self._executor, self._media_folders)
+            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits)
             self._served[chosen] = served
             return served
 

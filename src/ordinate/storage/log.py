@@ -39,7 +39,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Settings:
-    """What is decided when a study is created and never changes.
+    """What is decided when a study is created; it never changes.
 
     refit_every  answers between two fits of the model; None: the schedule of algorithms.py
     candidates   how many random pairs the strategy looks at; None: every pair of the pool
@@ -164,11 +164,14 @@ class Storage(Protocol):
         """A consistent view of the log; not for appending."""
 
     def writing(self) -> AbstractContextManager[Log]:
-        """Nobody else writes meanwhile. What was appended is on the disk when the block ends, or, where the block or
-        the disk fails, it never happened."""
+        """Nobody else writes while the block runs. When it ends, everything that was appended is on disk; where the
+        block or the disk fails, none of it is."""
+
+    def check(self) -> None:
+        """Raises StudyMoved where what is written now would be lost, as when the file was deleted or replaced."""
 
     def version(self) -> int | None:
-        """While the storage is served: a number that changes whenever anybody has written. None: look yourself."""
+        """While the storage is served, a number that changes with every write, also of others; otherwise None."""
 
     def serving(self) -> AbstractContextManager[None]:
         """While the block runs, many short transactions are cheap and readers do not wait for writers."""

@@ -1,7 +1,7 @@
-"""The fold: what a log says, entry by entry. Everything about a study follows from its items, its settings and this.
+"""The fold: from the entries of a log to a state. All that is known of a study follows from its settings and its log.
 
-An undo is an entry like any other, so an answer taken back, an item excluded and included again, another process's
-answers and a study opened anew all come out of the same few rules.
+An undo is an entry like any other. So the same few rules handle an answer taken back, an item excluded and included
+again, answers from another process, and a study that is opened again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Pair(Protocol):
 
 
 class State:
-    """What the entries so far amount to.
+    """What follows from the entries so far.
 
     position             of the last entry
     items, rows, group   all items, id -> row, and the code of each item's group (n,)
@@ -45,12 +45,12 @@ class State:
     leases               query number -> when its lease ends, of open queries that have one
     queries_of_pair      two ids in order -> numbers of the queries that asked the pair
     newest_asked         annotator -> the number of their newest query
-    repeats              numbers of the queries that ask an earlier one's pair again on purpose
-    keys                 what tells a repeated request from a new answer -> the `answer` entry, taken back or not
+    repeats              numbers of the queries that repeat an earlier pair on purpose
+    keys                 key of an answer -> its `answer` entry, also where the answer was taken back
     rules                what the owner has set
-    links, revoked       id -> `link` entry, and the ids of those that are not valid any more
-    epoch                rises whenever the effective comparisons change in another way than by growing at the end
-    items_epoch          rises whenever the items, or which of them are excluded, change
+    links, revoked       id -> `link` entry, and the ids of the revoked links
+    epoch                rises whenever the effective comparisons change other than by growing at the end
+    items_epoch          rises whenever items are added, excluded or included
     """
 
     def __init__(self) -> None:
@@ -97,9 +97,9 @@ class State:
         self._effective: Comparisons | None = None
 
     def apply(self, entries: Iterable[Entry], items: Callable[[int], Items]) -> None:
-        """Take in the next entries; `items` gives the items that an add-items entry added.
+        """Fold the next entries in; `items` gives the items that the add-items entry at a position added.
 
-        Raises NotAStudy where an entry does not fit those before it; the state is of no use then.
+        Raises NotAStudy where an entry does not fit those before it; the state must not be used after that.
         """
         for entry in entries:
             if entry.position != self.position + 1:
@@ -286,7 +286,7 @@ class State:
         return number in self._open
 
     def annotators(self) -> dict[str | None, int]:
-        """How many answers each annotator gave, skips and what was taken back aside."""
+        """How many answers each annotator gave, without skips and answers that were taken back."""
         return {name: count for name, count in self._answers_of.items() if count}
 
     def knows_annotator(self, name: str | None) -> bool:
@@ -332,7 +332,7 @@ class State:
 
 
 class Comparisons:
-    """Answers as entries, and as columns that grow at the end: a view of the first k stays what it was."""
+    """Answers as entries and as columns. They only grow at the end, so a view of the first k never changes."""
 
     def __init__(self, entries: Iterable[Entry], rows: dict[str, int]) -> None:
         self.entries: list[Entry] = []
@@ -355,7 +355,7 @@ class Comparisons:
         self.entries.append(entry)
 
     def first(self, count: int) -> tuple[Integers, Integers, Floats]:
-        """Left rows, right rows, and outcomes: 1 left, 0 right, 0.5 a tie."""
+        """Left rows (count,), right rows (count,), and outcomes (count,): 1 left, 0 right, 0.5 a tie."""
         return self._pairs[0, :count], self._pairs[1, :count], self._outcomes[:count]
 
     @property

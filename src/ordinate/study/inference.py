@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinate.algorithms import MANY_ITEMS, algorithm
-from ordinate.choosing.search import Bounds, Shortlist
+from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
@@ -73,8 +73,8 @@ class Inference:
         self._answered: tuple[_Refitted, int, Belief] | None = None
         # That belief, the pending pairs that were taken in, and the belief then.
         self._pending: tuple[Belief, tuple[tuple[int, int], ...], Belief] | None = None
-        # Upper bounds for the next search; they know by themselves which beliefs and pools they are right for.
-        self.bounds = Bounds()
+        # What it keeps of one question for the next knows by itself which beliefs and pools it is right for.
+        self.search: Search = LazySearch()
 
     def posterior(self, state: State) -> Posterior:
         """The fit of all effective comparisons."""
@@ -91,9 +91,9 @@ class Inference:
         self._pending = (answered, wanted, belief)
         return belief
 
-    def situation(self, state: State, pending: Pending, bounds: Bounds | Shortlist) -> Situation:
+    def situation(self, state: State, pending: Pending, search: Search) -> Situation:
         """What a strategy may look at."""
-        return _Situation(self, state, pending, bounds)
+        return _Situation(self, state, pending, search)
 
     def coefficients(self, state: State) -> Floats:
         """(k,) theta of the newest scheduled refit."""
@@ -225,7 +225,7 @@ class _Situation:
     inference: Inference
     state: State
     pending: Pending
-    kept: Bounds | Shortlist
+    searching: Search
 
     def belief(self) -> Belief:
         return self.inference.belief(self.state, self.pending)
@@ -233,8 +233,8 @@ class _Situation:
     def answered(self) -> Belief:
         return self.inference.answered(self.state)
 
-    def bounds(self) -> Bounds | Shortlist:
-        return self.kept
+    def search(self) -> Search:
+        return self.searching
 
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)

@@ -22,6 +22,8 @@ from ordinate.errors import AlreadyAnswered, BudgetSpent, StudyPaused
 from ordinate.storage import Entry, Settings, timestamp
 from ordinate.study.fold import State, pair_of
 
+MOST_HELD = 40
+"""An annotator who holds so many queries, in all tabs together, takes no more before some are answered."""
 REPEAT_AFTER = 5
 """An annotator's pair comes again after at least this many other answers of theirs."""
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ordinate.algorithms import strategy_of
-from ordinate.choosing.search import Bounds, Shortlist
+from ordinate.choosing.search import Search
 from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.pairs import PairList, Pool
 from ordinate.errors import PoolExhausted
@@ -28,7 +28,7 @@ def choose(
     settings: Settings,
     state: State,
     inference: Inference,
-    bounds: Bounds | Shortlist,
+    search: Search,
     annotator: str | None,
     among: PairList | None = None,
     offered: Sequence[Offer] = (),
@@ -45,7 +45,7 @@ def choose(
     strategy = strategy_of(settings.algorithm, settings.candidates)
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
     pool = allowed_pairs(state, annotator, among, waiting)
-    situation = inference.situation(state, pending_pairs(state, waiting), bounds)
+    situation = inference.situation(state, pending_pairs(state, waiting), search)
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
         if state.rules.variety is not None and {left, right} & (newest := _newest_rows(state, annotator)):
@@ -77,8 +77,7 @@ def choose_at_random(settings: Settings, state: State, annotator: str | None) ->
 
 def pending_pairs(state: State, waiting: Sequence[Pair]) -> list[tuple[int, int]]:
     """The rows (left, right) of pairs that wait for an answer, in their order."""
-    left, right = state.pairs(waiting)
-    return list(zip(left.tolist(), right.tolist(), strict=True))
+    return [(state.row(str(pair.left)), state.row(str(pair.right))) for pair in waiting]
 
 
 def allowed_pairs(state: State, annotator: str | None, among: PairList | None, waiting: Sequence[Pair]) -> Pool:

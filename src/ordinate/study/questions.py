@@ -76,7 +76,7 @@ class Questions:
         """A pair for each annotator, new to all of them; None where no pair is left for one."""
         with self._ledger.reading() as state:
             inference = self._ledger.inference
-            shortlist = Shortlist(inference.bounds)
+            shortlist = Shortlist(inference.search)
             before = [offer for offer in offered if {offer.left, offer.right} <= state.rows.keys()]
             offers: list[Offer | None] = []
             for ahead, annotator in enumerate(annotators):
@@ -123,7 +123,7 @@ class Questions:
         if among is None and (again := leases.repeat(self._settings, state, annotator)) is not None:
             return again
         inference = self._ledger.inference
-        return next_pair.choose(self._settings, state, inference, inference.bounds, annotator, among)
+        return next_pair.choose(self._settings, state, inference, inference.search, annotator, among)
 
     def _top_up(
         self, transaction: Transaction, annotator: str | None, wanted: int, offers: Sequence[Offer], tab: str | None
@@ -132,11 +132,15 @@ class Questions:
         _require_included(state, annotator)
         _end_leases(transaction)
         while len(mine := next_pair.open_queries(state, annotator, tab=tab)) < wanted:
+            held = next_pair.open_queries(state, annotator)
+            if len(held) >= leases.MOST_HELD:
+                mine = held
+                break
             try:
-                leases.require_budget(state, annotator, len(next_pair.open_queries(state, annotator)))
+                leases.require_budget(state, annotator, len(held))
             except (BudgetSpent, StudyPaused):
                 # A tab that was closed may hold queries.
-                if not (mine := next_pair.open_queries(state, annotator)):
+                if not (mine := held):
                     raise
                 break
             again = leases.repeat(self._settings, state, annotator)

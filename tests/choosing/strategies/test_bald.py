@@ -97,9 +97,9 @@ def test_information_rises_with_the_variance_as_closely_as_it_says() -> None:
     for margin in margins:
         bits = information(np.full(len(variances), margin), variances)
         highest = np.maximum.accumulate(bits)
-        assert (highest <= bits * (1.0 + information.wobble) + information.faint).all()
+        assert (highest <= bits * (1.0 + information.relative_tolerance) + information.absolute_tolerance).all()
         slopes = np.diff(bits) / np.diff(variances)
-        assert slopes.max() <= information.steepest
+        assert slopes.max() <= information.max_slope
 
 
 def test_an_answer_tells_less_of_the_middle_of_scores_the_farther_apart_they_are() -> None:
@@ -133,7 +133,7 @@ def test_nothing_found_breaks_what_lazy_search_rests_on(margin: float, log_varia
     lower = 10.0**log_variance
     variances = np.array([lower, lower * (1.0 + 10.0**log_rise)])
     before, after = information(np.full(2, margin), variances)
-    excess = before - after * (1.0 + information.wobble)
+    excess = before - after * (1.0 + information.relative_tolerance)
     target(float(excess))
-    assert excess <= information.faint
-    assert after - before <= information.steepest * (variances[1] - variances[0]) * (1.0 + 1e-6) + 1e-12
+    assert excess <= information.absolute_tolerance
+    assert after - before <= information.max_slope * (variances[1] - variances[0]) * (1.0 + 1e-6) + 1e-12

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordinate.algorithms import ALGORITHMS, strategy_of
-from ordinate.choosing.search import Bounds
+from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Strategy
 from ordinate.choosing.strategies.guro import Guro
 from ordinate.choosing.strategies.norm_min import NormMin
@@ -34,8 +34,8 @@ class Known:
     def answered(self) -> Belief:
         return self.given
 
-    def bounds(self) -> Bounds:
-        return Bounds()
+    def search(self) -> Search:
+        return LazySearch()
 
     def coefficients(self) -> Floats:
         return np.array([1.0, -0.5, 0.2])

@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from ordinate.choosing.search import Choice, Rising
+from ordinate.choosing.search import Choice, MonotoneUtility
 from ordinate.choosing.strategies import Situation
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
@@ -26,7 +26,7 @@ class Bald:
     """Asks where the mutual information of the answer and the scores is largest, exactly."""
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return situation.bounds().best(situation.answered(), situation.belief(), pool, information, rng)
+        return situation.search().best(situation.answered(), situation.belief(), pool, information, rng)
 
 
 def entropy(log_odds: Floats) -> Floats:
@@ -45,7 +45,7 @@ _ROWS, _COLUMNS = 121, 61
 
 
 @dataclass(frozen=True)
-class Information(Rising):
+class Information(MonotoneUtility):
     """The mutual information in bits, within 1e-6 and a relative 1e-5.
 
     It rises with v, the table up to its own accuracy. In nats, with f ~ N(m, v), p = E sigma(f), l = log(p / (1 - p)):
@@ -61,9 +61,9 @@ class Information(Rising):
     """
 
     # At most its slope at m = 0, v = 0: 1 / (8 ln 2).
-    steepest = 0.2
-    wobble = 3e-5
-    faint = 1e-9
+    max_slope = 0.2
+    relative_tolerance = 3e-5
+    absolute_tolerance = 1e-9
 
     def __call__(self, margin: Floats, variance: Floats) -> Floats:
         spread = variance + _FLOOR

@@ -25,7 +25,7 @@ class BaldPaper:
     """Asks where the approximate mutual information is largest."""
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return situation.bounds().best(situation.answered(), situation.belief(), pool, paper_information, rng)
+        return situation.search().best(situation.answered(), situation.belief(), pool, paper_information, rng)
 
 
 def paper_information(margin: Floats, variance: Floats) -> Floats:

@@ -19,4 +19,4 @@ class Guro:
     """
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return situation.bounds().best(situation.answered(), situation.belief(), pool, CurvaturePower(2), rng)
+        return situation.search().best(situation.answered(), situation.belief(), pool, CurvaturePower(2), rng)

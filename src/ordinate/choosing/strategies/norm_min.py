@@ -16,4 +16,4 @@ class NormMin:
     """Asks where v is largest: GURO without its account of how noisy the answer will be."""
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return situation.bounds().best(situation.answered(), situation.belief(), pool, CurvaturePower(0), rng)
+        return situation.search().best(situation.answered(), situation.belief(), pool, CurvaturePower(0), rng)

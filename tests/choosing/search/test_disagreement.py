@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.choosing.search import best_scored, most_disputed
-from ordinate.choosing.search.disputed import _Group
+from ordinate.choosing.search import best_scored, most_disagreement
+from ordinate.choosing.search.disagreement import _Group
 from ordinate.choosing.strategies.bayes_guro import disagreement
 from ordinate.data.arrays import Floats
 from ordinate.data.pairs import AllPairs
@@ -36,11 +36,11 @@ def compare(n: int, groups: int, count: int, tail: str, spread: float, masked: f
     worth = disagreement(draws)
     if pool.size == 0:
         with pytest.raises(PoolExhausted):
-            most_disputed(pool, draws, worth, rng)
+            most_disagreement(pool, draws, worth, rng)
         return
-    choice = most_disputed(pool, draws, worth, np.random.default_rng(seed))
+    choice = most_disagreement(pool, draws, worth, np.random.default_rng(seed))
     assert choice[:3] == best_scored(pool, worth, np.random.default_rng(seed))[:3]
-    assert choice.looked <= pool.size
+    assert choice.pairs_evaluated <= pool.size
 
 
 cases = given(
@@ -85,11 +85,11 @@ def test_no_pair_is_worth_more_than_its_bounds_say(count: int, tail: str, spread
     group = _Group.of(AllPairs.of(np.zeros(12, dtype=np.int64)), 0, draws)
     worth = disagreement(draws)
     for row in range(11):
-        left, right = group.near(row, row + 1, -np.inf)
+        left, right = group.candidates(row, row + 1, -np.inf)
         assert len(left) == 11 - row
         for one, other, value in zip(left, right, worth(left, right), strict=True):
-            assert value <= group.most(row)
-            assert (one, other) in zip(*group.near(row, row + 1, value), strict=True)
+            assert value <= group.upper_bound(row)
+            assert (one, other) in zip(*group.candidates(row, row + 1, value), strict=True)
 
 
 def test_it_works_out_a_small_part_of_many_pairs() -> None:
@@ -97,8 +97,8 @@ def test_it_works_out_a_small_part_of_many_pairs() -> None:
     factor = 0.1 * rng.normal(size=(800, 20))
     draws = rng.normal(size=800) + rng.normal(size=(50, 20)) @ factor.T
     pool = AllPairs.of(np.zeros(800, dtype=np.int64))
-    choice = most_disputed(pool, draws, disagreement(draws), np.random.default_rng(1))
-    assert choice.looked < 0.025 * pool.size
+    choice = most_disagreement(pool, draws, disagreement(draws), np.random.default_rng(1))
+    assert choice.pairs_evaluated < 0.025 * pool.size
     assert choice[:3] == best_scored(pool, disagreement(draws), np.random.default_rng(1))[:3]
 
 
@@ -106,5 +106,5 @@ def test_all_pairs_may_tie() -> None:
     """180,000 pairs of one worth: the one of highest priority, which any of them may have."""
     pool, draws = AllPairs.of(np.zeros(600, dtype=np.int64)), np.zeros((5, 600))
     for seed in range(3):
-        choice = most_disputed(pool, draws, disagreement(draws), np.random.default_rng(seed))
+        choice = most_disagreement(pool, draws, disagreement(draws), np.random.default_rng(seed))
         assert choice[:3] == best_scored(pool, disagreement(draws), np.random.default_rng(seed))[:3]

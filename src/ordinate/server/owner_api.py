@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.ordering import Ordering
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.server import media
-from ordinate.server.authentication import Authenticator, Owner, TheAuthenticator
+from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, TheCallers
 from ordinate.server.problems import Problem
 from ordinate.server.registry import ServedStudy
+from ordinate.server.routes import OwnerRoute, ServerRoute
 from ordinate.server.schemas import (
     Added,
     Annotator,
@@ -41,7 +44,8 @@ from ordinate.server.schemas import (
 from ordinate.study.rules import Link
 from ordinate.study.study import Study
 
-router = APIRouter(prefix="/api/v1/studies", tags=["owning"])
+router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=OwnerRoute)
+server_router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=ServerRoute)
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(pattern=r"^[0-9]{1,12}$", description="The next_cursor of the page before.")]
 
@@ -53,10 +57,17 @@ def page(rows: list[Any], limit: int, cursor: str | None) -> tuple[list[Any], st
     return rows[start:end], str(end) if end < len(rows) else None
 
 
+async def _ordering(caller: TheCaller) -> Ordering:
+    """Waits for the helper without a thread, so that other requests go on."""
+    return await caller.served.ordering()
+
+
+TheOrdering = Annotated[Ordering, Depends(_ordering)]
+
+
 @router.get("/{study}/ordering", summary="The ordering so far")
-def ordering(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
+def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
     """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
-    result = caller.served.prefetcher.ordering()
     ranks = result.ranks
     places, following = page(list(range(len(result))), limit, cursor)
     rows = [
@@ -73,7 +84,7 @@ def ordering(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> Orderi
 
 
 @router.get("/{study}/comparisons", summary="The comparisons that count")
-def comparisons(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> ComparisonsPage:
+def comparisons(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ComparisonsPage:
     """In the order in which they came in."""
     made = caller.served.study.comparisons()
     rows, following = page(made, limit, cursor)
@@ -87,28 +98,37 @@ class _Table(Response):
     media_type = "text/csv; charset=utf-8"
 
 
-@router.get("/{study}/export/{what}.csv", summary="Download a table", response_class=_Table)
-def export(caller: Owner, what: Literal["ordering", "comparisons", "history"]) -> Response:
-    """The ordering, the comparisons that count, or every answer and skip with all that is stored of it."""
-    study = caller.served.study
-    if what == "ordering":
-        columns = caller.served.prefetcher.ordering().to_columns()
-    else:
-        columns = study.history() if what == "history" else comparison_columns(study.comparisons())
+@router.get("/{study}/export/ordering.csv", summary="Download the ordering", response_class=_Table)
+def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
+    return _table(caller, "ordering", result.to_columns())
+
+
+@router.get("/{study}/export/comparisons.csv", summary="Download the comparisons that count", response_class=_Table)
+def export_comparisons(caller: TheCaller) -> Response:
+    return _table(caller, "comparisons", comparison_columns(caller.served.study.comparisons()))
+
+
+@router.get("/{study}/export/history.csv", summary="Download every answer and skip", response_class=_Table)
+def export_history(caller: TheCaller) -> Response:
+    """Every answer and skip with all that is stored of it."""
+    return _table(caller, "history", caller.served.study.history())
+
+
+def _table(caller: Caller, what: str, columns: Mapping[str, Sequence[Any]]) -> Response:
     name = f"{caller.served.name}-{what}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return _Table(FORMATS[".csv"].encode(columns), headers=headers)
 
 
 @router.get("/{study}/items", summary="The items")
-def items(caller: Owner, limit: Limit = 100, cursor: Cursor = None) -> ItemsPage:
+def items(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ItemsPage:
     ids = caller.served.study.items.ids
     rows, following = page(list(ids), limit, cursor)
     return ItemsPage(items=[caller.served.item(name) for name in rows], total=len(ids), next_cursor=following)
 
 
 @router.post("/{study}/items", summary="Add items")
-def add_items(caller: Owner, new: NewItems) -> Added:
+def add_items(caller: TheCaller, new: NewItems) -> Added:
     """With as many feature numbers each as the others have, or none where the study was made with an encoder.
 
     Paths of files start at the study's folder.
@@ -122,44 +142,44 @@ def add_items(caller: Owner, new: NewItems) -> Added:
 
 
 @router.get("/{study}/links", summary="All links")
-def links(request: Request, caller: Owner, authenticator: TheAuthenticator) -> Links:
+def links(request: Request, caller: TheCaller, authenticator: TheAuthenticator) -> Links:
     return Links(links=[show_link(request, authenticator, caller.served, link) for link in caller.served.study.links()])
 
 
 @router.post("/{study}/links", summary="Make a link", status_code=201)
-def make_link(request: Request, caller: Owner, authenticator: TheAuthenticator, new: NewLink) -> LinkShown:
+def make_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, new: NewLink) -> LinkShown:
     """For an owner, for annotators who give their own names, or for one annotator; perhaps until some time."""
     link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
     return show_link(request, authenticator, caller.served, link)
 
 
 @router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
-def revoke_link(request: Request, caller: Owner, authenticator: TheAuthenticator, link: str) -> LinkShown:
+def revoke_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, link: str) -> LinkShown:
     """Sessions that began with it end, too."""
     caller.served.study.revoke_link(link)
     return show_link(request, authenticator, caller.served, caller.served.study.link(link))
 
 
 @router.get("/{study}/rules", summary="The rules")
-def rules(caller: Owner) -> RulesShown:
+def rules(caller: TheCaller) -> RulesShown:
     return RulesShown(**asdict(caller.served.study.rules))
 
 
 @router.patch("/{study}/rules", summary="Change rules")
-def change_rules(caller: Owner, changes: RuleChanges) -> RulesShown:
+def change_rules(caller: TheCaller, changes: RuleChanges) -> RulesShown:
     """Only the rules that the request names."""
     caller.served.study.set_rules(**changes.model_dump(exclude_unset=True))
     return RulesShown(**asdict(caller.served.study.rules))
 
 
 @router.get("/{study}/annotators", summary="Who answers")
-def annotators(caller: Owner) -> Annotators:
+def annotators(caller: TheCaller) -> Annotators:
     """Everybody who was given a pair or whose answers were imported, with how often they agreed with themselves."""
     return Annotators(annotators=[Annotator(**one._asdict()) for one in caller.served.study.people()])
 
 
 @router.post("/{study}/exclusions", summary="Leave an item or an annotator out, or take them in again")
-def exclusions(caller: Owner, what: Exclusion) -> Exclusion:
+def exclusions(caller: TheCaller, what: Exclusion) -> Exclusion:
     study = caller.served.study
     if (what.item is None) == (what.annotator is None):
         raise InvalidInput("name an item or an annotator")
@@ -170,22 +190,19 @@ def exclusions(caller: Owner, what: Exclusion) -> Exclusion:
     return what
 
 
-@router.get("", summary="The studies that a link opens")
-def studies(request: Request, authenticator: TheAuthenticator) -> Studies:
+@server_router.get("", summary="The studies that a link opens")
+def studies(callers: TheCallers) -> Studies:
     found = [
-        StudyShown(study=served.name, question=served.study.settings.question, role=caller.link.role)
-        for served, caller in authenticator.callers(request)
+        StudyShown(study=one.served.name, question=one.served.study.settings.question, role=one.link.role)
+        for one in callers
     ]
     return Studies(studies=found)
 
 
-@router.post("", summary="Create a study", status_code=201)
-def create(request: Request, authenticator: TheAuthenticator, new: NewStudy) -> Created:
-    """Beside the study whose owner's link comes with the request, and served at once."""
-    owned = [served for served, caller in authenticator.callers(request) if caller.is_owner]
-    if not owned:
-        raise Problem(403, "creating a study takes the link of an owner of a study that is served here")
-    path = owned[0].path.parent / f"{new.name}.db"
+@server_router.post("", summary="Create a study", status_code=201)
+def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
+    """In the folder of the study whose owner's link comes with the request, and served at once."""
+    path = next(one.served.path.parent for one in callers if one.is_owner) / f"{new.name}.db"
     if authenticator.registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
     made = _items(new.items)
@@ -203,8 +220,9 @@ def create(request: Request, authenticator: TheAuthenticator, new: NewStudy) -> 
 
 def show_link(request: Request, authenticator: Authenticator, served: ServedStudy, link: Link) -> LinkShown:
     """A link with the address to hand out, unless it is revoked."""
-    token = None if link.revoked else authenticator.keys.link(served.study.token, link.id)
-    url = None if token is None else str(request.url_for("join", study=served.name, signed=token))
+    token = None if link.revoked else authenticator.signer.link(served.study.token, link.id)
+    start = (request.app.state.url or str(request.base_url)).rstrip("/")
+    url = None if token is None else f"{start}/join/{served.name}/{token}"
     return LinkShown(**link._asdict(), url=url, token=token)
 
 

@@ -3,18 +3,21 @@
 Its choice is a pair of the pool, near the best, under the bound, and the same whatever was kept from earlier searches.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib import import_module
-from unittest import mock
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.choosing.search import Bounds, CurvaturePower, best_pair, large, most_disputed, scans, tiles
-from ordinate.choosing.search.large import Large
+from ordinate.choosing.search import (
+    CurvaturePower,
+    LazySearch,
+    Limits,
+    MonotoneUtility,
+    best_pair,
+    most_disagreement,
+    tiles,
+)
+from ordinate.choosing.search.many_items import ManyItemsSearch
 from ordinate.choosing.search.tiles import Tiles
 from ordinate.choosing.strategies.bald import information
 from ordinate.choosing.strategies.bayes_guro import disagreement
@@ -23,9 +26,7 @@ from ordinate.learning.belief import FactoredBelief, ProjectedBelief, difference
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-# The package's attribute of this name is the function.
-best_pair_module = import_module("ordinate.choosing.search.best_pair")
-RISING = {"guro": CurvaturePower(2), "normmin": CurvaturePower(0), "bald": information}
+UTILITIES: dict[str, MonotoneUtility] = {"guro": CurvaturePower(2), "normmin": CurvaturePower(0), "bald": information}
 
 
 def make_belief(rng: np.random.Generator, n: int, k: int, spread: float, hybrid: bool) -> ProjectedBelief:
@@ -41,16 +42,21 @@ def plain(belief: ProjectedBelief) -> FactoredBelief:
     return FactoredBelief(belief.mean, belief.features.astype(float) @ belief.root, belief.residual)
 
 
-@contextmanager
-def in_small(budget: int, most_items: int, most_pairs: int = 0) -> Iterator[None]:
+def small(budget: int, most_items: int, most_pairs: int = 0) -> Limits:
     """Few items in a block and few tiles in a budget: what happens among a million items happens among 60."""
-    sizes = {"_BLOCK": 5, "_REST_BLOCKS": 3, "_AT_ONCE": 7, "_SAMPLE": 9}
-    with (
-        mock.patch.multiple(large, _MOST_ITEMS=most_items, MOST_PAIRS=most_pairs, _BUDGET=budget),
-        mock.patch.multiple(large, _LONGEST=20, _ROOM=40, _FEW=3, _RANK=3),
-        mock.patch.multiple(tiles, **sizes),
-    ):
-        yield
+    return Limits(
+        most_pairs=most_pairs,
+        most_items=most_items,
+        tiles=budget,
+        block=5,
+        outer_blocks=3,
+        rows_at_once=7,
+        direction_sample=9,
+        listed_pairs=20,
+        reference_rank=3,
+        evaluated_first=3,
+        pairs_at_once=40,
+    )
 
 
 @settings(max_examples=300, deadline=None)
@@ -60,7 +66,7 @@ def in_small(budget: int, most_items: int, most_pairs: int = 0) -> Iterator[None
     groups=st.integers(1, 3),
     spread=st.sampled_from([0.0, 0.3, 3.0, 300.0]),
     hybrid=st.booleans(),
-    name=st.sampled_from(sorted(RISING)),
+    name=st.sampled_from(sorted(UTILITIES)),
     masked=st.sampled_from([0.0, 0.1, 0.9]),
     budget=st.sampled_from([1, 4, 1000]),
     most_items=st.sampled_from([20, 1000]),
@@ -80,7 +86,7 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
     answers: int,
     seed: int,
 ) -> None:
-    rng, utility = np.random.default_rng(seed), RISING[name]
+    rng, utility = np.random.default_rng(seed), UTILITIES[name]
     belief = make_belief(rng, n, k, spread, hybrid)
     group = rng.integers(-1, groups, n)
     left, right = np.triu_indices(n, 1)
@@ -91,20 +97,20 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
     for _ in range(answers):
         belief = update(belief, *map(int, rng.choice(n, 2, replace=False)))
     with_open = pending(belief, *map(int, rng.choice(n, 2, replace=False)))
-    with in_small(budget, most_items):
-        search = Large(pool, utility, belief.features)
-        found = search.best(belief, with_open, pool, np.uint64(seed))
-        rest = search.rest(belief, pool)
+    limits = small(budget, most_items)
+    search = ManyItemsSearch(belief, pool, utility, limits)
+    found = search.best(belief, with_open, pool, np.uint64(seed))
+    bound = search.upper_bound(belief, pool)
     exact = best_pair(plain(with_open), pool, utility, np.random.default_rng(seed))
-    above = exact.utility * (1 - utility.wobble - 1e-9) - utility.faint - 1e-12
+    above = exact.utility * (1 - utility.relative_tolerance - 1e-9) - utility.absolute_tolerance - 1e-12
     if found is None:
-        assert above <= rest
+        assert above <= bound
         return
     assert group[found.left] == group[found.right] >= 0
     assert (found.left, found.right) not in set(zip(left[gone].tolist(), right[gone].tolist(), strict=True))
     worth = utility(*difference(plain(with_open), np.array([found.left]), np.array([found.right])))[0]
     assert found.utility == pytest.approx(worth, rel=1e-9, abs=1e-12)
-    assert above <= max(found.utility, rest)
+    assert above <= max(found.utility, bound)
 
 
 @settings(max_examples=100, deadline=None)
@@ -113,24 +119,24 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
     k=st.integers(0, 5),
     spread=st.sampled_from([0.0, 0.3, 3.0]),
     hybrid=st.booleans(),
-    name=st.sampled_from(sorted(RISING)),
+    name=st.sampled_from(sorted(UTILITIES)),
     seed=st.integers(0, 2**32),
 )
 def test_with_a_budget_for_all_tiles_the_pair_is_the_best_of_all(
     n: int, k: int, spread: float, hybrid: bool, name: str, seed: int
 ) -> None:
-    rng, utility = np.random.default_rng(seed), RISING[name]
+    rng, utility = np.random.default_rng(seed), UTILITIES[name]
     belief, pool = make_belief(rng, n, k, spread, hybrid), AllPairs.of(np.zeros(n, dtype=np.int64))
-    with in_small(10**6, 10**6):
-        search = Large(pool, utility, belief.features)
-        found = search.best(belief, belief, pool, np.uint64(seed))
-        rest = search.rest(belief, pool)
+    limits = small(10**6, 10**6)
+    search = ManyItemsSearch(belief, pool, utility, limits)
+    found = search.best(belief, belief, pool, np.uint64(seed))
+    bound = search.upper_bound(belief, pool)
     exact = best_pair(plain(belief), pool, utility, rng)
     assert found is not None
     # In float32 near ties may go either way.
     longest = float(np.square(belief.features @ belief.root).sum(axis=1).max(initial=0.0) + 1)
-    assert found.utility == pytest.approx(exact.utility, rel=1e-6, abs=1e-5 * utility.steepest * longest)
-    assert rest <= exact.utility * (1 + 1e-4) + 1e-3 * utility.steepest * longest
+    assert found.utility == pytest.approx(exact.utility, rel=1e-6, abs=1e-5 * utility.max_slope * longest)
+    assert bound <= exact.utility * (1 + 1e-4) + 1e-3 * utility.max_slope * longest
 
 
 @settings(max_examples=60, deadline=None)
@@ -151,8 +157,8 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
     division = AllPairs.of(group).division
     if not len(division.order):
         return
-    with in_small(4, most_items):
-        made = Tiles.of(belief, division, rng.normal(size=(groups, k)).astype(np.float32), most_items)
+    limits = small(4, most_items)
+    made = Tiles.of(belief, division, rng.normal(size=(groups, k)).astype(np.float32), most_items, limits)
     shown = len(made.begins) - 1
     assert made.begins[-1] == len(made.rows) == len(set(made.rows.tolist())) == min(len(division.order), most_items)
     enough = float(np.median(difference(plain(belief), *rng.integers(0, n, (2, 50)))[1])) + 0.01
@@ -164,7 +170,7 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
         assert np.all(np.abs(margins) >= made.gap[tile])
         assert np.all(variances[one != other] <= made.variance[tile] + 1e-12)
         here, needed = np.array([[made.first[tile]], [made.second[tile]]]), np.array([enough], dtype=np.float32)
-        done, left, right, spread = scans.wide_pairs(made.factor, made.squared, made.begins, *here, needed, 25)
+        done, left, right, spread = tiles.wide_pairs(made.factor, made.squared, made.begins, *here, needed, 25)
         assert done == 1
         left, right = made.rows[left], made.rows[right]
         np.testing.assert_allclose(spread, difference(plain(belief), left, right)[1], rtol=1e-3, atol=1e-3)
@@ -189,48 +195,47 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
     groups=st.sampled_from([1, 3, 25]),
     spread=st.sampled_from([0.0, 1.0, 100.0]),
     twins=st.booleans(),
-    name=st.sampled_from(sorted(RISING)),
+    name=st.sampled_from(sorted(UTILITIES)),
     steps=st.lists(st.sampled_from("aaormi"), max_size=12),
     seed=st.integers(0, 2**32),
 )
-def test_of_pairs_that_can_all_be_looked_at_it_is_the_best_of_all(
+def test_of_pairs_that_can_all_be_evaluated_it_is_the_best_of_all(
     n: int, k: int, groups: int, spread: float, twins: bool, name: str, steps: list[str], seed: int
 ) -> None:
-    rng, utility = np.random.default_rng(seed), RISING[name]
+    rng, utility = np.random.default_rng(seed), UTILITIES[name]
     answered = belief = make_belief(rng, n, k, spread, bool(rng.integers(2)))
     if twins:  # many ties
         features = belief.features[np.arange(n) % (n - n // 2)]
         answered = belief = ProjectedBelief(belief.mean, features, np.ones(n), belief.root)
     whole = pool = AllPairs.of(rng.integers(-1, groups, n))
-    bounds = Bounds()
-    with in_small(4, 1000, most_pairs=10**6):
-        for number, step in enumerate(["", *steps]):
-            if pool.size == 0:
-                return
-            i, j = (int(item) for item in rng.choice(n, 2, replace=False))
-            if step == "a":
-                answered = belief = update(answered, i, j)
-            elif step == "o":
-                belief = pending(belief, i, j)
-            elif step == "r":
-                answered = belief = answered.settle(rng.normal(size=n))
-            elif step == "i":  # another annotator, who has seen nothing
-                pool, belief = whole, answered
-            found = bounds.best(answered, belief, pool, utility, np.random.default_rng([seed, number]))
-            exact = best_pair(plain(belief), pool, utility, np.random.default_rng([seed, number]))
-            assert (found.left, found.right) == (exact.left, exact.right)
-            assert found.utility == pytest.approx(exact.utility, rel=1e-9, abs=1e-12)
-            if step == "m":
-                pool = pool.without(np.array([found.left]), np.array([found.right]))
+    search = LazySearch(small(4, 1000, most_pairs=10**6))
+    for number, step in enumerate(["", *steps]):
+        if pool.size == 0:
+            return
+        i, j = (int(item) for item in rng.choice(n, 2, replace=False))
+        if step == "a":
+            answered = belief = update(answered, i, j)
+        elif step == "o":
+            belief = pending(belief, i, j)
+        elif step == "r":
+            answered = belief = answered.settle(rng.normal(size=n))
+        elif step == "i":  # another annotator, who has seen nothing
+            pool, belief = whole, answered
+        found = search.best(answered, belief, pool, utility, np.random.default_rng([seed, number]))
+        exact = best_pair(plain(belief), pool, utility, np.random.default_rng([seed, number]))
+        assert (found.left, found.right) == (exact.left, exact.right)
+        assert found.utility == pytest.approx(exact.utility, rel=1e-9, abs=1e-12)
+        if step == "m":
+            pool = pool.without(np.array([found.left]), np.array([found.right]))
 
 
 def test_items_in_any_order_get_their_own_rows_of_the_factor() -> None:
     belief, group = make_belief(np.random.default_rng(0), 20, 3, 1.0, False), np.arange(20) % 2
-    division, middle = AllPairs.of(group).division, np.array([[1, 1, 1], [2, 2, 2]], dtype=np.float32)
+    division, centres = AllPairs.of(group).division, np.array([[1, 1, 1], [2, 2, 2]], dtype=np.float32)
     for rows in ([3, 8, 5, 6], [3, 4, 5, 6], [9, 2, 13], [17]):  # 3..6 is also what the first and the last one span
-        ((_, factor),) = tiles._projected(belief, np.array(rows), division, middle)
+        ((_, factor),) = tiles._projected(belief, np.array(rows), division, centres, Limits())
         np.testing.assert_allclose(
-            factor, (belief.features[rows] - middle[group[rows]]) @ belief.root, rtol=1e-5, atol=1e-5
+            factor, (belief.features[rows] - centres[group[rows]]) @ belief.root, rtol=1e-5, atol=1e-5
         )
 
 
@@ -240,26 +245,26 @@ def test_groups_far_apart_are_as_well_searched_as_groups_in_one_place() -> None:
     near = rng.normal(size=(n, 8)).astype(np.float32)
     apart = near + np.float32(30) * rng.normal(size=(4, 8)).astype(np.float32)[group]
     mean, pool, chosen = 0.3 * rng.normal(size=n), AllPairs.of(group), []
-    middle = tiles.middles(apart, pool.division)
-    np.testing.assert_allclose(middle, [apart[group == number].mean(axis=0) for number in range(3)], atol=1e-4)
+    centres = tiles.group_centres(apart, pool.division)
+    np.testing.assert_allclose(centres, [apart[group == number].mean(axis=0) for number in range(3)], atol=1e-4)
     for features in (near, apart):
         belief = ProjectedBelief(mean, features, np.zeros(n), np.eye(8))
-        with mock.patch.multiple(large, MOST_PAIRS=10**5, _BUDGET=20):
-            chosen.append(Large(pool, CurvaturePower(2), features).best(belief, belief, pool, np.uint64(0)))
+        search = ManyItemsSearch(belief, pool, CurvaturePower(2), Limits(most_pairs=10**5, tiles=20))
+        chosen.append(search.best(belief, belief, pool, np.uint64(0)))
     one, two = chosen
     assert one is not None
     assert two is not None
     assert one[:2] == two[:2]
 
 
-def test_items_alone_in_their_groups_keep_no_pair_from_being_looked_at() -> None:
+def test_items_alone_in_their_groups_keep_no_pair_from_being_searched() -> None:
     rng, n = np.random.default_rng(0), 600
     belief = make_belief(rng, n, 4, 0.3, False)
     belief.features[:200] *= 10  # the widest tiles, were there pairs in them
     pool = AllPairs.of(np.where(np.arange(n) < 200, 1 + np.arange(n), 0))
-    with in_small(150, 10**6):
-        search = Large(pool, CurvaturePower(2), belief.features)
-        found = search.best(belief, belief, pool, np.uint64(0))
+    limits = small(150, 10**6)
+    search = ManyItemsSearch(belief, pool, CurvaturePower(2), limits)
+    found = search.best(belief, belief, pool, np.uint64(0))
     assert found is not None
     exact = best_pair(plain(belief), pool, CurvaturePower(2), rng)
     assert found.utility == pytest.approx(exact.utility)
@@ -271,17 +276,15 @@ def test_the_list_serves_and_no_other_search_has_to(most_pairs: int, size: int) 
     rng, n, k, utility = np.random.default_rng(0), 2800, 8, CurvaturePower(2)
     features = rng.normal(size=(n, k)).astype(np.float32)
     belief = ProjectedBelief(features @ rng.normal(size=k), features, np.zeros(n), np.eye(k))
-    pool, bounds, exact = AllPairs.of(np.arange(n) // size), Bounds(), plain(belief)
-    with (
-        mock.patch.object(best_pair_module, "RowBounds", side_effect=AssertionError),
-        mock.patch.object(best_pair_module, "best_scored", side_effect=AssertionError),
-        mock.patch.object(best_pair_module, "MOST_PAIRS", most_pairs),
-        mock.patch.object(large, "MOST_PAIRS", most_pairs),
-    ):
-        found = []
-        for question in range(6):
-            found.append(bounds.best(belief, belief, pool, utility, np.random.default_rng(question)))
-            belief = update(belief, found[-1].left, found[-1].right)
+    pool, exact = AllPairs.of(np.arange(n) // size), plain(belief)
+    search = ManyItemsSearch(belief, pool, utility, Limits(most_pairs=most_pairs))
+    found = []
+    for question in range(6):
+        seed = np.random.default_rng(question).integers(0, 2**64, dtype=np.uint64)
+        choice = search.best(belief, belief, pool, seed)
+        assert choice is not None
+        found.append(choice)
+        belief = update(belief, choice.left, choice.right)
     for question, choice in enumerate(found):
         best = best_pair(exact, pool, utility, np.random.default_rng(question))
         assert (choice.left, choice.right) == (best.left, best.right)
@@ -291,18 +294,17 @@ def test_the_list_serves_and_no_other_search_has_to(most_pairs: int, size: int) 
 def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
     rng = np.random.default_rng(3)
     belief = make_belief(rng, 40, 3, 0.0, True)
-    with in_small(4, 1000):
-        made = Tiles.of(
-            belief, AllPairs.of(np.zeros(40, dtype=np.int64)).division, np.zeros((1, 3), dtype=np.float32), 40
-        )
+    limits = small(4, 1000)
+    division, centres = AllPairs.of(np.zeros(40, dtype=np.int64)).division, np.zeros((1, 3), dtype=np.float32)
+    made = Tiles.of(belief, division, centres, 40, limits)
     everything = np.full(len(made.first), -1.0, dtype=np.float32)
-    one_call = scans.wide_pairs(made.factor, made.squared, made.begins, made.first, made.second, everything, 10**5)
+    one_call = tiles.wide_pairs(made.factor, made.squared, made.begins, made.first, made.second, everything, 10**5)
     assert one_call[0] == len(made.first)
     assert len(one_call[1]) == 40 * 39 // 2
     parts, start = [], 0
     while start < len(made.first):
         rest = (values[start:] for values in (made.first, made.second, everything))
-        done, *pairs = scans.wide_pairs(made.factor, made.squared, made.begins, *rest, 30)
+        done, *pairs = tiles.wide_pairs(made.factor, made.squared, made.begins, *rest, 30)
         assert done >= 1
         parts.append(pairs)
         start += done
@@ -321,20 +323,18 @@ def test_little_is_lost(shape: str, name: str) -> None:
         "clusters": lambda: rng.normal(size=(12, k))[rng.integers(0, 12, n)] + 0.5 * rng.normal(size=(n, k)),
         "heavy": lambda: rng.standard_t(4, size=(n, k)),
     }[shape]().astype(np.float32)
-    root, utility = np.eye(k) * np.sqrt(2 / k), RISING[name]
+    root, utility = np.eye(k) * np.sqrt(2 / k), UTILITIES[name]
     belief = ProjectedBelief(0.5 * features @ rng.normal(size=k), features, np.zeros(n), root)
     pool, exact, losses = AllPairs.of(np.zeros(n, dtype=np.int64)), plain(belief), []
-    bounds = Bounds()
-    with mock.patch.multiple(large, MOST_PAIRS=10**6, _BUDGET=60):
-        search = Large(pool, utility, features)
-        for question in range(30):
-            found = search.best(belief, belief, pool, np.uint64(question))
-            assert found is not None
-            assert found.looked < 0.1 * pool.size
-            best = bounds.best(exact, exact, pool, utility, np.random.default_rng(question))
-            losses.append(1 - found.utility / best.utility)
-            pool = pool.without(np.array([found.left]), np.array([found.right]))
-            belief, exact = update(belief, found.left, found.right), update(exact, found.left, found.right)
+    search, exact_search = ManyItemsSearch(belief, pool, utility, Limits(most_pairs=10**6, tiles=60)), LazySearch()
+    for question in range(30):
+        found = search.best(belief, belief, pool, np.uint64(question))
+        assert found is not None
+        assert found.pairs_evaluated < 0.1 * pool.size
+        best = exact_search.best(exact, exact, pool, utility, np.random.default_rng(question))
+        losses.append(1 - found.utility / best.utility)
+        pool = pool.without(np.array([found.left]), np.array([found.right]))
+        belief, exact = update(belief, found.left, found.right), update(exact, found.left, found.right)
     assert np.mean(losses) < 0.001
 
 
@@ -343,18 +343,15 @@ def test_bayes_guro_chooses_among_promising_pairs() -> None:
     rng, n, k = np.random.default_rng(1), 5000, 32
     features, root = rng.normal(size=(n, k)).astype(np.float32), np.eye(k) * np.sqrt(2 / k)
     belief = ProjectedBelief(0.5 * features @ rng.normal(size=k), features, np.zeros(n), root)
-    pool, bounds, losses = AllPairs.of(np.zeros(n, dtype=np.int64)), Bounds(), []
+    pool, losses = AllPairs.of(np.zeros(n, dtype=np.int64)), []
+    search = LazySearch(Limits(most_pairs=10**6, sampled_pairs=2000, tiles=100))
     for question in range(6):
         draws = belief.sample(50, rng)
-        exact = most_disputed(pool, draws, disagreement(draws), np.random.default_rng(question))
-        with (
-            mock.patch.multiple(best_pair_module, MOST_PAIRS=10**6, SAMPLED_PAIRS=2000),
-            mock.patch.multiple(large, MOST_PAIRS=10**6, _BUDGET=100),
-        ):
-            promising = bounds.promising(belief, pool, np.random.default_rng(question))
+        exact = most_disagreement(pool, draws, disagreement(draws), np.random.default_rng(question))
+        promising = search.promising(belief, pool, np.random.default_rng(question))
         assert promising.size < 20_000
         for number, some in enumerate([promising, pool.sample(promising.size, rng)]):
-            found = most_disputed(some, draws, disagreement(draws), np.random.default_rng(question))
+            found = most_disagreement(some, draws, disagreement(draws), np.random.default_rng(question))
             losses.append((number, 1 - found.utility / exact.utility))
         pool = pool.without(np.array([exact.left]), np.array([exact.right]))
         belief = update(belief, exact.left, exact.right)
@@ -363,11 +360,11 @@ def test_bayes_guro_chooses_among_promising_pairs() -> None:
     assert promised < 0.3 * random
 
 
-def test_the_promising_pairs_of_a_pool_that_is_looked_at_whole_are_all() -> None:
+def test_all_pairs_of_a_small_pool_are_promising() -> None:
     belief = make_belief(np.random.default_rng(0), 30, 2, 1.0, False)
     pool, rng = AllPairs.of(np.zeros(30, dtype=np.int64)), np.random.default_rng(0)
     before = rng.bit_generator.state
-    assert Bounds().promising(belief, pool, rng) is pool
+    assert LazySearch().promising(belief, pool, rng) is pool
     assert rng.bit_generator.state == before
 
 
@@ -377,22 +374,22 @@ def test_what_was_kept_changes_no_choice(seed: int, hybrid: bool, steps: list[st
     rng, n = np.random.default_rng(seed), 60
     answered = make_belief(rng, n, 3, 1.0, hybrid)
     pool, belief = AllPairs.of(np.zeros(n, dtype=np.int64)), answered
-    with in_small(4, 40):
-        kept = Large(pool, CurvaturePower(2), answered.features)
-        for number, step in enumerate([*steps, "a"]):
-            i, j = (int(item) for item in rng.choice(n, 2, replace=False))
-            if step == "a":
-                answered = belief = update(answered, i, j)
-            elif step == "o":
-                belief = pending(belief, i, j)
-            elif step == "r":  # a refit that keeps the covariance
-                answered = belief = answered.settle(rng.normal(size=n))
-            else:  # a skip: the open queries are gone
-                belief = answered
-            anew = Large(pool, CurvaturePower(2), answered.features)
-            one, two = (search.best(answered, belief, pool, np.uint64(seed + number)) for search in (kept, anew))
-            assert one == two
-            assert kept.serves(pool, CurvaturePower(2), answered.features)
+    limits = small(4, 40)
+    kept = ManyItemsSearch(answered, pool, CurvaturePower(2), limits)
+    for number, step in enumerate([*steps, "a"]):
+        i, j = (int(item) for item in rng.choice(n, 2, replace=False))
+        if step == "a":
+            answered = belief = update(answered, i, j)
+        elif step == "o":
+            belief = pending(belief, i, j)
+        elif step == "r":  # a refit that keeps the covariance
+            answered = belief = answered.settle(rng.normal(size=n))
+        else:  # a skip: the open queries are gone
+            belief = answered
+        anew = ManyItemsSearch(answered, pool, CurvaturePower(2), limits)
+        one, two = (search.best(answered, belief, pool, np.uint64(seed + number)) for search in (kept, anew))
+        assert one == two
+        assert kept.serves(answered, pool, CurvaturePower(2))
 
 
 def test_one_pair_far_better_than_all_others_is_not_all_of_the_list() -> None:
@@ -403,13 +400,13 @@ def test_one_pair_far_better_than_all_others_is_not_all_of_the_list() -> None:
     # The two are known to be far from the others, and one from the other.
     mean = np.where(np.arange(n) < 2, 0.0, 30.0)
     belief, pool = ProjectedBelief(mean, features, np.zeros(n), np.eye(8)), AllPairs.of(np.zeros(n, dtype=np.int64))
-    search = Large(pool, CurvaturePower(2), features)
+    search = ManyItemsSearch(belief, pool, CurvaturePower(2), Limits())
     asked = pool.without(np.array([0]), np.array([1]))
     found = search.best(belief, belief, asked, np.uint64(0))
     exact = best_pair(plain(belief), asked, CurvaturePower(2), rng)
     assert found is not None
     assert {found.left, found.right} == {exact.left, exact.right}
-    assert found.utility > search.rest(belief, asked)
+    assert found.utility > search.upper_bound(belief, asked)
 
 
 def test_of_few_distinct_items_the_best_pair_is_found_though_millions_tie() -> None:
@@ -418,7 +415,8 @@ def test_of_few_distinct_items_the_best_pair_is_found_though_millions_tie() -> N
     features = distinct[rng.integers(0, 50, n)].astype(np.float32) / np.float32(8)
     belief = ProjectedBelief(2.0 * (features @ rng.normal(size=64)), features, np.zeros(n), np.eye(64))
     pool = AllPairs.of(np.zeros(n, dtype=np.int64))
-    found = Large(pool, CurvaturePower(2), features).best(belief, belief, pool, np.uint64(0))
+    limits = Limits(most_pairs=0, tiles=10**6)  # whether it is proven to be the best or not
+    found = ManyItemsSearch(belief, pool, CurvaturePower(2), limits).best(belief, belief, pool, np.uint64(0))
     _, first = np.unique(features, axis=0, return_index=True)
     left, right = first[np.array(np.triu_indices(50, 1))]
     assert found is not None
@@ -430,7 +428,7 @@ def test_where_nothing_tells_items_apart_the_pair_is_random() -> None:
     n = 3000
     belief = ProjectedBelief(np.zeros(n), np.empty((n, 0), dtype=np.float32), np.ones(n), np.empty((0, 0)))
     pool = AllPairs.of(np.zeros(n, dtype=np.int64))
-    search = Large(pool, CurvaturePower(2), belief.features)
+    search = ManyItemsSearch(belief, pool, CurvaturePower(2), Limits(most_pairs=0))
     found = [search.best(belief, belief, pool, np.uint64(seed)) for seed in range(40)]
     items = {item for choice in found if choice is not None for item in choice[:2]}
     # The list is of two blocks' items, drawn at random.

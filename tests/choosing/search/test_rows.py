@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.choosing.search import Bounds, Choice, CurvaturePower, Rising, best_pair, best_scored
+from ordinate.choosing.search import Choice, CurvaturePower, LazySearch, MonotoneUtility, best_pair, best_scored
 from ordinate.choosing.strategies.bald import information
 from ordinate.data.pairs import AllPairs, PairList, Pool
 from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
 
-UTILITIES: dict[str, Rising] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2), "bald": information}
+UTILITIES: dict[str, MonotoneUtility] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2), "bald": information}
 KINDS = ["dense", "contextual", "hybrid"]
 
 
@@ -49,12 +49,12 @@ def refitted(rng: np.random.Generator, belief: Belief, change: float) -> Belief:
 class Asking:
     """A study's worth of questions, with the pool and the open queries as they happen to be."""
 
-    def __init__(self, rng: np.random.Generator, belief: Belief, pool: Pool, utility: Rising) -> None:
+    def __init__(self, rng: np.random.Generator, belief: Belief, pool: Pool, utility: MonotoneUtility) -> None:
         self.rng, self.answered, self.pool, self.utility = rng, belief, pool, utility
         self.n = len(belief.mean)
         self.open: list[tuple[int, int]] = []
         self.with_open = belief
-        self.bounds = Bounds()
+        self.search = LazySearch()
 
     def pair(self) -> tuple[int, int]:
         i, j = self.rng.choice(self.n, 2, replace=False)
@@ -84,7 +84,7 @@ class Asking:
             self.refresh()
 
     def forget(self) -> None:
-        self.bounds = Bounds()
+        self.search = LazySearch()
 
     def ask(self) -> Choice | None:
         """A question to someone who has seen a random part of the pairs, none of them, or the last one's best."""
@@ -103,7 +103,7 @@ class Asking:
         if pool.size == 0:
             return None
         seed = int(self.rng.integers(2**32))
-        choice = self.bounds.best(self.answered, self.with_open, pool, self.utility, np.random.default_rng(seed))
+        choice = self.search.best(self.answered, self.with_open, pool, self.utility, np.random.default_rng(seed))
         plain = best_scored(pool, self.score, np.random.default_rng(seed))
         assert {choice.left, choice.right} == {plain.left, plain.right}
         assert choice.utility == plain.utility
@@ -192,29 +192,29 @@ def test_a_search_after_another_looks_at_a_small_part(kind: str, waiting: bool) 
     belief: Belief = FactoredBelief(rng.normal(size=n), factor, np.full(n, 0.1))
     if kind == "dense":
         belief = DenseBelief(belief.mean, factor @ factor.T + 0.1 * np.eye(n), np.empty((n, 0)))
-    bounds, pool, looked, answered = Bounds(), AllPairs.of(np.zeros(n, dtype=np.int64)), [], belief
+    search, pool, evaluated, answered = LazySearch(), AllPairs.of(np.zeros(n, dtype=np.int64)), [], belief
     for _ in range(30):
-        choice = bounds.best(answered, belief, pool, CurvaturePower(2), rng)
+        choice = search.best(answered, belief, pool, CurvaturePower(2), rng)
         assert choice[:2] == best_pair(belief, pool, CurvaturePower(2), rng)[:2]
-        looked.append(choice.looked)
+        evaluated.append(choice.pairs_evaluated)
         belief = pending(belief, choice.left, choice.right) if waiting else update(belief, choice.left, choice.right)
         answered = answered if waiting else belief
-    assert looked[0] == n * (n - 1) // 2
-    assert np.mean(looked[1:]) < 0.25 * looked[0]
+    assert evaluated[0] == n * (n - 1) // 2
+    assert np.mean(evaluated[1:]) < 0.25 * evaluated[0]
 
 
 def test_lists_that_lose_pairs_and_get_them_back_are_looked_at_in_small_part() -> None:
     rng, n = np.random.default_rng(1), 300
     belief: Belief = FactoredBelief(rng.normal(size=n), rng.normal(size=(n, 20)) / np.sqrt(20), np.full(n, 0.1))
-    bounds, every, looked = Bounds(), AllPairs.of(np.zeros(n, dtype=np.int64)).sample(n**2, rng), []
+    search, every, evaluated = LazySearch(), AllPairs.of(np.zeros(n, dtype=np.int64)).sample(n**2, rng), []
     for number in range(30):
         pool = every.without(every.left[number::50], every.right[number::50])
-        choice = bounds.best(belief, belief, pool, CurvaturePower(2), rng)
+        choice = search.best(belief, belief, pool, CurvaturePower(2), rng)
         assert choice[:2] == best_pair(belief, pool, CurvaturePower(2), rng)[:2]
-        looked.append(choice.looked)
+        evaluated.append(choice.pairs_evaluated)
         belief = update(belief, choice.left, choice.right)
-    assert looked[0] == len(pool.left)
-    assert np.mean(looked[1:]) < 0.1 * looked[0]
+    assert evaluated[0] == len(pool.left)
+    assert np.mean(evaluated[1:]) < 0.1 * evaluated[0]
 
 
 def test_a_belief_continues_those_it_came_from_and_no_other() -> None:
@@ -242,10 +242,10 @@ def test_a_long_history_comes_and_goes() -> None:
 def test_pair_lists_are_pools_of_their_own() -> None:
     """Two lists of the same length, one after the other, do not share bounds."""
     belief = FactoredBelief(np.zeros(4), np.zeros((4, 0)), np.array([4.0, 3.0, 2.0, 1.0]))
-    bounds, rng = Bounds(), np.random.default_rng(0)
+    search, rng = LazySearch(), np.random.default_rng(0)
     for left, right in ((2, 3), (0, 1), (1, 3), (0, 3)):
         pool = PairList.of(np.array([left, 2]), np.array([right, 3]))
-        choice = bounds.best(belief, belief, pool.without(np.array([9]), np.array([9])), CurvaturePower(2), rng)
+        choice = search.best(belief, belief, pool.without(np.array([9]), np.array([9])), CurvaturePower(2), rng)
         assert choice[:2] == (left, right)
 
 
@@ -253,13 +253,13 @@ def test_pools_without_an_item_now_and_then_cost_no_later_search() -> None:
     """As where nobody is shown an item twice running: the pairs of the item come back at the next question."""
     rng, n = np.random.default_rng(2), 500
     belief: Belief = FactoredBelief(rng.normal(size=n), rng.normal(size=(n, 20)) / np.sqrt(20), np.full(n, 0.1))
-    bounds, every, looked = Bounds(), AllPairs.of(np.zeros(n, dtype=np.int64)), []
+    search, every, evaluated = LazySearch(), AllPairs.of(np.zeros(n, dtype=np.int64)), []
     for _ in range(30):
-        item = bounds.best(belief, belief, every, CurvaturePower(2), rng).left
+        item = search.best(belief, belief, every, CurvaturePower(2), rng).left
         partners = every.partners(item)
         pool = every.without(np.full(len(partners), item), partners)
-        choice = bounds.best(belief, belief, pool, CurvaturePower(2), rng)
+        choice = search.best(belief, belief, pool, CurvaturePower(2), rng)
         assert choice[:2] == best_pair(belief, pool, CurvaturePower(2), rng)[:2]
-        looked.append(choice.looked)
+        evaluated.append(choice.pairs_evaluated)
         belief = update(belief, choice.left, choice.right)
-    assert max(looked[20:]) < 0.5 * every.size
+    assert max(evaluated[20:]) < 0.5 * every.size

@@ -29,7 +29,7 @@ class Session(NamedTuple):
     annotator: str | None
 
 
-class Keys:
+class LinkSigner:
     def __init__(self, secret: str) -> None:
         if len(secret) < LEAST_SECRET:
             raise InvalidInput(f"the link secret must have at least {LEAST_SECRET} characters, as random as can be")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.choosing.search import CurvaturePower, Utility, best_pair, best_scored, row_loops
-from ordinate.choosing.search.choice import TIE, pair_priorities, pair_priority
+from ordinate.choosing.search import CurvaturePower, Utility, best_pair, best_scored, rows
+from ordinate.choosing.search.choice import BestSoFar, pair_priorities, pair_priority, tie_floor
 from ordinate.data.arrays import Floats
 from ordinate.data.pairs import AllPairs, PairList
 from ordinate.errors import PoolExhausted
@@ -28,11 +28,11 @@ UTILITIES: dict[str, Utility] = {"norm-min": CurvaturePower(0), "guro": Curvatur
 
 
 def brute_force(belief: Belief, pairs: list[tuple[int, int]], utility: Utility, seed: np.uint64) -> tuple[int, int]:
-    """Every pair in turn; of those within TIE of the best, the one with the highest priority."""
-    rows = np.array(pairs)
-    margins, variances = difference(belief, rows[:, 0].copy(), rows[:, 1].copy())
+    """Every pair in turn; of those that tie with the best, the one with the highest priority."""
+    left, right = np.array(pairs).T.copy()
+    margins, variances = difference(belief, left, right)
     values = np.array([utility(np.array([m]), np.array([v]))[0] for m, v in zip(margins, variances, strict=True)])
-    floor = values.max() - TIE * abs(values.max())
+    floor = tie_floor(values.max())
     tied = [pair for pair, value in zip(pairs, values, strict=True) if value >= floor]
     return max(tied, key=lambda pair: int(pair_priority(seed, *pair)))
 
@@ -74,8 +74,8 @@ def test_all_pairs_equal_brute_force(
     every = [(i, j) for i in range(n) for j in range(i + 1, n) if group[i] == group[j] >= 0]
     gone = {pair for pair in every if rng.random() < masked}
     left = [pair for pair in every if pair not in gone]
-    rows = np.array(sorted(gone), dtype=np.int64).reshape(-1, 2)
-    pool = AllPairs.of(group).without(rows[:, 1], rows[:, 0])
+    one, other = np.array(sorted(gone), dtype=np.int64).reshape(-1, 2).T
+    pool = AllPairs.of(group).without(other, one)
     assert pool.size == len(left)
     if not left:
         with pytest.raises(PoolExhausted):
@@ -114,12 +114,12 @@ def test_both_scans_of_a_tile_agree_where_both_may_be_used(exponent: int) -> Non
     factor = rng.normal(size=(50, 3))
     variance = np.einsum("nk,nk->n", factor, factor)
     start, column = np.zeros(51, dtype=np.int64), np.empty(0, dtype=np.int64)
-    rows, narrow, wide = np.arange(50), np.empty(50), np.empty(50)
+    places, narrow, wide = np.arange(50), np.empty(50), np.empty(50)
     tile = factor @ factor.T
-    row_loops.row_maxima(tile, rows, 0, variance, np.exp(mean), np.exp(-mean), exponent, start, column, narrow)
-    row_loops.row_maxima_wide(tile, rows, 0, variance, mean, exponent, start, column, wide)
+    rows.row_maxima(tile, places, 0, variance, np.exp(mean), np.exp(-mean), exponent, start, column, narrow)
+    rows.row_maxima_wide(tile, places, 0, variance, mean, exponent, start, column, wide)
     np.testing.assert_allclose(narrow, wide, rtol=1e-10)
-    assert wide[-1] == row_loops.NO_PAIR
+    assert wide[-1] == rows.NO_PAIR
 
 
 @pytest.mark.parametrize("utility", [CurvaturePower(2), plain])
@@ -145,6 +145,23 @@ def test_all_pairs_may_tie_in_every_block() -> None:
     tracemalloc.stop()
     assert choice[:3] == (left[first], right[first], 1.0)
     assert peak < 4e6, "a few arrays of a block, not of all pairs"
+
+
+@given(count=st.integers(1, 60), close=st.booleans(), parts=st.integers(1, 8), seed=st.integers(0, 2**32))
+def test_ties_go_to_the_highest_priority_in_whatever_order_pairs_are_met(
+    count: int, close: bool, parts: int, seed: int
+) -> None:
+    """Utilities that are equal, or close to one another, so that what ties depends on the best."""
+    rng = np.random.default_rng(seed)
+    utilities = 1.0 - rng.integers(0, 4, count) * (4e-10 if close else 1.0)
+    left, right = np.arange(count), np.arange(count) + 100
+    best = BestSoFar(np.uint64(seed))
+    for part in np.array_split(rng.permutation(count), parts):
+        best.add(left[part], right[part], utilities[part])
+    priorities = pair_priorities(np.uint64(seed), left, right)
+    tied = utilities >= tie_floor(utilities.max())
+    place = np.flatnonzero(tied)[np.argmax(priorities[tied])]
+    assert best.choice(7) == (left[place], right[place], utilities[place], 7)
 
 
 def test_curvature_power_is_its_formula() -> None:

@@ -14,9 +14,9 @@ import pytest
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like
-from ordinate.server import prefetcher
-from ordinate.server.prefetcher import Prefetcher
+from ordinate.server import helper
 from ordinate.storage import open as open_storage
+from ordinate.study.leases import Offer
 from ordinate.study.study import Study
 
 
@@ -198,25 +198,22 @@ def test_the_expected_error_falls_and_its_history_fills(site):
     assert status["expected_error"] < 0.5
 
 
-def test_offers_are_only_a_cache(build, monkeypatch):
-    """Without any pair ready, and with offers that others took, everybody is served just the same."""
-    site = build()
-    monkeypatch.setattr(Prefetcher, "prepare", lambda self, annotator: None)
+def test_offers_are_only_a_cache(site):
+    """Where others took the pair that was chosen for somebody, another one is given."""
     ann, bob = site.browser("Ann"), site.browser("Bob")
     (held,) = ann.ask()
-    offer = site.served.prefetcher.fetch("Bob")
+    offer = site.served.prefetcher.fetch("Bob").result(60)
     site.study.take("Cem", 1, [offer._replace(annotator="Cem")])
     (other,) = bob.ask()
     assert {other["left"]["id"], other["right"]["id"]} != {offer.left, offer.right}
     assert held["id"] != other["id"]
 
 
-def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
-    monkeypatch.setattr(prefetcher, "PATIENCE", 0.0)
+def test_whoever_would_wait_too_long_gets_a_random_pair(build):
     executor, go_on = ThreadPoolExecutor(1), threading.Event()
     executor.submit(go_on.wait)
     try:
-        site = build(app={"executor": lambda: executor})
+        site = build(app={"executor": lambda: executor}, limits={"pair_seconds": 0.0})
         ann, before = site.browser("Ann"), set()
         for _ in range(5):
             (query,) = ann.ask(3)
@@ -233,11 +230,19 @@ def test_whoever_would_wait_too_long_gets_a_random_pair(build, monkeypatch):
     assert len({frozenset((entry.left, entry.right)) for entry in asked}) == 5
 
 
-def test_whoever_comes_too_late_for_every_offer_gets_a_random_pair(site, monkeypatch):
-    offer = site.served.prefetcher.fetch("Ann")
-    monkeypatch.setattr(Prefetcher, "fetch", lambda self, annotator: offer)
-    monkeypatch.setattr(Prefetcher, "offers", lambda self, annotator: [])
-    assert len(site.browser("Ann").ask()) == 1
+def test_whoever_comes_too_late_for_every_offer_gets_a_random_pair(build):
+    class SamePair(ThreadPoolExecutor):
+        """A helper that chooses a pair which Bob holds, whoever asks."""
+
+        def submit(self, job, /, url, *arguments):
+            if job is helper.choose and arguments:
+                return super().submit(lambda: [Offer("item 00", "item 01", one, 0.1, 1) for one in arguments[0]])
+            return super().submit(job, url, *arguments)
+
+    site = build(app={"executor": lambda: SamePair(1)})
+    site.study.take("Bob", 1, [Offer("item 00", "item 01", "Bob", 0.1, 1)])
+    (query,) = site.browser("Ann").ask()
+    assert {query["left"]["id"], query["right"]["id"]} != {"item 00", "item 01"}
 
 
 def test_a_study_in_use_by_others_too(site):
@@ -266,10 +271,10 @@ def test_results_come_up_to_date_without_another_request(site):
     ann = site.browser("Ann")
     for _ in range(7):
         ann.tell(ann.ask()[0])
-    ahead = site.served.prefetcher
+    prefetcher = site.served.prefetcher
 
     def known() -> tuple[int, list[int]] | None:
-        results = ahead.results
+        results = prefetcher.results
         return results and (results.answers, [count for count, _ in results.history])
 
     until = time.monotonic() + 60
