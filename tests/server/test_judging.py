@@ -73,7 +73,11 @@ def test_the_log_says_when_where_and_by_what(site: Any) -> None:
     connection.row_factory = sqlite3.Row
     asked, told = connection.execute("SELECT * FROM log WHERE query IS NOT NULL ORDER BY position").fetchall()
     connection.close()
-    assert (asked["strategy"], asked["annotator"], asked["tab"]) == ("Guro()", "Ann", "tab 1")
+    assert (asked["strategy"], asked["annotator"], asked["tab"]) == (
+        "Greedy(utility=CurvaturePower(exponent=2))",
+        "Ann",
+        "tab 1",
+    )
     assert asked["model"].startswith("Hybrid(")
     assert asked["based_on"] < asked["position"]
     assert asked["utility"] > 0

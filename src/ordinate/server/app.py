@@ -80,7 +80,7 @@ def create_app(
     app.state.authenticator = authenticator
     app.state.limits = limits
     app.state.url = url
-    app.add_middleware(SecurityHeaders, url=url, send_seconds=limits.send_seconds)
+    app.add_middleware(SecurityHeaders, url=url)
     problems.add_handlers(app)
     app.include_router(judging.router)
     app.include_router(owner_api.router)

@@ -114,6 +114,10 @@ class Authenticator:
             raise Problem(404, f"no study {name!r} is served here")
         return served
 
+    def address(self, start: str, served: ServedStudy, link: Link) -> str:
+        """The address to hand out; it opens the study to whoever has it."""
+        return f"{start}/join/{served.name}/{self.signer.link(served.study.token, link.id)}"
+
     def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
         return self.signer.session(Session(served.study.token, link.id, annotator))
 

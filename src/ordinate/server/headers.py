@@ -5,7 +5,6 @@ It stands around the whole application, so that also errors, bugs included, have
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from urllib.parse import urlsplit
 
@@ -44,8 +43,8 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 class SecurityHeaders:
     """`url`: the address of the server as browsers see it, where that is not the one that requests show."""
 
-    def __init__(self, app: ASGIApp, url: str | None, send_seconds: float) -> None:
-        self._app, self._send_seconds = app, send_seconds
+    def __init__(self, app: ASGIApp, url: str | None) -> None:
+        self._app = app
         public = urlsplit(url or "")
         self._root_path, self._host, self._https = public.path.rstrip("/"), public.netloc, public.scheme == "https"
 
@@ -68,9 +67,7 @@ class SecurityHeaders:
                     headers["Strict-Transport-Security"] = "max-age=31536000"
             elif head:
                 message = {**message, "body": b""}
-            # A caller who takes nothing must not keep the response in memory for ever.
-            async with asyncio.timeout(self._send_seconds):
-                await send(message)
+            await send(message)
 
         try:
             self._require_same_site(scope)
@@ -78,8 +75,6 @@ class SecurityHeaders:
             await self._app({**scope, "method": "GET"} if head else scope, receive, secured)
         except Problem as refused:
             await problem(refused.status, refused.detail)(scope, receive, secured)
-        except TimeoutError:
-            raise
         except Exception as error:
             log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
             if started:

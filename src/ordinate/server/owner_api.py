@@ -220,10 +220,10 @@ def create(request: Request, callers: TheCallers, authenticator: TheAuthenticato
 
 def show_link(request: Request, authenticator: Authenticator, served: ServedStudy, link: Link) -> LinkShown:
     """A link with the address to hand out, unless it is revoked."""
-    token = None if link.revoked else authenticator.signer.link(served.study.token, link.id)
-    start = (request.app.state.url or str(request.base_url)).rstrip("/")
-    url = None if token is None else f"{start}/join/{served.name}/{token}"
-    return LinkShown(**link._asdict(), url=url, token=token)
+    if link.revoked:
+        return LinkShown(**link._asdict())
+    url = authenticator.address((request.app.state.url or str(request.base_url)).rstrip("/"), served, link)
+    return LinkShown(**link._asdict(), url=url, token=url.rpartition("/")[2])
 
 
 def _items(given: list[NewItem], feature_names: Any = None) -> Items:

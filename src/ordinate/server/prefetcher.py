@@ -77,6 +77,7 @@ class Prefetcher:
         self._job: Future[Any] | None = None
         self._deadline = limits.helper_seconds
         self._closed = False
+        self._ending: Future[None] | None = None
         self._requests: deque[tuple[str | None, Future[Offer]]] = deque()  # that wait for a pair, first come first
         self._orderings: list[Future[Ordering]] = []  # requests that wait for the ordering
         self._wanted: dict[str | None, None] = {}  # annotators who shall have an offer before they ask
@@ -151,12 +152,16 @@ class Prefetcher:
             if self._reminder is not None:
                 self._reminder.cancel()
             self._refuse_waiting(StorageFailed("the server stops; try again in a moment"))
+            if self._ending is None:
+                with suppress(BrokenExecutor):
+                    self._ending = self._executor.submit(helper.close, self._url)
 
     def close(self) -> None:
         """End the helper; it has `stop_seconds` to finish its job."""
         self.stop()
-        with suppress(BrokenExecutor, NotInTime):
-            self._executor.submit(helper.close, self._url).result(self._limits.stop_seconds)
+        if self._ending is not None:
+            with suppress(BrokenExecutor, NotInTime):
+                self._ending.result(self._limits.stop_seconds)
         self.kill_helper()
         self._executor.shutdown(cancel_futures=True)
 

@@ -78,6 +78,7 @@ class ServedStudy:
     ) -> None:
         self.name, self.path, self._limits = name, path, limits
         self._holdings = Holdings(limits.open_per_link)
+        self._drawing = threading.Lock()
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -148,7 +149,9 @@ class ServedStudy:
         return self.study.take(annotator, count, offers, tab=tab)
 
     def _take_random(self, annotator: str | None, tab: str | None) -> list[Lease]:
-        return self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
+        # One at a time: from the same log everybody would draw the same pair.
+        with self._drawing:
+            return self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
 
     def answer(
         self,
@@ -256,6 +259,9 @@ class StudyRegistry:
             return served
 
     def close(self) -> None:
+        # All helpers finish their jobs at the same time.
+        for served in self:
+            served.prefetcher.stop()
         while self._served:
             self._served.popitem()[1].close()
 

@@ -16,7 +16,7 @@ from ordinate.algorithms import strategy_of
 from ordinate.choosing.search import Search
 from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.pairs import PairList, Pool
-from ordinate.errors import PoolExhausted
+from ordinate.errors import InvalidInput, PoolExhausted
 from ordinate.storage import Entry, Settings
 from ordinate.study.fold import Pair, State
 from ordinate.study.inference import Inference
@@ -100,6 +100,15 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
         if left.size:
             return left
     raise PoolExhausted("no pair is left to ask; answer or withdraw the open queries, or add or include items")
+
+
+def listed_pairs(state: State, left: Sequence[str], right: Sequence[str]) -> PairList:
+    """The pairs of the items left[k] and right[k], each once. Raises UnknownItem, InvalidInput."""
+    rows = [(state.row(one), state.row(other)) for one, other in zip(left, right, strict=True)]
+    pairs = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    if (same := np.flatnonzero(pairs[:, 0] == pairs[:, 1])).size:
+        raise InvalidInput(f"item {left[same[0]]!r} is paired with itself")
+    return PairList.of(*np.unique(np.sort(pairs, axis=1), axis=0).T.copy())
 
 
 def open_queries(

@@ -1,20 +1,23 @@
-"""What the owner of a study does beside the questions: links, exclusions, and a look at the annotators."""
+"""What the owner of a study does: items, recorded comparisons, exclusions, rules, links, a look at the annotators."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ordinate import algorithms
 from ordinate.data.cells import text
 from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
 from ordinate.errors import InvalidInput
-from ordinate.storage import Entry
+from ordinate.storage import Entry, Settings
 from ordinate.study import leases
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
-from ordinate.study.rules import Link, Person, Progress
+from ordinate.study.rules import Link, Person, Progress, Role, differences
 
 
 def annotator_name(given: str | None) -> str | None:
@@ -22,6 +25,36 @@ def annotator_name(given: str | None) -> str | None:
     if given is None or given == "":
         return None
     return text("the annotator's name", given)
+
+
+def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
+    algorithms.require_size(settings.algorithm, len(joined(transaction.state.items, items)))
+    transaction.append("add-items", items)
+
+
+def record(transaction: Transaction, comparisons: Sequence[Comparison], several: bool) -> None:
+    """`several`: an error names the row of the comparison."""
+    for row, comparison in enumerate(comparisons, start=1):
+        transaction.state.check_pair(comparison, f"row {row}: " if several else "")
+    fields = ("left", "right", "answer", "annotator")
+    transaction.append_all("record", (dict(zip(fields, one, strict=True)) for one in comparisons))
+
+
+def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
+    changed = differences(transaction.state.rules, changes)
+    transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
+
+
+def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:
+    """The link of this name, new where there is none."""
+    if name not in transaction.state.links:
+        transaction.append("link", name=name, value=role, annotator=annotator, expires_at=expires_at)
+    return find_link(transaction.state, name)
+
+
+def revoke_link(transaction: Transaction, name: str) -> None:
+    if not find_link(transaction.state, name).revoked:
+        transaction.append("revoke", name=name)
 
 
 def find_link(state: State, name: str) -> Link:

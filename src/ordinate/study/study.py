@@ -15,26 +15,23 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
-import numpy as np
-
 from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import text, whole
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
 from ordinate.data.items import Items
-from ordinate.data.joining import joined
 from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.errors import InvalidInput, NotAStudy
 from ordinate.storage import AnswerDetails, Clock, Settings, Storage, checked, now, timestamp
-from ordinate.study import history, leases, owner
+from ordinate.study import history, leases, next_pair, owner
 from ordinate.study.leases import Lease, Offer
-from ordinate.study.ledger import Ledger, Transaction
+from ordinate.study.ledger import Ledger
 from ordinate.study.owner import annotator_name
 from ordinate.study.questions import Answered, Questions
-from ordinate.study.rules import Link, Person, Progress, Role, Rules, differences
+from ordinate.study.rules import Link, Person, Progress, Role, Rules
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -140,11 +137,7 @@ class Study:
         if len(left) != len(right):
             raise InvalidInput(f"there are {len(left)} left ids and {len(right)} right ids")
         with self._ledger.reading() as state:
-            rows = [(state.row(one), state.row(other)) for one, other in zip(left, right, strict=True)]
-        pairs = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        if (same := np.flatnonzero(pairs[:, 0] == pairs[:, 1])).size:
-            raise InvalidInput(f"item {left[same[0]]!r} is paired with itself")
-        return PairList.of(*np.unique(np.sort(pairs, axis=1), axis=0).T.copy())
+            return next_pair.listed_pairs(state, left, right)
 
     def choose(self, annotators: Sequence[str | None], offered: Sequence[Offer] = ()) -> list[Offer | None]:
         """A pair for each annotator, to be passed to `take`; None where no pair is left. Nothing is written.
@@ -240,20 +233,8 @@ class Study:
         """
         several = not isinstance(comparisons, Comparison)
         given = comparisons_of(comparisons, self.items) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
-
-        def record(transaction: Transaction) -> None:
-            for row, comparison in enumerate(given, start=1):
-                transaction.state.check_pair(comparison, f"row {row}: " if several else "")
-            transaction.append_all(
-                "record",
-                (
-                    {"left": one.left, "right": one.right, "answer": one.outcome, "annotator": one.annotator}
-                    for one in given
-                ),
-            )
-
         if given:
-            self._ledger.write(record)
+            self._ledger.write(lambda transaction: owner.record(transaction, given, several))
         return len(given)
 
     # Results ----------------------------------------------------------------------------------------------------------
@@ -320,13 +301,8 @@ class Study:
 
     def add_items(self, items: Items) -> None:
         """Add items with the same feature columns as the others; from now on they are asked about and ordered."""
-
-        def add(transaction: Transaction) -> None:
-            algorithms.require_size(self.settings.algorithm, len(joined(transaction.state.items, items)))
-            transaction.append("add-items", items)
-
         if len(items):
-            self._ledger.write(add)
+            self._ledger.write(lambda transaction: owner.add_items(transaction, self.settings, items))
 
     @property
     def excluded_items(self) -> tuple[str, ...]:
@@ -405,12 +381,7 @@ class Study:
 
     def set_rules(self, **changes: Any) -> None:
         """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
-
-        def change(transaction: Transaction) -> None:
-            changed = differences(transaction.state.rules, changes)
-            transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
-
-        self._ledger.write(change)
+        self._ledger.write(lambda transaction: owner.set_rules(transaction, changes))
 
     def make_link(
         self, role: Role, annotator: str | None = None, expires_at: datetime | None = None, *, name: str | None = None
@@ -424,22 +395,11 @@ class Study:
         whose = annotator_name(annotator)
         until = None if expires_at is None else timestamp(expires_at)
         chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
-
-        def make(transaction: Transaction) -> Link:
-            if chosen not in transaction.state.links:
-                transaction.append("link", name=chosen, value=role, annotator=whose, expires_at=until)
-            return owner.find_link(transaction.state, chosen)
-
-        return self._ledger.write(make)
+        return self._ledger.write(lambda transaction: owner.make_link(transaction, chosen, role, whose, until))
 
     def revoke_link(self, name: str) -> None:
         """Close a link: nobody comes in by it any more, and sessions that began with it end."""
-
-        def revoke(transaction: Transaction) -> None:
-            if not owner.find_link(transaction.state, name).revoked:
-                transaction.append("revoke", name=name)
-
-        self._ledger.write(revoke)
+        self._ledger.write(lambda transaction: owner.revoke_link(transaction, name))
 
     def link(self, name: str) -> Link:
         """Raises InvalidInput where there is none of this name."""

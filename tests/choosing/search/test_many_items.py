@@ -19,14 +19,14 @@ from ordinate.choosing.search import (
 )
 from ordinate.choosing.search.many_items import ManyItemsSearch
 from ordinate.choosing.search.tiles import Tiles
-from ordinate.choosing.strategies.bald import information
 from ordinate.choosing.strategies.bayes_guro import disagreement
+from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs
 from ordinate.learning.belief import FactoredBelief, ProjectedBelief, difference, pending, update
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-UTILITIES: dict[str, MonotoneUtility] = {"guro": CurvaturePower(2), "normmin": CurvaturePower(0), "bald": information}
+UTILITIES: dict[str, MonotoneUtility] = {"guro": CurvaturePower(2), "normmin": CurvaturePower(0), "bald": Information()}
 
 
 def make_belief(rng: np.random.Generator, n: int, k: int, spread: float, hybrid: bool) -> ProjectedBelief:

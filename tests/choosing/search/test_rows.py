@@ -12,11 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.choosing.search import Choice, CurvaturePower, LazySearch, MonotoneUtility, best_pair, best_scored
-from ordinate.choosing.strategies.bald import information
+from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs, PairList, Pool
 from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
 
-UTILITIES: dict[str, MonotoneUtility] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2), "bald": information}
+UTILITIES: dict[str, MonotoneUtility] = {
+    "norm-min": CurvaturePower(0),
+    "guro": CurvaturePower(2),
+    "bald": Information(),
+}
 KINDS = ["dense", "contextual", "hybrid"]
 
 

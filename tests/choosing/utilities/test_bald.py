@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import expit, ndtr
 
-from ordinate.choosing.strategies.bald import information
-from ordinate.choosing.strategies.bald_paper import paper_information
+from ordinate.choosing.utilities.bald import Information
+from ordinate.choosing.utilities.bald_paper import PaperInformation
 from ordinate.data.pairs import AllPairs
+
+information, paper_information = Information(), PaperInformation()
 
 
 def coin(chance: float) -> float:

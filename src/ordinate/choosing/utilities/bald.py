@@ -1,4 +1,4 @@
-"""BALD: the pair whose answer says most about its two scores, in bits (Houlsby et al. 2011).
+"""BALD: how much an answer tells about the two scores, in bits (Houlsby et al. 2011).
 
     h  entropy of a coin, in bits, of its log-odds     m, v  mean and variance of f_i - f_j
 
@@ -14,19 +14,9 @@ from functools import cache
 
 import numpy as np
 
-from ordinate.choosing.search import Choice, MonotoneUtility
-from ordinate.choosing.strategies import Situation
+from ordinate.choosing.search import MonotoneUtility
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
-from ordinate.data.pairs import Pool
-
-
-@dataclass(frozen=True)
-class Bald:
-    """Asks where the mutual information of the answer and the scores is largest, exactly."""
-
-    def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        return situation.search().best(situation.answered(), situation.belief(), pool, information, rng)
 
 
 def entropy(log_odds: Floats) -> Floats:
@@ -48,16 +38,17 @@ _ROWS, _COLUMNS = 121, 61
 class Information(MonotoneUtility):
     """The mutual information in bits, within 1e-6 and a relative 1e-5.
 
-    It rises with v, the table up to its own accuracy. In nats, with f ~ N(m, v), p = E sigma(f), l = log(p / (1 - p)):
+    It increases with v, the table up to its own accuracy. In nats, with f ~ N(m, v), p = E sigma(f) and
+    l = log(p / (1 - p)):
 
     1. dI/dm = E[(f - l) sigma'(f)], by (h o sigma)'(f) = -f sigma'(f).
     2. dI/dv = E[(f - m) (f - l) sigma'(f)] / (2 v), by the heat equation d/dv E g = E g'' / 2 and Stein's lemma. With
        the mean a and the variance b of f under the density ~ sigma'(f) N(f; m, v), that has the sign of
        b + (a - m) (a - l).
-    3. Let m >= 0. Then a <= m, and a <= l wherever dI/dm <= 0, by 1. So I rises with v where it falls with |m|.
+    3. Let m >= 0. Then a <= m, and a <= l wherever dI/dm <= 0, by 1. So I increases with v where it decreases with |m|.
     4. dI/dv = d2I/dm2 / 2 + J / 2 with J = (E sigma'(f))^2 / (p (1 - p)), and I = 0 at v = 0: I is an integral over
-       earlier v of J smoothed by Gaussians in m, and these keep what is even and falls with |m|.
-    5. J, what an answer tells of m, falls with |m|. This last step a test checks by quadrature; it is not proved here.
+       earlier v of J smoothed by Gaussians in m, and these preserve even functions that decrease with |m|.
+    5. J, what an answer tells about m, decreases with |m|. A test checks this by quadrature; it is not proved here.
     """
 
     # At most its slope at m = 0, v = 0: 1 / (8 ln 2).
@@ -66,17 +57,14 @@ class Information(MonotoneUtility):
     absolute_tolerance = 1e-9
 
     def __call__(self, margin: Floats, variance: Floats) -> Floats:
-        spread = variance + _FLOOR
-        root = np.sqrt(spread)
+        widened = variance + _FLOOR
+        root = np.sqrt(widened)
         place = np.abs(margin) / root
         row = np.minimum(place, _WIDEST) * ((_ROWS - 1) / _WIDEST)
         logs = interpolate(_table(), row, (_COLUMNS - 1) * math.sqrt(_FLOOR) / root)
-        # Past the table's end, below 1e-10 bits, all that matters is that farther pairs are worth less.
-        bits: Floats = np.exp(logs - _WIDEST * np.maximum(place - _WIDEST, 0.0)) * (variance / spread)
+        # Beyond the table, below 1e-10 bits, all that matters is that farther pairs have less.
+        bits: Floats = np.exp(logs - _WIDEST * np.maximum(place - _WIDEST, 0.0)) * (variance / widened)
         return bits
-
-
-information = Information()
 
 
 @cache
