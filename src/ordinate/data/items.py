@@ -158,7 +158,8 @@ class Items:
         from ordinate.data.formats import read_matrix
 
         matrix: Any = features
-        if features is not None and not (Path(features).is_file() and Path(features).stat().st_size > LARGEST_IN_MEMORY):
+        large = features is not None and Path(features).is_file() and Path(features).stat().st_size > LARGEST_IN_MEMORY
+        if features is not None and not large:
             matrix = read_matrix(features)
         with naming(path if features is None else f"{path} with {features}"):
             return cls.from_columns(columns, features=matrix, **options)
