@@ -250,6 +250,7 @@ class TestItems:
         out = run("exclude", "study.db", "--annotator", "ben").out
         assert "Excluded annotators: ben." in out
         assert "Comparisons that count: 0." in out
+        assert "with ordinate include study.db --item b\n" in run("order", "study.db").out
         run("include", "study.db", "--item", "b")
         assert run("include", "study.db", "--annotator", "ben", "--json").json["comparisons"] == 2
 
@@ -272,7 +273,7 @@ class TestOrder:
         result = run("order", "study.db")
         assert (result.code, result.out) == (
             0,
-            "No answers yet, so there is no order: all places would be by chance. Answer with ordinate annotate "
+            "No answers count yet, so there is no order: all places would be by chance. Answer with ordinate annotate "
             "study.db, or in the browser with ordinate serve study.db.\n",
         )
         assert run("order", "study.db", "--items", "items.csv").out == result.out

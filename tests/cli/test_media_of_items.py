@@ -33,7 +33,7 @@ def test_a_picture_that_browsers_do_not_show_is_refused_with_what_to_do(run, pho
     assert (result.code, result.out) == (2, "")
     assert result.err == (
         "Error: photos: 1 file or address cannot be shown to annotators: row 3, item 'sub/b.tif': image 'sub/b.tif' is "
-        "a TIFF picture, which browsers do not show. --convert makes versions of it that browsers show\n"
+        "a TIFF picture, which browsers do not show. To go on: --convert makes versions of it that browsers show\n"
     )
     assert not (folder / "study.db").exists()
 
@@ -95,7 +95,7 @@ def test_many_at_once(run, folder):
         in (result.err)
     )
     assert "row 5, item '4'" in result.err
-    assert result.err.endswith("; and 3 more\n")
+    assert result.err.endswith("; and 3 more. To go on: correct them, or leave these items out\n")
 
 
 @pytest.mark.parametrize(

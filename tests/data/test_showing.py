@@ -25,7 +25,7 @@ def mixed(tmp_path: Path) -> Items:
 def test_all_that_cannot_be_shown_is_named(tmp_path: Path, mixed: Items) -> None:
     message = (
         r"^2 files or addresses cannot be shown to annotators: row 2, item 'b': image 'b.tif' is a TIFF picture, which "
-        r"browsers do not show; row 4, item 'd': image 'd.tif' is a TIFF .* --convert makes versions of all of them"
+        r"browsers do not show; row 4, item 'd': image 'd.tif' is a TIFF .* To go on: --convert makes versions of all"
     )
     with pytest.raises(InvalidInput, match=message), shown(mixed, tmp_path):
         pass
@@ -34,7 +34,9 @@ def test_all_that_cannot_be_shown_is_named(tmp_path: Path, mixed: Items) -> None
 def test_of_many_the_first_are_named(tmp_path: Path) -> None:
     items = Items(range(9), content={"image": [f"{row}.png" for row in range(9)]})
     with (
-        pytest.raises(InvalidInput, match=r"^9 files .*row 5, item '4'.*; and 4 more$") as caught,
+        pytest.raises(
+            InvalidInput, match=r"^9 files .*row 5, item '4'.*; and 4 more. To go on: correct them, or"
+        ) as caught,
         shown(items, tmp_path),
     ):
         pass

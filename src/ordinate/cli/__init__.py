@@ -76,6 +76,7 @@ _add(
     'ordinate create study.db --items photos.csv --feature-columns sharpness,contrast --question "Which is clearer?"',
     "ordinate create study.db --items essays.csv --embed auto --pca 0.9",
     "ordinate create study.db --items names.csv --id-column name",
+    "ordinate create study.db --items photos/ --convert",
 )
 _add(
     CHANGE,
@@ -168,6 +169,7 @@ _add(
     "export",
     exchange.export,
     "ordinate export study.db --out comparisons.csv",
+    "ordinate export study.db --full --out answers.csv",
 )
 _add(
     TRY,

@@ -70,9 +70,9 @@ def create(
     Features are numbers that say something about each item: an embedding of its text or image, or measurements. With
     them the study learns what makes an item rank high, needs fewer questions, and can order new items. A matrix
     (--features) is scaled as a whole; named columns (--feature-columns) each on their own. With --embed, or features
-    from `ordinate embed`, the study keeps how they were made, and new items get theirs in the same way.
+    from `ordinate embed`, the study stores how they were computed, and new items get theirs in the same way.
 
-    Paths of images and sounds are kept as seen from the study's folder, so the folder can move as a whole.
+    Paths of images and sounds are stored relative to the study's folder, so the folder can be moved as a whole.
 
     Files that browsers do not show (TIFF, HEIC, DICOM, cut or empty ones) are refused by name. --convert writes
     versions of pictures that browsers show to a folder beside the study, named after it; the originals stay.
@@ -142,7 +142,8 @@ def add_items(
         if Path(items).is_dir():
             known = set(before)
             read = read.take([row for row, item in enumerate(read.ids) if item not in known])
-        if back := [item for item in opened.excluded_items if item in set(read.ids)]:
+        new = set(read.ids)
+        if back := [item for item in opened.excluded_items if item in new]:
             raise InvalidInput(
                 f"{items}: item {back[0]!r} is in the study already, and excluded; take it back in with: "
                 f"ordinate include {quote(study)} --item {quote(back[0])}"

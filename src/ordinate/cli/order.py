@@ -9,6 +9,7 @@ import typer
 
 from ordinate.cli.answering import item_contents
 from ordinate.cli.create import read_items_like
+from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import (
     AsJson,
     StudyFileOrLink,
@@ -67,8 +68,12 @@ def order(
         known = set(opened.items.ids)
         answers = len(opened.comparisons())
         if not answers:
-            advice = f"ordinate annotate {quote(study)}, or in the browser with ordinate serve {quote(study)}"
-            _say_no_answers(study, out, as_json, f" Answer with {advice}.")
+            advice = (
+                f"Answer with ordinate annotate {quote(study)}, or in the browser with ordinate serve {quote(study)}."
+            )
+            if back := include_command(opened, study):
+                advice = f"Take what is excluded back in, for instance with {back}"
+            _say_no_answers(study, out, as_json, f" {advice}")
             return
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
         ordering = opened.ordering(given)
@@ -128,7 +133,7 @@ def _say_no_answers(study: str, out: str | None, as_json: bool, advice: str) -> 
     if as_json:
         print_json({"study": study, "comparisons": 0, "expected_error": None, "file": None, "items": []})
     else:
-        say(f"No answers yet, so there is no order: all places would be by chance.{advice}")
+        say(f"No answers count yet, so there is no order: all places would be by chance.{advice}")
 
 
 def _rows(ordering: Ordering) -> list[dict[str, Any]]:

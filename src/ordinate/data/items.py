@@ -14,7 +14,7 @@ import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.cells import all_valid_ids, id_text, is_missing, numbers, plain_text, require_single
-from ordinate.data.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
+from ordinate.data.matrices import LARGEST_IN_MEMORY, FileMatrix, StackedMatrix
 from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
 from ordinate.errors import InvalidInput, naming
 
@@ -158,7 +158,8 @@ class Items:
         from ordinate.data.formats import read_matrix
 
         matrix: Any = features
-        if features is not None and not (Path(features).is_file() and Path(features).stat().st_size > KEPT_IN_FILE):
+        large = features is not None and Path(features).is_file() and Path(features).stat().st_size > LARGEST_IN_MEMORY
+        if features is not None and not large:
             matrix = read_matrix(features)
         with naming(path if features is None else f"{path} with {features}"):
             return cls.from_columns(columns, features=matrix, **options)

@@ -20,10 +20,13 @@ def appearance(name: str) -> str:
     """What look-alikes have in common: names that differ only in Unicode form, case, spaces, invisible characters,
     leading zeros, decimals that are zero (1.0), or the kind and number of slashes have the same appearance."""
     text = " ".join((name.casefold() if name.isascii() else _folded(name)).split())
-    text = re.sub(r"[/\\]+(\./+)*", "/", text).removeprefix("./")
-    text = _ZEROS.sub("", text)
-    if number := _DECIMALS.fullmatch(text):
-        text = number[1] + (number[2] or "")
+    # The questions before each pattern are for speed: a table may have a million names.
+    if "/" in text or "\\" in text:
+        text = re.sub(r"[/\\]+(\./+)*", "/", text).removeprefix("./")
+    if "0" in text:
+        text = _ZEROS.sub("", text)
+        if "." in text and (number := _DECIMALS.fullmatch(text)):
+            text = number[1] + (number[2] or "")
     return text
 
 

@@ -18,7 +18,7 @@ from ordinate.data.formats.files import failures
 from ordinate.data.formats.matrix import open_matrix
 from ordinate.errors import FeaturesChanged, InvalidInput
 
-KEPT_IN_FILE = 64 * 2**20
+LARGEST_IN_MEMORY = 64 * 2**20
 """A feature file of more bytes than this is not read into memory, and not copied into a study."""
 _BLOCK = 1 << 14
 Rows = slice | Sequence[int] | NDArray[np.intp]

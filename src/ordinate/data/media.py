@@ -91,8 +91,6 @@ def _ftyp(head: bytes) -> str | None:
 
 def described(head: bytes) -> str:
     """What a file that browsers do not show holds, in words."""
-    if not head:
-        return "empty"
     for start, words in _NOT_SHOWN:
         if head.startswith(start):
             return words
@@ -172,6 +170,8 @@ def _check_file(kind: str, path: str, folder: str | Path) -> bool:
     found = media_type(head)
     if found is None:
         words = described(head)
+        if not head:
+            raise NotShown("is empty; save or copy it again")
         raise NotShown(f"is {words}, which browsers do not show", kind == "image" and words in _CONVERTED)
     if not _is_of(kind, found):
         raise NotShown(f"is {found}, which belongs in a column {found.partition('/')[0]!r}")

@@ -33,15 +33,12 @@ def web_version(data: bytes) -> WebVersion | None:
     8 bits run from black, the darkest of this picture, to white, the brightest. Animations that browsers play stay.
     Raises InvalidInput where these bytes are no whole picture, MissingExtra for HEIC without the package that reads it.
     """
-    head = data[:HEAD]
-    if described(head) == "a HEIC picture":
-        _register_heif()
     shown = picture(data)
     with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(data)) as original:
         mode, frames, profile = original.mode, getattr(original, "n_frames", 1), original.info.get("icc_profile")
         transparent = original.has_transparency_data
     deep = mode in DEEP_MODES
-    if media_type(head) is not None and not deep and mode != "CMYK":
+    if media_type(data[:HEAD]) is not None and not deep and mode != "CMYK":
         return None
     file = io.BytesIO()
     if mode in _PHOTOGRAPHIC and not transparent:
@@ -64,8 +61,11 @@ def picture(data: bytes) -> Image.Image:
     """Turned upright as its EXIF data say, 16 bits scaled to 8, transparency composited on white, the first frame.
 
     Pixels of more than 8 bits are scaled so that the darkest is black and the brightest is white: their range is not
-    known. Raises InvalidInput if these bytes are not an image, or one that is cut short.
+    known. Raises InvalidInput if these bytes are not an image, or one that is cut short; MissingExtra for HEIC without
+    the package that reads it.
     """
+    if described(data[:HEAD]) == "a HEIC picture":
+        _register_heif()
     if data[128:132] == b"DICM":
         raise InvalidInput("it is a DICOM file, which is not read; export it as PNG")
     try:

@@ -130,8 +130,11 @@ def _checked(items: Items, folder: str | Path, versions: _WebVersions | None) ->
 
 
 def _refusal(bad: list[str], convertible: int) -> str:
-    more = f"; and {len(bad) - _NAMED:,} more" if len(bad) > _NAMED else ""
-    all_of = "it" if len(bad) == convertible == 1 else "all of them" if convertible == len(bad) else f"{convertible:,}"
-    advice = f". --convert makes versions of {all_of} that browsers show" if convertible else ""
     what = "1 file or address" if len(bad) == 1 else f"{len(bad):,} files or addresses"
-    return f"{what} cannot be shown to annotators: {'; '.join(bad[:_NAMED])}{more}{advice}"
+    more = f"; and {len(bad) - _NAMED:,} more" if len(bad) > _NAMED else ""
+    all_of = "it" if len(bad) == 1 else "all of them" if convertible == len(bad) else f"{convertible:,} of them"
+    advice = [f"--convert makes versions of {all_of} that browsers show"] if convertible else []
+    if convertible < len(bad):
+        whom = "the others" if convertible else "it" if len(bad) == 1 else "them"
+        advice.append(f"correct {whom}, or leave {'the item' if len(bad) == 1 else 'these items'} out")
+    return f"{what} cannot be shown to annotators: {'; '.join(bad[:_NAMED])}{more}. To go on: {'; '.join(advice)}"
