@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -281,3 +282,43 @@ def test_results_come_up_to_date_without_another_request(site):
     while known() != (7, [0, 5]) and time.monotonic() < until:
         time.sleep(0.05)
     assert known() == (7, [0, 5])
+
+
+def test_the_last_link_of_an_owner_is_not_revoked(site):
+    first = site.study.make_link("owner")
+    site.study.make_link("owner", expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    owner = site.program("owner")
+    mine = owner.get("/links").json()["links"][-1]["id"]
+    assert owner.post(f"/links/{first.id}/revoke").status_code == 200
+    refused = owner.post(f"/links/{mine}/revoke")
+    assert refused.status_code == 409
+    assert "make another one first" in refused.json()["detail"]
+    assert owner.get("").status_code == 200
+    other = owner.post("/links", {"role": "owner"}).json()
+    assert owner.post(f"/links/{mine}/revoke").json()["revoked"] is True
+    assert owner.get("").status_code == 401
+    headers = {"Authorization": f"Bearer {other['token']}"}
+    assert site.client.get("/api/v1/studies/essays", headers=headers).status_code == 200
+
+
+WRONG_TIMES = [
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59-14:00",
+    "10000-01-01T00:00:00Z",
+    "2099-02-30T00:00:00Z",
+    "2020-01-01T00:00:00Z",
+    "2099-01-01T00:00:00",
+    "2099-01-01",
+    "soon",
+    "0",
+]
+
+
+@pytest.mark.parametrize("expires_at", [0, 4102444800, "", *WRONG_TIMES])
+def test_a_link_ends_in_the_future_or_is_refused(site, expires_at):
+    owner = site.program("owner")
+    before = len(owner.get("/links").json()["links"])
+    response = owner.post("/links", {"role": "annotator", "expires_at": expires_at})
+    assert response.status_code == 422
+    assert "expires_at" in response.json()["detail"]
+    assert len(owner.get("/links").json()["links"]) == before

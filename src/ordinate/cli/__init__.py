@@ -20,6 +20,7 @@ from ordinate.cli import (
     embed,
     exchange,
     exclusion,
+    link,
     order,
     reproduce,
     serve,
@@ -120,6 +121,13 @@ _add(
     "ordinate serve study.db",
     "ordinate serve --demo",
     "ordinate serve essays.db photos.db --host 0.0.0.0 --secret-file judges.secret --budget 2000",
+)
+_add(
+    ANSWER,
+    "link",
+    link.link,
+    "ordinate link study.db",
+    "ordinate link study.db --annotator anna --url https://example.org/judging",
 )
 _add(
     ANSWER,

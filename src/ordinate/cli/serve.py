@@ -98,15 +98,15 @@ def serve(
         "ties": ties,
     }
     with TemporaryDirectory(prefix="ordinate-") as scratch:
-        paths = [_demo_study(Path(folder or scratch))] if demo else [_path(study) for study in studies or []]
-        secret = _secret(secret_file, host, paths[0].parent)
+        paths = [_demo_study(Path(folder or scratch))] if demo else [study_path(study) for study in studies or []]
+        secret = secret_for(secret_file, host, paths[0].parent)
         proxies = [_proxy(one) for one in proxy or []]
         try:
             from ordinate.server import connections
             from ordinate.server.app import create_app
         except ModuleNotFoundError as error:
             raise MissingExtra(str(error.name), "app", "ordinate serve") from error
-        address = None if url is None else _public(url)
+        address = None if url is None else public_address(url)
         app = create_app(paths, secret, media_folders=[Path(one).absolute() for one in media or []], url=address)
         authenticator: Authenticator = app.state.authenticator
         try:
@@ -143,7 +143,7 @@ def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]
     return owners
 
 
-def _public(url: str) -> str:
+def public_address(url: str) -> str:
     """The address that links begin with, checked."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
@@ -158,7 +158,7 @@ def _proxy(address: str) -> str:
         raise InvalidInput(f"--proxy {address!r}: give an IP address or a network, such as 127.0.0.1") from None
 
 
-def _path(study: str) -> Path:
+def study_path(study: str) -> Path:
     if "://" in study and not study.startswith("sqlite:///"):
         raise InvalidInput(f"{study!r} is no file; a server serves studies in files")
     return study_folder(study) / Path(study.removeprefix("sqlite:///")).name
@@ -180,7 +180,7 @@ def _demo_study(folder: Path) -> Path:
     return path
 
 
-def _secret(file: str | None, host: str, folder: Path) -> str:
+def secret_for(file: str | None, host: str, folder: Path) -> str:
     from ordinate.server.signing import secret_in
 
     if file is not None:

@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
@@ -58,7 +59,7 @@ def create_app(
     clock          in seconds, by which requests are counted
     executor       makes what chooses pairs and computes results, one for each study
     """
-    registry = StudyRegistry(executor, media_folders, limits)
+    registry = StudyRegistry(executor, media_folders, limits, urlsplit(url or "").path.rstrip("/"))
     authenticator = Authenticator(LinkSigner(secret), registry, limits, clock)
 
     @asynccontextmanager

@@ -13,9 +13,8 @@ from ordinate.server.headers import SAFE
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
 from ordinate.server.rates import RateLimit
-from ordinate.server.registry import ServedStudy, StudyRegistry
+from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired
 from ordinate.server.signing import LinkSigner, Session
-from ordinate.storage import now
 from ordinate.study.rules import Link
 
 CSRF_HEADER = "X-CSRF-Token"
@@ -136,7 +135,7 @@ class Authenticator:
             raise Problem(401, "this link is not known to the study") from None
         if link.revoked:
             raise Problem(401, "this link was revoked; ask the owner of the study for a new one")
-        if not is_current(link):
+        if has_expired(link):
             raise Problem(401, "this link has expired; ask the owner of the study for a new one")
         return link
 
@@ -146,11 +145,6 @@ class Authenticator:
 
     def _count_failure(self, request: Request) -> None:
         self._failures.count(request.client.host if request.client else "")
-
-
-def is_current(link: Link) -> bool:
-    """Whether a link has not expired."""
-    return link.expires_at is None or link.expires_at > now()
 
 
 def cookie_name(served: ServedStudy) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -149,15 +150,16 @@ def links(request: Request, caller: TheCaller, authenticator: TheAuthenticator) 
 @router.post("/{study}/links", summary="Make a link", status_code=201)
 def make_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, new: NewLink) -> LinkShown:
     """For an owner, for annotators who give their own names, or for one annotator; perhaps until some time."""
+    if new.expires_at is not None and new.expires_at <= datetime.now(UTC):
+        raise InvalidInput(f"expires_at is past: {new.expires_at.isoformat()}; give a time to come, or none")
     link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
     return show_link(request, authenticator, caller.served, link)
 
 
 @router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
 def revoke_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, link: str) -> LinkShown:
-    """Sessions that began with it end, too."""
-    caller.served.study.revoke_link(link)
-    return show_link(request, authenticator, caller.served, caller.served.study.link(link))
+    """Sessions that began with it end, too. The last valid link of an owner is not revoked: make another one first."""
+    return show_link(request, authenticator, caller.served, caller.served.revoke_link(link))
 
 
 @router.get("/{study}/rules", summary="The rules")

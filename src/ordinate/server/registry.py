@@ -22,11 +22,12 @@ from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StorageFa
 from ordinate.server import media
 from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
+from ordinate.server.problems import Problem
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
-from ordinate.storage import AnswerDetails
+from ordinate.storage import AnswerDetails, now
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
-from ordinate.study.rules import PEOPLE, Rules
+from ordinate.study.rules import PEOPLE, Link, Rules
 from ordinate.study.study import Study
 
 log = logging.getLogger("ordinate.server")
@@ -44,6 +45,15 @@ def finished(refusal: OrdinateError | None) -> Finished | None:
             return "exhausted"
         case _:
             return None
+
+
+def short_name(path: Path) -> str:
+    """What the addresses of a study begin with, unless another study that is served has that name already."""
+    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "study"
+
+
+def has_expired(link: Link) -> bool:
+    return link.expires_at is not None and link.expires_at <= now()
 
 
 class Holdings:
@@ -75,10 +85,12 @@ class ServedStudy:
         executor: Callable[[], Executor],
         media_folders: Sequence[Path],
         limits: Limits,
+        root: str,
     ) -> None:
-        self.name, self.path, self._limits = name, path, limits
+        self.name, self.path, self._limits, self._root = name, path, limits, root
         self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
+        self._revoking = threading.Lock()
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -219,9 +231,22 @@ class ServedStudy:
             if media.is_elsewhere(place) and not place.startswith("data:"):
                 links.append(place)
             else:
-                setattr(shown, f"{kind}_url", f"/media/{quote(self.name)}/{row}/{kind}")
+                setattr(shown, f"{kind}_url", f"{self._root}/media/{quote(self.name)}/{row}/{kind}")
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
         return shown
+
+    def revoke_link(self, name: str) -> Link:
+        """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""
+        with self._revoking:
+            owners = [
+                link.id
+                for link in self.study.links()
+                if link.role == "owner" and not link.revoked and not has_expired(link)
+            ]
+            if owners == [name]:
+                raise Problem(409, "this is the last link of an owner; make another one first, then revoke this one")
+            self.study.revoke_link(name)
+            return self.study.link(name)
 
     async def ordering(self) -> Ordering:
         """The ordering of all answers until now. Raises StorageFailed where it takes too long."""
@@ -235,10 +260,15 @@ class ServedStudy:
 
 
 class StudyRegistry:
-    """All studies that one server serves, by name."""
+    """All studies that one server serves, by name.
 
-    def __init__(self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits) -> None:
-        self._executor, self._media_folders, self._limits = executor, media_folders, limits
+    root  what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    """
+
+    def __init__(
+        self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits, root: str
+    ) -> None:
+        self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.Lock()
 
@@ -254,7 +284,7 @@ class StudyRegistry:
             chosen = name or self._free_name(path)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits)
+            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits, self._root)
             self._served[chosen] = served
             return served
 
@@ -266,6 +296,6 @@ class StudyRegistry:
             self._served.popitem()[1].close()
 
     def _free_name(self, path: Path) -> str:
-        name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "study"
+        name = short_name(path)
         names = [name, *(f"{name}-{number}" for number in range(2, len(self._served) + 3))]
         return next(one for one in names if one not in self._served)
