@@ -84,7 +84,7 @@ def test_exported_tables_are_simulated_and_made_into_a_study(run, faces, folder)
     assert run("import", "faces.db", "tables/comparisons.csv").code == 0
     again = run("datasets", "export", "imdb-wiki-sbs", "faces", "--out", "tables", "--json")
     assert (again.code, again.out) == (2, "")
-    assert "tables/items.csv exists and was left as it is" in again.err
+    assert "tables/items.csv exists and was not changed" in again.err
 
 
 def test_export_without_answers_says_so(run, folder):
@@ -140,7 +140,7 @@ def test_download_without_a_network_is_a_failure_of_the_environment(run, folder,
     monkeypatch.setitem(DATASETS, "imdb-wiki-sbs", DATASETS["imdb-wiki-sbs"]._replace(remote=(file,)))
     result = run("datasets", "download", "imdb-wiki-sbs", "--json")
     assert (result.code, result.out) == (1, "")
-    assert "could not be fetched" in result.err
+    assert "could not be downloaded" in result.err
 
 
 def test_download_of_what_is_not_offered_says_where_it_is(run):

@@ -55,7 +55,7 @@ def test_a_folder_in_use_is_left_alone(run, folder):
     (folder / "mine" / "thesis.txt").touch()
     result = run("demo", "--folder", "mine")
     assert result.code == 2
-    assert result.err.splitlines()[-1].startswith("Error: mine exists already")
+    assert result.err.splitlines()[-1].startswith("Error: mine already exists")
     assert [path.name for path in (folder / "mine").iterdir()] == ["thesis.txt"]
 
 

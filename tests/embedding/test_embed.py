@@ -218,7 +218,7 @@ class TestNewItems:
 
     def test_other_weights_under_the_same_name_are_refused(self, batches):
         _, recipe = embed(texts("a", "b"))
-        with pytest.raises(InvalidInput, match="letters:any no longer is the encoder"):
+        with pytest.raises(InvalidInput, match="letters:any is no longer the encoder"):
             embed_like(replace(recipe, fingerprint="0" * 64), texts("c"))
 
     def test_features_that_are_not_of_the_recipe_are_refused(self, batches):
@@ -250,7 +250,7 @@ class TestContent:
     def test_a_missing_file_and_an_address_name_the_item(self, batches, tmp_path):
         for place, message in (
             ("gone.png", r"item 'x' \(row 1\): there is no file .*gone.png"),
-            ("https://example.org/a.png", r"item 'x' \(row 1\): the image is an address; download it"),
+            ("https://example.org/a.png", r"item 'x' \(row 1\): the image is a URL; download it"),
         ):
             with pytest.raises(InvalidInput, match=message):
                 embed(Items(["x"], content={"image": [place]}), folder=tmp_path)
@@ -269,7 +269,7 @@ class TestNames:
 
     @pytest.mark.parametrize("name", ["timm:resnet34@untrained=", "timm:resnet34@untrained=-1", "timm:a@untrainedx"])
     def test_a_seed_is_a_whole_number(self, name):
-        with pytest.raises(InvalidInput, match="whole number as its seed"):
+        with pytest.raises(InvalidInput, match="whole number as SEED"):
             parse_encoder(name)
 
     @pytest.mark.parametrize("scheme", ["", "local-dir:"])

@@ -135,7 +135,7 @@ def reproduce(
 def _show(done: Done) -> None:
     from rich.table import Table
 
-    from ordinate.experiments.reproduce import shown
+    from ordinate.experiments.reproduce import measured_figures
     from ordinate.experiments.rows import part_of
     from ordinate.simulation.names import look
     from ordinate.simulation.summary import error_table
@@ -143,7 +143,7 @@ def _show(done: Done) -> None:
     case = done.case
     instead = f", in place of {case.data.stand_in}" if case.data.stand_in else ""
     say(f"{case.experiment} on {case.name}{instead}: {count(done.made, 'run')} made")
-    for figure in shown(case.data.figures, done.rows):
+    for figure in measured_figures(case.data.figures, done.rows):
         for panel in figure.panels:
             table = error_table(part_of(done.rows[panel.setting], panel.part, panel.algorithms))
             title = " · ".join(filter(None, (figure.title, panel.title, panel.ylabel)))
