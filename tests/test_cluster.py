@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,7 +23,6 @@ import numpy as np
 import pytest
 from distributed.comm.core import CommClosedError
 
-from ordinate import cluster as cluster_module
 from ordinate.cluster import Cluster, _result
 from ordinate.datasets import draw_synthetic
 from ordinate.errors import ClusterFailed, InvalidInput, MissingExtra
@@ -41,9 +42,9 @@ class RunningCluster:
     workers: list[subprocess.Popen[bytes]]
 
 
-def started(*arguments: str) -> subprocess.Popen[bytes]:
+def started(*arguments: str, source: Path = SOURCE) -> subprocess.Popen[bytes]:
     # The workers import the tests' modules too: that is where some runs below are defined.
-    path = os.pathsep.join([str(SOURCE), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(source), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments],
         env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
@@ -58,12 +59,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(folder: Path, workers: int) -> Iterator[RunningCluster]:
+def running(folder: Path, workers: int, source: Path = SOURCE) -> Iterator[RunningCluster]:
     address = f"tcp://127.0.0.1:{free_port()}"
     scheduler = started("scheduler", "--host", "127.0.0.1", "--port", address.rsplit(":")[-1], "--no-dashboard")
     # Without a nanny, which would start a killed worker again; all in one place, so that nothing is left behind.
     worker = ("worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder))
-    made = RunningCluster(address, scheduler, [started(*worker) for _ in range(workers)])
+    made = RunningCluster(address, scheduler, [started(*worker, source=source) for _ in range(workers)])
     try:
         with distributed.Client(address, timeout=60, set_as_default=False) as client:
             if workers:
@@ -197,29 +198,30 @@ def wait_until(condition: Callable[[], bool]) -> None:
     pytest.fail("it did not happen within a minute")
 
 
-def test_another_version_on_a_worker_is_refused(cluster: RunningCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "__version__", "999")
-    with pytest.raises(ClusterFailed, match=r"needs ordinate 999 and has version \d"):
-        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(cluster.address))
+def test_another_version_on_a_worker_is_refused(tmp_path: Path) -> None:
+    copy = tmp_path / "other" / "ordinate"
+    shutil.copytree(SOURCE / "ordinate", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    front = (copy / "__init__.py").read_text()
+    (copy / "__init__.py").write_text(re.sub('__version__ = ".*"', '__version__ = "999"', front))
+    refused = pytest.raises(ClusterFailed, match=r"needs ordinate \d\S+ and has version 999")
+    with running(tmp_path / "cluster", workers=1, source=copy.parent) as other, refused:
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(other.address))
 
 
-def test_a_scheduler_without_workers_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "SECONDS_TO_WAIT_FOR_WORKERS", 0.5)
+def test_a_scheduler_without_workers_is_said(tmp_path: Path) -> None:
     with running(tmp_path, workers=0) as alone, pytest.raises(ClusterFailed, match="has no workers"):
-        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(alone.address))
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(alone.address, worker_seconds=0.5))
 
 
-def test_a_scheduler_that_does_not_answer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "SECONDS_TO_CONNECT", 0.5)
+def test_a_scheduler_that_does_not_answer_is_said() -> None:
     with pytest.raises(ClusterFailed, match="no Dask scheduler answers at tcp:"):
-        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(f"tcp://127.0.0.1:{free_port()}"))
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(f"tcp://127.0.0.1:{free_port()}", connect_seconds=0.5))
 
 
 @pytest.mark.parametrize("address", ["nonsense", "http://127.0.0.1:80", "tcp://127.0.0.1:port", ""])
-def test_an_address_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    monkeypatch.setattr(cluster_module, "SECONDS_TO_CONNECT", 0.5)
+def test_an_address_that_is_none_is_said(address: str) -> None:
     with pytest.raises(ClusterFailed, match="no Dask scheduler answers"):
-        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(address))
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(address, connect_seconds=0.5))
 
 
 def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

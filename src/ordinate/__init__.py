@@ -1,6 +1,8 @@
 """Order a collection of items by asking people which of two they prefer, with as few questions as possible.
 
-The names below are loaded when first used, so that `import ordinate` stays quick.
+The names below are imported at first use, so that `import ordinate` is quick. Import anything else from its module:
+errors from `ordinate.errors`, encoders from `ordinate.embedding`, data sets from `ordinate.datasets`, the client of a
+server from `ordinate.client`.
 """
 
 from importlib import import_module
@@ -17,7 +19,7 @@ __version__ = "0.1.0.dev0"
 
 __all__ = ["Comparison", "Items", "Ordering", "OrdinateError", "Query", "Study", "__version__"]
 
-_HOMES = {
+_MODULES = {
     "Comparison": "ordinate.data.comparisons",
     "Items": "ordinate.data.items",
     "Ordering": "ordinate.data.ordering",
@@ -28,12 +30,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    value = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return list(__all__)

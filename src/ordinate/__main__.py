@@ -7,41 +7,51 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with `arguments` (None: those of the process) and return its exit code."""
+    """Run the command line (None: the arguments of the process) and return the exit code."""
     for stream in (sys.stdout, sys.stderr):
-        # A text that the terminal's encoding lacks is shown escaped; it must not end the command.
+        # Characters that the terminal's encoding lacks are shown escaped instead of ending the command.
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    return exit_code(lambda: _run(arguments))
+
+
+def exit_code(command: Callable[[], object]) -> int:
+    """Call a command; report an error in one line on standard error, and return the exit code."""
     try:
-        code = _run(arguments)
+        code = _attempt(command)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         sys.stdout.flush()
     except KeyboardInterrupt:
-        _complain("Interrupted: answers given before are stored; files that were not finished were not written.")
+        _complain("Interrupted. Answers given so far are stored; unfinished files were not written.")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`head`, say) has gone. Python would complain once more when it flushes at exit.
+        # The reader (`head`, say) has closed the pipe. Without this, Python would fail again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None) -> object:
+    from ordinate.cli import app
+
+    return app(args=arguments, prog_name="ordinate", standalone_mode=False)
+
+
+def _attempt(command: Callable[[], object]) -> int:
     import typer
 
-    from ordinate.cli import app
     from ordinate.errors import OrdinateError
 
     try:
-        result = app(args=arguments, prog_name="ordinate", standalone_mode=False)
+        result = command()
     except OrdinateError as error:
         return _fail(str(error), error.exit_code)
     except typer.Abort:
@@ -59,15 +69,15 @@ def _run(arguments: Sequence[str] | None) -> int:
             return INTERRUPTED
         raise
     except Exception as error:
-        # Usage errors: Typer's classes for them moved between versions; what they offer stayed.
+        # Usage errors: Typer's classes for them moved between versions, but kept these attributes.
         format_message = getattr(error, "format_message", None)
         if format_message is None:
             raise
         context = getattr(error, "ctx", None)
-        command = getattr(context, "command_path", "ordinate")
-        # Without a command Typer has shown the help already, and has nothing to say.
+        path = getattr(context, "command_path", "ordinate")
+        # Without a command Typer has already shown the help, and its message is empty.
         message = format_message().rstrip(".") or "name a command"
-        return _fail(f"{message}. See: {command} --help", getattr(error, "exit_code", 2))
+        return _fail(f"{message}. See: {path} --help", getattr(error, "exit_code", 2))
     return result if isinstance(result, int) else 0
 
 

@@ -1,8 +1,8 @@
-"""Runs on the workers of a Dask cluster that is there already, on this machine or on others.
+"""Runs on the workers of an existing Dask cluster, on this machine or on others.
 
-Dask gives the runs of a worker that died to those that are left, and waits for new ones where none is; a run that was
-on several workers when they died is given up. What the runs share is sent once, as a task of its own, so that it too
-comes back when the worker that held it dies.
+If a worker dies, Dask gives its runs to the remaining workers, or waits for a new worker if there is none. It gives up
+a run that was on several workers when they died. The data that the runs share are sent once, as a task of their own, so
+that Dask also restores them when the worker that holds them dies.
 """
 
 from __future__ import annotations
@@ -20,32 +20,36 @@ from ordinate.errors import ClusterFailed, MissingExtra
 if TYPE_CHECKING:
     from distributed import Client
 
-SECONDS_TO_CONNECT = 10
-SECONDS_TO_WAIT_FOR_WORKERS = 30
-RUNS_AHEAD = 4  # for each thread of the workers that are there: so what runs are made of need not all be in memory
+RUNS_AHEAD = 4  # runs submitted per worker thread: the data of all runs need not be in memory at once
 
 
 class Cluster(NamedTuple):
-    """Where the scheduler of a Dask cluster listens: tcp://host:8786."""
+    """A Dask cluster.
+
+    scheduler                         where its scheduler listens: tcp://host:8786
+    connect_seconds, worker_seconds   how long to wait for the scheduler, and for the first worker
+    """
 
     scheduler: str
+    connect_seconds: float = 10.0
+    worker_seconds: float = 30.0
 
     def results(self, runs: Iterable[Callable[..., Any]]) -> Iterator[tuple[int, Any]]:
-        """The place and the result of each run, as soon as it ends. A run is called with a report that goes nowhere.
+        """The position and the result of each run, as soon as it ends. Reports of progress within a run are dropped.
 
-        Raises ClusterFailed where the cluster does not answer, has no workers, has others than this version of
-        `ordinate`, or gives up; whatever a run raises comes through.
+        Raises ClusterFailed if the cluster does not answer, has no workers, has workers with another version of
+        `ordinate`, or gives up. An exception in a run is raised here.
         """
-        with _connected(self.scheduler) as client:
+        with _connected(self) as client:
             from distributed import as_completed
 
-            _check_workers(client, self.scheduler)
+            _check_workers(client, self)
             waiting = iter(enumerate(runs))
             sent: dict[int, Any] = {}
             futures: dict[Any, int] = {}
 
             def submitted(there: int = 0) -> list[Any]:
-                """As many more runs as keep every thread busy, beside those that are there already."""
+                """Submit enough runs to keep every thread busy; `there` is the number of runs submitted before."""
                 with _losing(self.scheduler, OSError):
                     wanted = RUNS_AHEAD * max(1, sum(client.nthreads().values()))
                 made = {_submit(client, run, sent): place for place, run in islice(waiting, max(0, wanted - there))}
@@ -59,13 +63,13 @@ class Cluster(NamedTuple):
                     coming.update(submitted(coming.count()))
                     yield futures.pop(future), result
             finally:
-                # After an error or an interrupt: what waits is dropped; what runs ends on its worker, unheard.
+                # After an error or an interrupt: cancel the waiting runs; the result of a running one is dropped.
                 if client.status == "running":
                     client.cancel([*futures, *sent.values()], force=True)
 
 
 def _submit(client: Client, run: Callable[..., Any], sent: dict[int, Any]) -> Any:
-    """A future of the run. `sent`: id of a first argument -> the future that holds it."""
+    """Submit the run. `sent` maps the id of a first argument to the future that holds it."""
     if not isinstance(run, partial) or not run.args:
         return client.submit(_call, run, pure=False)
     shared, *rest = run.args
@@ -75,11 +79,11 @@ def _submit(client: Client, run: Callable[..., Any], sent: dict[int, Any]) -> An
 
 
 def _call(run: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    return run(*arguments, _unheard, **named)
+    return run(*arguments, _no_report, **named)
 
 
-def _unheard(step: int) -> None:
-    """Steps within a run are not sent over the network; a run that has ended is progress enough."""
+def _no_report(step: int) -> None:
+    """Steps within a run are not sent over the network: progress counts finished runs."""
 
 
 def _itself(value: Any) -> Any:
@@ -95,60 +99,61 @@ def _result(future: Any, scheduler: str) -> Any:
     from distributed.comm.core import CommClosedError
 
     try:
-        # The one where it is lost between two runs, the other while a result is on its way.
+        # The first if the scheduler is lost between two runs, the second while a result is sent.
         with _losing(scheduler, CancelledError, CommClosedError):
             return future.result()
     except distributed.KilledWorker as error:
         raise ClusterFailed(
-            f"several workers of {scheduler} died while they worked on the same run, most likely for want of memory: "
-            "see their logs, and give them more (dask worker --memory-limit)"
+            f"several workers of {scheduler} died while they worked on the same run, most likely because they ran out "
+            "of memory: see their logs, and give them more (dask worker --memory-limit)"
         ) from error
 
 
 @contextmanager
 def _losing(scheduler: str, *signs: type[BaseException]) -> Iterator[None]:
-    """Errors that are signs of a lost scheduler say so."""
+    """Turn errors that mean a lost scheduler into ClusterFailed."""
     try:
         yield
     except signs as error:
         raise ClusterFailed(
-            f"lost the scheduler at {scheduler}. Start it again, and then this command: an experiment goes on where it "
-            "stopped"
+            f"lost the scheduler at {scheduler}. Start it again, and then this command: an experiment continues where "
+            "it stopped"
         ) from error
 
 
 @contextmanager
-def _connected(scheduler: str) -> Iterator[Client]:
+def _connected(cluster: Cluster) -> Iterator[Client]:
     try:
         import dask
         from distributed import Client
     except ImportError as error:
         raise MissingExtra("distributed", "dask", "a Dask cluster") from error
 
-    # Dask warns of tasks above 10 MB; here that is the data, which travel once.
+    # Dask warns of tasks above 10 MB; here that is the data, which are sent once.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "4 GiB"}):
         try:
-            client = Client(scheduler, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+            client = Client(cluster.scheduler, timeout=cluster.connect_seconds, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ClusterFailed(
-                f"no Dask scheduler answers at {scheduler}. Start one with `dask scheduler`, and give the address that "
-                "it prints: --scheduler tcp://HOST:8786"
+                f"no Dask scheduler answers at {cluster.scheduler}. Start one with `dask scheduler`, and give the "
+                "address that it prints: --scheduler tcp://HOST:8786"
             ) from error
         with client:
             yield client
 
 
-def _check_workers(client: Client, scheduler: str) -> None:
-    """Wait for the first worker, and compare versions: another one could make other rows, or none."""
+def _check_workers(client: Client, cluster: Cluster) -> None:
+    """Wait for the first worker, and compare versions: another version could give other results, or fail."""
     try:
-        client.wait_for_workers(1, timeout=SECONDS_TO_WAIT_FOR_WORKERS)
+        client.wait_for_workers(1, timeout=cluster.worker_seconds)
     except TimeoutError as error:
         raise ClusterFailed(
-            f"the scheduler at {scheduler} has no workers. Start some with `dask worker {scheduler} --nthreads 1`"
+            f"the scheduler at {cluster.scheduler} has no workers. Start some with "
+            f"`dask worker {cluster.scheduler} --nthreads 1`"
         ) from error
     for worker, version in client.run(_version, on_error="return").items():
         if version != __version__:
-            has = f"version {version}" if isinstance(version, str) else f"none that it could import ({version})"
+            has = f"version {version}" if isinstance(version, str) else f"no version that it can import ({version})"
             raise ClusterFailed(
                 f"the worker {worker} needs ordinate {__version__} and has {has}. Install it in the worker's "
                 "environment and start the worker again"

@@ -1,4 +1,4 @@
-"""Functions compiled by Numba, cached on disk where a folder for that can be written."""
+"""Functions compiled by Numba, and cached on disk if a cache folder is writable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def compiled(function: _Function, **options: Any) -> _Function:
-    """The function compiled by Numba and cached on disk, or uncached where no cache folder can be written."""
+    """The function compiled by Numba, cached on disk if a cache folder is writable."""
     try:
         return cast(_Function, numba.njit(cache=True, **options)(function))
     except RuntimeError:
@@ -19,12 +19,15 @@ def compiled(function: _Function, **options: Any) -> _Function:
 
 
 def fast(function: _Function) -> _Function:
-    """Compiled with sums and maxima free to be reordered, hence vectorised; results are near-ties' first sieve only."""
+    """Compiled with floating-point operations free to be reordered, so that loops are vectorised.
+
+    Results are exact up to rounding. A caller who compares them settles near-ties by the canonical formula.
+    """
     return compiled(function, fastmath=True)
 
 
 def interrupted(error: SystemError) -> bool:
-    """Whether it is Ctrl-C that reached a compiled loop at certain moments: errors, each the cause of the next."""
+    """Whether Ctrl-C caused the error: at some moments, compiled code reports it as a chain of SystemErrors."""
     cause: BaseException | None = error
     while isinstance(cause, SystemError):
         cause = cause.__cause__

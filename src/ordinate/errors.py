@@ -1,25 +1,25 @@
-"""Every error that `ordinate` raises on purpose. The message says what is wrong, where, and what to do."""
+"""The errors that `ordinate` raises. The message says what is wrong, where, and what to do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 class OrdinateError(Exception):
-    """The root of all errors of this package; `exit_code` is what a command ends with."""
+    """The base class of all errors of this package; `exit_code` is the exit code of a command that fails with it."""
 
     exit_code = 2
 
 
 class InvalidInput(OrdinateError, ValueError):
-    """A value, a file or a column is not what it should be; the message names the row, the column or the id."""
+    """A value, a file or a column is invalid; the message names the row, the column or the id."""
 
 
 class UnknownItem(InvalidInput):
-    """An id that the study does not hold."""
+    """The study has no item with this id."""
 
 
 class UnknownQuery(InvalidInput):
-    """A query id that this study never handed out."""
+    """The study has no query with this id."""
 
 
 class NotYourQuery(InvalidInput):
@@ -31,15 +31,15 @@ class AnnotatorExcluded(InvalidInput):
 
 
 class AlreadyAnswered(OrdinateError):
-    """The query has an answer, a skip or a withdrawal, so it takes no other."""
+    """The query was already answered, skipped or withdrawn."""
 
 
 class KeyReused(InvalidInput):
-    """The key of an earlier answer came with another answer."""
+    """The idempotency key of an earlier answer was sent with a different answer."""
 
 
 class NothingToUndo(OrdinateError):
-    """The annotator has no answer that could be taken back."""
+    """The annotator has no answer to take back."""
 
 
 class PoolExhausted(OrdinateError):
@@ -47,11 +47,11 @@ class PoolExhausted(OrdinateError):
 
 
 class StudyPaused(OrdinateError):
-    """The owner has paused the study: no pairs are given out at the moment."""
+    """The owner has paused the study, so no pairs are given out."""
 
 
 class BudgetSpent(OrdinateError):
-    """This annotator, or with `total` the whole study, has given all the answers that the owner asks for."""
+    """All requested answers were given: by this annotator or, with `total`, in the whole study."""
 
     def __init__(self, message: str, total: bool) -> None:
         super().__init__(message)
@@ -59,53 +59,57 @@ class BudgetSpent(OrdinateError):
 
 
 class StudyNotFound(OrdinateError, FileNotFoundError):
-    """There is no study at that address, and none was made."""
+    """There is no study at this address; none was created."""
 
 
 class StudyExists(OrdinateError, FileExistsError):
-    """There is a study (or another file) at that address already; it was left as it is."""
+    """There is already a study, or another file, at this address; it was not changed."""
 
 
 class NotAStudy(OrdinateError):
-    """The file is no study of `ordinate`, is damaged, or was written by a newer version."""
+    """The file is not a study of `ordinate`, is damaged, or was written by a newer version."""
 
 
 class FeaturesChanged(OrdinateError):
-    """A feature file that a study relies on has gone, or holds something else than when the study was made."""
+    """A feature file that a study refers to is missing, or its content has changed since the study was created."""
 
 
 class StorageFailed(OrdinateError, OSError):
-    """The disk or the database refused: full, read-only, locked. What was acknowledged before is safe."""
+    """The disk or the database failed: full, read-only, locked. Acknowledged answers are safe."""
 
     exit_code = 1
 
 
+class StudyMoved(StorageFailed):
+    """The file of an open study was moved, deleted or replaced; what was acknowledged is in that file."""
+
+
 class ClusterFailed(OrdinateError, OSError):
-    """The machines that should do the work do not answer, or gave up."""
+    """The cluster does not answer, or gave up a run."""
 
     exit_code = 1
 
 
 class WeightsMissing(OrdinateError, OSError):
-    """The weights of an encoder are not on this computer and could not be fetched."""
+    """The weights of an encoder are not on this computer and could not be downloaded."""
 
     exit_code = 1
 
 
 class MissingExtra(OrdinateError, ImportError):
-    """An optional dependency is not installed; the message holds the pip command."""
+    """An optional dependency is not installed; the message contains the pip command."""
 
     exit_code = 1
 
     def __init__(self, package: str, extra: str | None, purpose: str, command: str | None = None) -> None:
-        wanted = package if extra is None else f"'ordinate[{extra}]'"
-        command = command or f"python -m pip install {wanted}"
+        requirement = package if extra is None else f"'ordinate[{extra}]'"
+        command = command or f"python -m pip install {requirement}"
         super().__init__(f"{purpose} needs the package {package}. Install it with: {command}")
 
 
 @contextmanager
 def naming(what: object) -> Iterator[None]:
-    """Put the name of a file, a line or a row in front of the InvalidInput raised within."""
+    """Prefix the message of an InvalidInput raised in the block with the name of a file, a line or a row."""
     try:
         yield
     except InvalidInput as error:

@@ -86,16 +86,6 @@ class TestPipedKeys:
         assert "taken back" in result.out
 
 
-def test_narrow_terminals_get_the_items_one_above_the_other(run, study, monkeypatch):
-    from ordinate.cli import annotate
-
-    wide = run("annotate", "study.db", keys="q").out
-    monkeypatch.setattr(annotate, "SIDE_BY_SIDE", 10**6)
-    narrow = run("annotate", "study.db", keys="q").out
-    assert max(line.count("╭") for line in wide.splitlines()) == 2
-    assert max(line.count("╭") for line in narrow.splitlines()) == 1
-
-
 @pytest.fixture
 def terminal(folder):
     """Start a command in a pseudo-terminal; returns what to type into and read from."""
@@ -127,8 +117,8 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self.descriptor, keys.encode())
 
-    def wait_for(self, text: str, seconds: float = 30.0) -> None:
-        """Read until the text has come (since the last wait)."""
+    def wait_for(self, text: str, seconds: float = 30.0) -> str:
+        """Read until the text has come (since the last wait); returns what came before it."""
         import select
 
         end = time.monotonic() + seconds
@@ -139,13 +129,20 @@ class Terminal:
                     self.seen += os.read(self.descriptor, 65536).decode("utf-8", "replace")
                 except OSError:  # Linux: the other side has gone
                     assert text in self.seen, f"{text!r} never came; there was {self.seen!r}"
-        self.seen = self.seen[self.seen.index(text) + len(text) :]
+        before, _, self.seen = self.seen.partition(text)
+        return before
 
     def exit_code(self) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 class TestRealTerminal:
+    @pytest.mark.parametrize(("columns", "side_by_side"), [("90", 2), ("70", 1)])
+    def test_narrow_terminals_get_the_items_one_above_the_other(self, terminal, study, columns, side_by_side):
+        session = terminal("annotate", "study.db", COLUMNS=columns)
+        shown = session.wait_for("q quit")
+        assert max(line.count("╭") for line in shown.splitlines()) == side_by_side
+
     def test_arrows_undo_and_quit(self, terminal, study):
         session = terminal("annotate", "study.db", NO_COLOR="1")
         session.wait_for("q quit")
@@ -172,7 +169,7 @@ class TestRealTerminal:
         session.wait_for("1 answer from you")
         session.wait_for("q quit")
         session.type("\x03")
-        session.wait_for("Interrupted: ")
+        session.wait_for("Interrupted. ")
         assert termios.tcgetattr(session.descriptor)[3] & termios.ECHO
         assert session.exit_code() == 130
         assert outcomes() == ["left"]
@@ -215,7 +212,7 @@ class TestPictures:
         monkeypatch.delenv("DISPLAY", raising=False)
         monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
         out = run("annotate", "photos.db", keys="oq").out
-        assert "There is no viewer beside this terminal" in out
+        assert "This terminal cannot open a viewer" in out
         assert str(folder / "red.png") in out
         assert str(folder / "blue.png") in out
 

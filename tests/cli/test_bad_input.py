@@ -149,7 +149,7 @@ SIMULATIONS = [
     Row("unknown holdout", GOOD, f"{RECORDED} --holdout people", ("--holdout", "'people'")),
     Row("share beyond one", GOOD, f"{RECORDED} --share 1.5", ("1.5",)),
     Row("components of no features", GOOD, f"{RECORDED} --pca 0.9", ("no features",)),
-    Row("components below zero", GOOD, f"{RECORDED} --feature-columns contrast --pca -1", ("-1",)),
+    Row("components below zero", GOOD, f"{RECORDED} --feature-columns contrast --pca -1", ("--pca",)),
 ]
 TABLE = {
     "items": ITEM_TABLES,
@@ -255,6 +255,8 @@ class TestHostileDisks:
     def test_read_only_folder(self, run, study, folder, ordinary_user):
         place = folder / "place"
         place.mkdir()
+        (folder / "made.csv").write_text("left,right,winner\na,b,left\n")
+        assert run("import", "study.db", "made.csv").code == 0
         shutil.copy(study, place / "study.db")
         shutil.copy(folder / "items.csv", place)
         before = contents(place)
@@ -341,7 +343,7 @@ class TestRealProcess:
         os.killpg(started.pid, signal.SIGINT)
         _, err = started.communicate(timeout=30)
         assert started.returncode == 130
-        check_complaint(err, (), start="Interrupted: ")
+        check_complaint(err, (), start="Interrupted. ")
         assert list(folder.glob("*rows*")) == []
 
     @pytest.mark.skipif(os.name != "posix", reason="a shell's pipe")
@@ -349,6 +351,8 @@ class TestRealProcess:
         columns = "id\n" + "".join(f"item-{number}\n" for number in range(3000))
         (folder / "many.csv").write_text(columns)
         assert main(["create", "many.db", "--items", "many.csv", "--algorithm", "uniform-independent"]) == 0
+        (folder / "made.csv").write_text("left,right,winner\nitem-0,item-1,left\n")
+        assert main(["import", "many.db", "made.csv"]) == 0
         for line in ("order many.db", "order many.db --json"):
             shell = f"{' '.join(COMMAND)} {line} | head -n 1"
             done = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False)

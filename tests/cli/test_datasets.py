@@ -46,7 +46,7 @@ def test_the_list_as_json(run):
 def test_json_before_a_command_is_refused(run):
     result = run("datasets", "--json", "check", "wisc-ads", ".")
     assert (result.code, result.out) == (2, "")
-    assert "--json goes to the end: ordinate datasets check" in result.err
+    assert "put --json at the end: ordinate datasets check" in result.err
 
 
 def test_check_says_what_was_found(run, faces):
@@ -84,7 +84,7 @@ def test_exported_tables_are_simulated_and_made_into_a_study(run, faces, folder)
     assert run("import", "faces.db", "tables/comparisons.csv").code == 0
     again = run("datasets", "export", "imdb-wiki-sbs", "faces", "--out", "tables", "--json")
     assert (again.code, again.out) == (2, "")
-    assert "tables/items.csv exists and was left as it is" in again.err
+    assert "tables/items.csv exists and was not changed" in again.err
 
 
 def test_export_without_answers_says_so(run, folder):
@@ -140,10 +140,10 @@ def test_download_without_a_network_is_a_failure_of_the_environment(run, folder,
     monkeypatch.setitem(DATASETS, "imdb-wiki-sbs", DATASETS["imdb-wiki-sbs"]._replace(remote=(file,)))
     result = run("datasets", "download", "imdb-wiki-sbs", "--json")
     assert (result.code, result.out) == (1, "")
-    assert "could not be fetched" in result.err
+    assert "could not be downloaded" in result.err
 
 
 def test_download_of_what_is_not_offered_says_where_it_is(run):
     result = run("datasets", "download", "x-ray-age")
     assert (result.code, result.out) == (2, "")
-    assert "get it yourself: https://www.kaggle.com/competitions/spr-x-ray-age" in result.err
+    assert "get it from https://www.kaggle.com/competitions/spr-x-ray-age" in result.err

@@ -65,7 +65,7 @@ def test_what_belongs_to_the_synthetic_experiment_is_refused_elsewhere(run, fold
     (folder / "file").write_text(json.dumps({"algorithms": {"GURO": {"step": [0], "mean": [0.5], "se": [0.0]}}}))
     done = run("reproduce", "wisc-ads", option, "file", "--folder", ".")
     assert done.code == 2
-    assert f"{option} belongs to the synthetic experiment; wisc-ads has no use for file" in done.err
+    assert f"{option} is only for the synthetic experiment; leave it out for wisc-ads" in done.err
 
 
 @pytest.mark.parametrize("wrong", ["{", "{}", '{"algorithms": {"GURO": {"step": [0]}}}'])
@@ -75,7 +75,7 @@ def test_a_reference_of_another_layout_is_refused(run, folder, wrong):
         "reproduce", "synthetic", "--reference", "reference.json", "--seeds", "1", "--budget", "2", "--out", "here"
     )
     assert done.code == 2
-    assert "reference.json holds no curves" in done.err
+    assert "reference.json holds no reference curves" in done.err
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a process group")

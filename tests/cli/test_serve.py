@@ -55,15 +55,15 @@ def test_it_prints_two_links_serves_and_ends_when_interrupted(run, study):
             assert owner.comparisons()[0].left == query.left
             assert owner.status()["goal"] == 2
             assert owner.status()["ties_allowed"] is False
-            asked = run("ask", "--server", shared_link, "--annotator", "Bob", "--json")
+            asked = run("ask", shared_link, "--annotator", "Bob", "--json")
             (given,) = asked.json["queries"]
-            assert run("tell", "--server", shared_link, given["id"], "right", "--annotator", "Bob").code == 0
-            assert run("ask", "--server", shared_link, "--annotator", "Bob").code == 2, "the budget is spent"
-            ordered = run("order", "--server", owner_link, "--json").json
+            assert run("tell", shared_link, given["id"], "right", "--annotator", "Bob").code == 0
+            assert run("ask", shared_link, "--annotator", "Bob").code == 2, "the budget is spent"
+            ordered = run("order", owner_link, "--json").json
             assert ordered["comparisons"] == 2
-            assert run("order", "--server", owner_link, "--out", "ordering.csv").code == 0
+            assert run("order", owner_link, "--out", "ordering.csv").code == 0
             assert Path("ordering.csv").read_text().startswith("rank,id,score,standard_error\n1,")
-            assert run("order", "--server", shared_link).code == 2, "only the owner sees it"
+            assert run("order", shared_link).code == 2, "only the owner sees it"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         assert process.returncode == 130
@@ -156,9 +156,10 @@ def test_nothing_to_serve(run, study, line):
 
 
 def test_a_link_instead_of_a_file(run, study):
-    for line in (["ask"], ["ask", "study.db", "--server", "http://x/join/a/b"], ["tell", "a", "left"], ["order"]):
-        assert run(*line).code == 2, line
-    assert "a link such as" in run("ask", "--server", "http://127.0.0.1:8000").err
+    for line in (["ask"], ["tell", "a", "left"], ["order"]):
+        assert "Missing argument" in run(*line).err, line
+    assert "a link such as" in run("ask", "http://127.0.0.1:8000").err
+    assert "only ask, tell and order take a link" in run("status", "http://127.0.0.1:8000/join/study/token").err
 
 
 def test_the_server_dies_and_its_helper_with_it(study):
@@ -219,7 +220,7 @@ def test_a_study_of_the_first_version_is_upgraded_and_goes_on(run, folder):
     assert f"ordinate db upgrade {folder}/old.db" in refused.err
     upgraded = run("db", "upgrade", "old.db")
     assert (upgraded.code, upgraded.out.strip()) == (0, f"old.db: upgraded from tables 0001 to {REVISIONS[-1]}")
-    assert run("db", "upgrade", "old.db").out.strip() == "old.db: up to date already"
+    assert run("db", "upgrade", "old.db").out.strip() == "old.db: already up to date"
     with Study.open("sqlite:///old.db") as study:
         assert [query.id for query in study.open_queries()] == ["abc123-2"]
         study.tell("abc123-2", "right")

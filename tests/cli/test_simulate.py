@@ -41,7 +41,7 @@ class TestSynthetic:
     def test_table(self, run):
         result = run(*SYNTHETIC)
         assert result.code == 0
-        assert "Ordering error after so many comparisons: mean of 2 runs" in result.out
+        assert "Ordering error by number of comparisons, mean of 2 runs" in result.out
         assert "guro-contextual" in result.out
         assert "uniform-contextual" in result.out
         assert "± is one standard error" in result.out
@@ -99,8 +99,8 @@ class TestRecorded:
     [
         (("--backend", "dask"), "--backend dask and --scheduler ADDRESS go together"),
         (("--scheduler", "tcp://127.0.0.1:1"), "--backend dask and --scheduler ADDRESS go together"),
-        (("--backend", "ray"), "--backend is processes or dask; got 'ray'"),
-        (("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"), "leave --jobs out"),
+        (("--backend", "ray"), "'ray' is not one of 'processes', 'dask'"),
+        (("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"), "leave it out with --backend dask"),
     ],
 )
 def test_who_does_the_work_is_said_in_one_way(run, line, message):

@@ -3,6 +3,8 @@
 import pytest
 from PIL import Image
 
+from ordinate.__main__ import exit_code
+
 
 @pytest.mark.parametrize("line", [(), ("simulate",)])
 def test_without_a_command_the_help_is_shown_and_the_error_says_what_is_missing(run, line):
@@ -26,12 +28,14 @@ def test_the_keys_fit_a_terminal_and_offer_images_only_where_there_are_some(run,
 def test_unseen_items_are_not_placed_in_silence_where_nothing_tells_them_apart(run, folder, options, warned):
     assert run("create", "s.db", "--items", "items.csv", *options).code == 0
     (folder / "new.csv").write_text("id,sharpness\nnew-1,1\nnew-2,2\n")
+    (folder / "made.csv").write_text("left,right,winner\na,b,a\n")
+    assert run("import", "s.db", "made.csv").code == 0
     assert ("their places mean nothing" in run("order", "s.db", "--items", "new.csv").out.replace("\n", " ")) == warned
     assert "mean nothing" not in run("order", "s.db").out
 
 
-def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(run, monkeypatch):
-    def fails(*_: object, **__: object) -> None:
+def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(capsys):
+    def fails() -> None:
         try:
             raise cause
         except BaseException as error:
@@ -40,11 +44,9 @@ def test_an_interrupt_that_compiled_code_reports_as_a_failure_is_an_interrupt(ru
             except SystemError as first:
                 raise SystemError("returned a result with an exception set") from first
 
-    monkeypatch.setattr("ordinate.simulation.run.simulate", fails)
     cause: BaseException = KeyboardInterrupt()
-    result = run("simulate", "synthetic", "--n", "10", "--d", "2")
-    assert result.code == 130
-    assert result.err.strip().splitlines()[-1].startswith("Interrupted: ")
+    assert exit_code(fails) == 130
+    assert capsys.readouterr().err.startswith("Interrupted. ")
     cause = ValueError("a fault of ours")
     with pytest.raises(SystemError):
-        run("simulate", "synthetic", "--n", "10", "--d", "2")
+        exit_code(fails)

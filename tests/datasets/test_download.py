@@ -71,7 +71,7 @@ def test_other_bytes_than_the_published_ones_are_not_kept(server, tmp_path):
 
 
 def test_no_network(server, tmp_path):
-    with pytest.raises(StorageFailed, match=r"could not be fetched: .*check the network") as caught:
+    with pytest.raises(StorageFailed, match=r"could not be downloaded: .*check the network") as caught:
         download([remote("http://127.0.0.1:1/gt.csv")], tmp_path)
     assert caught.value.exit_code == 1
     assert list(tmp_path.iterdir()) == []

@@ -44,7 +44,7 @@ def test_nothing_is_written_over(there, published, tmp_path):
     folder, out = published("wisc-ads"), tmp_path / "out"
     out.mkdir()
     (out / there).write_text("mine")
-    with pytest.raises(InvalidInput, match=rf"{there} exists and was left as it is"):
+    with pytest.raises(InvalidInput, match=rf"{there} exists and was not changed"):
         export_dataset(read_dataset("wisc-ads", folder), folder, out)
     assert [path.name for path in out.iterdir()] == [there]
     assert (out / there).read_text() == "mine"

@@ -49,7 +49,7 @@ def test_no_image_at_all_is_an_error(faces):
 def test_a_damaged_image_is_named(faces, keep):
     path = faces / "images" / "old.jpg"
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(InvalidInput, match=r"old\.jpg is no image that can be read"):
+    with pytest.raises(InvalidInput, match=r"old\.jpg cannot be read as an image"):
         read_dataset("imdb-wiki-sbs", faces)
 
 

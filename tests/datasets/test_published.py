@@ -29,7 +29,7 @@ def test_a_missing_file_is_an_error_that_lists_found_and_expected(name, file, pu
     with pytest.raises(InvalidInput) as caught:
         read_dataset(name, folder)
     message = str(caught.value)
-    assert f"holds no {file.name} (columns {', '.join(file.columns)})" in message
+    assert f"has no {file.name} (columns {', '.join(file.columns)})" in message
     assert "found: " in message
     assert "other.csv" in message
 
@@ -53,7 +53,7 @@ def test_an_empty_folder_a_file_and_nothing(name, tmp_path):
     with pytest.raises(InvalidInput, match="found: nothing"):
         read_dataset(name, tmp_path)
     for place in (tmp_path / "absent", Path(__file__)):
-        with pytest.raises(InvalidInput, match="is no folder"):
+        with pytest.raises(InvalidInput, match="is not a folder"):
             read_dataset(name, place)
 
 
@@ -65,7 +65,7 @@ def test_a_long_listing_is_cut(tmp_path):
 
 
 def test_unknown_names_and_data_sets_without_a_folder(tmp_path):
-    with pytest.raises(InvalidInput, match="unknown data set 'faces'; there are imdb-wiki-sbs, "):
+    with pytest.raises(InvalidInput, match="unknown data set 'faces'; choose one of imdb-wiki-sbs, "):
         read_dataset("faces", tmp_path)
     with pytest.raises(InvalidInput, match="synthetic is not read from a folder"):
         read_dataset("synthetic", tmp_path)
@@ -93,7 +93,7 @@ class TestWiscAds:
             Comparison("7083", "7732", "left", "W2"),
         )
         assert dataset.truth is None
-        assert dataset.notes == ("rows that repeat another, read once: 2",)
+        assert dataset.notes == ("duplicate rows, read once: 2",)
 
     def test_texts_are_shown_where_they_are_given(self, published):
         folder = published("wisc-ads")
@@ -139,7 +139,7 @@ class TestXRayAge:
             (folder / below / f"00000{number}.png").touch()
         assert read_dataset("x-ray-age", folder).items.content["image"][2] == f"{below}/000002.png"
         (folder / below / "000001.png").unlink()
-        with pytest.raises(InvalidInput, match=r"lacks 1 of the 3 images in train_age\.csv, among them 000001\.png"):
+        with pytest.raises(InvalidInput, match=r"lacks 1 of the 3 images in train_age\.csv, for example 000001\.png"):
             read_dataset("x-ray-age", folder)
 
 
@@ -153,7 +153,7 @@ class TestImageClarity:
     def test_an_image_that_is_not_there_is_named(self, published):
         folder = published("image-clarity")
         (folder / "images" / "b.png").unlink()
-        with pytest.raises(InvalidInput, match=r"items\.csv: row 2: 'images/b\.png' is no file in"):
+        with pytest.raises(InvalidInput, match=r"items\.csv: row 2: there is no file 'images/b\.png' in"):
             read_dataset("image-clarity", folder)
 
 

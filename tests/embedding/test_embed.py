@@ -49,7 +49,7 @@ class Elsewhere(NamedTuple):
             yield place, pickle.loads(packed[place])(lambda step: None)
 
 
-def test_workers_of_a_cluster_make_the_same_vectors(batches, tmp_path, monkeypatch):
+def test_workers_of_a_cluster_make_the_same_vectors(batches, tmp_path):
     here, recipe = embed(texts(*WORDS), "letters:any", batch=5, cache=tmp_path / "here")
     embedding._kept.cache_clear()
     cluster = Elsewhere([])
@@ -58,9 +58,12 @@ def test_workers_of_a_cluster_make_the_same_vectors(batches, tmp_path, monkeypat
         np.testing.assert_array_equal(there.features, here.features)
         assert same.fingerprint == recipe.fingerprint
         assert cluster.sent == sent
-    monkeypatch.setattr(embedding, "_kept", lambda encoder: (None, "another"))
+
+
+def test_a_worker_with_other_weights_refuses(batches):
+    encoder = embedding.parse_encoder("letters:any")
     with pytest.raises(InvalidInput, match="a worker of the cluster has other weights of letters:any"):
-        embed(texts("new"), "letters:any", cluster=cluster)
+        embedding._on_worker(encoder, "the fingerprint of other weights", [("item 'new'", b"new")], None)
 
 
 def test_the_rest_of_the_items_stays(batches):
@@ -215,7 +218,7 @@ class TestNewItems:
 
     def test_other_weights_under_the_same_name_are_refused(self, batches):
         _, recipe = embed(texts("a", "b"))
-        with pytest.raises(InvalidInput, match="letters:any no longer is the encoder"):
+        with pytest.raises(InvalidInput, match="letters:any is no longer the encoder"):
             embed_like(replace(recipe, fingerprint="0" * 64), texts("c"))
 
     def test_features_that_are_not_of_the_recipe_are_refused(self, batches):
@@ -247,7 +250,7 @@ class TestContent:
     def test_a_missing_file_and_an_address_name_the_item(self, batches, tmp_path):
         for place, message in (
             ("gone.png", r"item 'x' \(row 1\): there is no file .*gone.png"),
-            ("https://example.org/a.png", r"item 'x' \(row 1\): the image is an address; download it"),
+            ("https://example.org/a.png", r"item 'x' \(row 1\): the image is a URL; download it"),
         ):
             with pytest.raises(InvalidInput, match=message):
                 embed(Items(["x"], content={"image": [place]}), folder=tmp_path)
@@ -266,7 +269,7 @@ class TestNames:
 
     @pytest.mark.parametrize("name", ["timm:resnet34@untrained=", "timm:resnet34@untrained=-1", "timm:a@untrainedx"])
     def test_a_seed_is_a_whole_number(self, name):
-        with pytest.raises(InvalidInput, match="whole number as its seed"):
+        with pytest.raises(InvalidInput, match="whole number as SEED"):
             parse_encoder(name)
 
     @pytest.mark.parametrize("scheme", ["", "local-dir:"])

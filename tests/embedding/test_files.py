@@ -43,7 +43,7 @@ def test_what_does_not_fit_is_refused(batches, tmp_path):
         write_embedding(tmp_path / "b.npy", broken, recipe)
     assert not list(tmp_path.glob("*.np?"))
     write_embedding(tmp_path / "a.npz", made, recipe)
-    with pytest.raises(InvalidInput, match=r"a\.npz: item 'd' is not in it \(2 are missing\)"):
+    with pytest.raises(InvalidInput, match=r"a\.npz: item 'd' is not in this file \(2 are missing\)"):
         read_embedding(tmp_path / "a.npz", Items(["c", "d", "e"]))
 
 
@@ -58,5 +58,5 @@ def test_what_is_no_embedding_is_refused(batches, tmp_path, damage):
         np.savez(path, ids=np.array([object()]), features=np.eye(3), encoder="", content="", fingerprint="")
     else:
         path.write_bytes({"empty": b"", "text": b"hello", "cut": whole[:-200]}[damage])
-    with pytest.raises(InvalidInput, match=r"a\.npz: this is no embedding, or a damaged one"):
+    with pytest.raises(InvalidInput, match=r"a\.npz: not an embedding, or a damaged one"):
         read_embedding(path, ITEMS)

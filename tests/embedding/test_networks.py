@@ -127,7 +127,7 @@ class TestText:
         weight = next(model.parameters())
         weight.data[0, 0] += 1.0
         model.save(str(folder))
-        with pytest.raises(InvalidInput, match="no longer is the encoder"):
+        with pytest.raises(InvalidInput, match="is no longer the encoder"):
             embed_like(recipe, texts("three"))
 
     def test_missing_weights_are_named_with_the_way_to_get_them(self):
@@ -184,7 +184,7 @@ class TestImages:
 
     def test_a_damaged_file_names_the_item(self, family, tmp_path):
         (tmp_path / "a.png").write_bytes(b"not an image")
-        with pytest.raises(InvalidInput, match=r"item 'x' \(row 1\): it is no image"):
+        with pytest.raises(InvalidInput, match=r"item 'x' \(row 1\): not an image"):
             embed(Items(["x"], content={"image": ["a.png"]}), IMAGES[family], folder=tmp_path)
 
 

@@ -8,7 +8,7 @@ from ordinate.errors import InvalidInput
 from ordinate.experiments import EXPERIMENTS, Wishes
 from ordinate.experiments.human import HELD_OUT, SUBSET, TARGET, TRUTH, HumanTask, SubsetTask, bradley_terry
 from ordinate.experiments.image_clarity import distortion_features
-from ordinate.experiments.reproduce import Sources, cases, run_case, shown
+from ordinate.experiments.reproduce import Sources, cases, measured_figures, run_case
 from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD, ridge
 
 WISHES = Wishes(seeds=2, budget=30)
@@ -89,7 +89,7 @@ def test_any_folder_of_tables_can_be_run_on(world, tmp_path):
     world.tables(tmp_path / "mine")
     case = only("wisc-ads", Sources(data=str(tmp_path / "mine")))
     assert case.name == "mine"
-    with pytest.raises(InvalidInput, match="--data is a folder"):
+    with pytest.raises(InvalidInput, match="--data must be a folder"):
         only("wisc-ads", Sources(data="nowhere"))
     with pytest.raises(InvalidInput, match=r"wisc-ads, sentimentit_movie_reviews \(in place of campaign"):
         only("wisc-ads", Sources(folder=str(tmp_path)))
@@ -101,7 +101,7 @@ def test_without_a_true_order_only_that_panel_is_missing(world, tmp_path):
     (folder / "items.csv").write_text("\n".join(line.split(",")[0] for line in lines) + "\n")
     done = run_case(only("image-clarity", Sources(data=str(folder))), Sources(), tmp_path / "out", 1, lambda what: None)
     assert set(done.rows["human-answers"]["part"]) == {HELD_OUT, TARGET}
-    drawn = {figure.name: figure.panels for figure in shown(done.case.data.figures, done.rows)}
+    drawn = {figure.name: figure.panels for figure in measured_figures(done.case.data.figures, done.rows)}
     assert len(drawn["image-clarity"]) == 2
     assert set(drawn) == set(done.figures)
 

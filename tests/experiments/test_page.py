@@ -13,18 +13,19 @@ from ordinate.experiments.claims import CLAIMS
 from ordinate.experiments.evidence import (
     Side,
     above_zero,
-    across,
-    ahead,
-    alike,
-    both,
-    jumps,
+    all_hold,
+    ends_between,
     levels_off,
     longest_run,
-    not_behind,
+    lower,
+    lower_across,
+    not_higher,
     overtaken,
-    spread_at_most,
-    told,
-    value,
+    range_at_most,
+    rises_by,
+    similar,
+    similar_across,
+    without_rows,
 )
 from ordinate.experiments.page import claim_table, core_minutes, write_page
 from ordinate.experiments.reproduce import Sources, cases, run_case
@@ -57,14 +58,14 @@ A, B = "guro-contextual", "bald-contextual"
 @pytest.mark.parametrize(
     ("check", "verdict"),
     [
-        (ahead(["e/d/s"], "x", [A], [B]), "holds"),
-        (ahead(["e/d/s"], "x", [B], [A]), "does not hold"),
-        (ahead(["e/d/s"], "x", [A], ["trueskill"]), "does not hold"),
-        (ahead(["e/d/s"], "x", [A], [B, "trueskill"]), "holds in part"),
-        (not_behind(["e/d/s"], "x", [A], ["trueskill"]), "holds"),
-        (not_behind(["e/d/s"], "x", [B], [A]), "does not hold"),
-        (alike(["e/d/s"], "x", A, "trueskill"), "holds"),
-        (alike(["e/d/s"], "x", A, B), "does not hold"),
+        (lower(["e/d/s"], "x", [A], [B]), "holds"),
+        (lower(["e/d/s"], "x", [B], [A]), "does not hold"),
+        (lower(["e/d/s"], "x", [A], ["trueskill"]), "does not hold"),
+        (lower(["e/d/s"], "x", [A], [B, "trueskill"]), "holds in part"),
+        (not_higher(["e/d/s"], "x", [A], ["trueskill"]), "holds"),
+        (not_higher(["e/d/s"], "x", [B], [A]), "does not hold"),
+        (similar(["e/d/s"], "x", A, "trueskill"), "holds"),
+        (similar(["e/d/s"], "x", A, B), "does not hold"),
         (overtaken(["e/d/s"], "x", B, A), "holds"),
         (overtaken(["e/d/s"], "x", A, B), "does not hold"),
         (levels_off(["e/d/s"], "x", [B], [A]), "holds"),
@@ -72,42 +73,42 @@ A, B = "guro-contextual", "bald-contextual"
         (above_zero(["e/d/s"], "x", [A]), "holds"),
         (above_zero(["e/d/s"], "x", ["below"]), "does not hold"),
         (above_zero(["e/d/s"], "x", [A, "below"]), "holds in part"),
-        (ahead(["e/d/s"], "x", ["unsteady"], [A]), "does not hold"),
-        (ahead(["e/d/one"], "x", [A], [B]), "holds"),
-        (not_behind(["e/d/s"], "x", ["unsteady"], [A]), "holds"),
-        (not_behind(["e/d/s"], "x", [A, "trueskill", B], [A, "trueskill"]), "does not hold"),
-        (not_behind(["e/d/s"], "x", [A, "trueskill", B], [B, "unsteady", A]), "holds in part"),
-        (alike(["e/d/s"], "x", A, "unsteady"), "holds"),
-        (alike(["e/d/s", "e/d/one"], "x", "slow", "trueskill"), "holds in part"),
-        (across("x", Side("e/d/s", A), Side("e/d/s", B)), "does not hold"),
-        (spread_at_most(["e/d/s"], "x", [A, "trueskill"], 0.01), "holds"),
-        (spread_at_most(["e/d/s"], "x", [A, B], 0.01), "does not hold"),
-        (jumps("e/d/s", "x", A, -0.3, -0.1, at=0.5), "holds"),
-        (jumps("e/d/s", "x", A, 0.0, 1.0, at=0.5), "does not hold"),
-        (value("e/d/s", "x", [A], 0.0, 0.1), "holds"),
-        (value("e/d/s", "x", [B], 0.0, 0.1), "does not hold"),
-        (across("x", Side("e/d/s", A), Side("e/d/s", "trueskill")), "holds"),
-        (across("x", Side("e/d/s", A), Side("e/d/s", B), within=None), "holds"),
-        (across("x", Side("e/d/s", B), Side("e/d/s", A), within=None), "does not hold"),
+        (lower(["e/d/s"], "x", ["unsteady"], [A]), "does not hold"),
+        (lower(["e/d/one"], "x", [A], [B]), "holds"),
+        (not_higher(["e/d/s"], "x", ["unsteady"], [A]), "holds"),
+        (not_higher(["e/d/s"], "x", [A, "trueskill", B], [A, "trueskill"]), "does not hold"),
+        (not_higher(["e/d/s"], "x", [A, "trueskill", B], [B, "unsteady", A]), "holds in part"),
+        (similar(["e/d/s"], "x", A, "unsteady"), "holds"),
+        (similar(["e/d/s", "e/d/one"], "x", "slow", "trueskill"), "holds in part"),
+        (similar_across("x", Side("e/d/s", A), Side("e/d/s", B)), "does not hold"),
+        (range_at_most(["e/d/s"], "x", [A, "trueskill"], 0.01), "holds"),
+        (range_at_most(["e/d/s"], "x", [A, B], 0.01), "does not hold"),
+        (rises_by("e/d/s", "x", A, -0.3, -0.1, at=0.5), "holds"),
+        (rises_by("e/d/s", "x", A, 0.0, 1.0, at=0.5), "does not hold"),
+        (ends_between("e/d/s", "x", [A], 0.0, 0.1), "holds"),
+        (ends_between("e/d/s", "x", [B], 0.0, 0.1), "does not hold"),
+        (similar_across("x", Side("e/d/s", A), Side("e/d/s", "trueskill")), "holds"),
+        (lower_across("x", Side("e/d/s", A), Side("e/d/s", B)), "holds"),
+        (lower_across("x", Side("e/d/s", B), Side("e/d/s", A)), "does not hold"),
         (longest_run(["e/d/s"], hours=1.0), "holds"),
         (longest_run(["e/d/s"], hours=0.001), "does not hold"),
-        (both(told("", "holds"), told("", "does not hold")), "holds in part"),
-        (both(told("", "holds"), told("", "holds")), "holds"),
+        (all_hold(without_rows("", "holds"), without_rows("", "does not hold")), "holds in part"),
+        (all_hold(without_rows("", "holds"), without_rows("", "holds")), "holds"),
     ],
 )
 def test_a_rule_decides(check, verdict):
-    assert check.found(ROWS).verdict == verdict
+    assert check.evaluate(ROWS).verdict == verdict
 
 
 def test_rows_that_are_missing_are_named():
     with pytest.raises(LookupError, match="no rows of uniform-contextual"):
-        ahead(["e/d/s"], "x", ["uniform-contextual"], [A]).found(ROWS)
+        lower(["e/d/s"], "x", ["uniform-contextual"], [A]).evaluate(ROWS)
 
 
-@pytest.mark.parametrize("check", [jumps("e/d/s", "y", A, 0.0, 1.0), longest_run(["empty"], hours=1.0)])
+@pytest.mark.parametrize("check", [rises_by("e/d/s", "y", A, 0.0, 1.0), longest_run(["empty"], hours=1.0)])
 def test_rules_that_take_a_whole_run_name_what_is_missing(check):
     with pytest.raises(LookupError, match="there are no rows"):
-        check.found(ROWS | {"empty": rows_of({})})
+        check.evaluate(ROWS | {"empty": rows_of({})})
 
 
 def test_a_run_counts_once_however_many_rows_it_has():
@@ -117,9 +118,9 @@ def test_a_run_counts_once_however_many_rows_it_has():
 def test_the_table_says_how_many_seeds_and_what_made_them():
     rows = {"e/d/few": rows_of({A: GOOD[:1], B: FLAT}), "e/d/s": rows_of(CURVES)}
     checks = (
-        ahead(["e/d/few"], "x", [A], [B]),
-        both(*(value(key, "x", [A], 0.0, 0.1) for key in rows)),
-        told("", "holds"),
+        lower(["e/d/few"], "x", [A], [B]),
+        all_hold(*(ends_between(key, "x", [A], 0.0, 0.1) for key in rows)),
+        without_rows("", "holds"),
     )
     lines = claim_table([Claim("where", "text", check) for check in checks], rows)[2:]
     cells = [[cell.strip() for cell in line.split("|")[-4:-1]] for line in lines]
@@ -209,6 +210,13 @@ def test_the_project_s_page_has_a_place_for_everything(everything):
         assert text.count(f"<!-- begin {name} -->") == text.count(f"<!-- end {name} -->") == 1
 
 
+def test_the_project_s_page_states_every_claim_as_it_is_now():
+    text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    for claim in CLAIMS:
+        assert f"| {claim.text} | {claim.where} |" in text
+        assert claim.remark in text
+
+
 def test_the_claims_name_settings_that_are_run(everything):
     made = {f"{one.case.experiment}/{one.case.name}/{setting}" for one in everything for setting in one.rows}
     named = {key for claim in CLAIMS for key in claim.check.keys}
@@ -220,4 +228,7 @@ def test_the_claims_name_settings_that_are_run(everything):
 
 
 def test_some_claims_can_only_be_told():
-    assert {claim.check.found({}).verdict for claim in CLAIMS if not claim.check.keys} <= {"holds", "not testable here"}
+    assert {claim.check.evaluate({}).verdict for claim in CLAIMS if not claim.check.keys} <= {
+        "holds",
+        "not testable here",
+    }

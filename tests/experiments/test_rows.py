@@ -59,7 +59,7 @@ def test_another_plan_is_refused_and_says_what_differs(setting, tmp_path):
     with pytest.raises(InvalidInput, match="task is"):
         make_rows(replace(setting, task=other), tmp_path)
     (tmp_path / PLAN).write_text("{")
-    with pytest.raises(InvalidInput, match="is no plan"):
+    with pytest.raises(InvalidInput, match="is not a plan"):
         make_rows(setting, tmp_path)
     assert sorted(tmp_path.iterdir()) == before
 

@@ -77,7 +77,7 @@ def test_the_same_seed_makes_the_same_files(made, tmp_path):
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(StudyExists, match="exists already"):
+    with pytest.raises(StudyExists, match="already exists"):
         run_demo(tmp_path, seeds=1, budget=2, photos=3)
     assert os.listdir(tmp_path) == ["mine.txt"]
 

@@ -6,7 +6,7 @@ from ordinate.algorithms import ALGORITHMS
 from ordinate.errors import InvalidInput
 from ordinate.simulation.contact_sheet import contact_sheet
 from ordinate.simulation.names import look
-from ordinate.simulation.plot import Panel, figure, line, plot_error, spread
+from ordinate.simulation.plot import Panel, figure, half_width, line, plot_error
 from ordinate.simulation.summary import curves
 
 ROWS = {
@@ -64,11 +64,13 @@ def test_the_same_rows_give_the_same_file(tmp_path):
 
 def test_bands_are_what_they_are_called():
     (one, _) = curves(ROWS)
-    assert np.allclose(spread(one, "one standard deviation"), [0.0, np.std([0.3, 0.2], ddof=1), 0.0])
-    assert np.allclose(spread(one, "one standard error"), spread(one, "one standard deviation") / np.sqrt(2))
-    assert np.allclose(spread(one, "95 % confidence interval"), 12.7062 * spread(one, "one standard error"), rtol=1e-4)
+    assert np.allclose(half_width(one, "one standard deviation"), [0.0, np.std([0.3, 0.2], ddof=1), 0.0])
+    assert np.allclose(half_width(one, "one standard error"), half_width(one, "one standard deviation") / np.sqrt(2))
+    assert np.allclose(
+        half_width(one, "95 % confidence interval"), 12.7062 * half_width(one, "one standard error"), rtol=1e-4
+    )
     with pytest.raises(InvalidInput, match="unknown band"):
-        spread(one, "two sigma")
+        half_width(one, "two sigma")
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -179,7 +179,7 @@ def test_progress_only_rises_and_ends_at_the_end(synthetic, jobs):
         ({"algorithms": []}, "at least one algorithm"),
         ({"algorithms": ["guro-hybrid"] * 2}, "the same algorithm is given twice"),
         ({"seeds": []}, "at least one seed"),
-        ({"seeds": [-1]}, "whole numbers from 0"),
+        ({"seeds": [-1]}, "whole numbers that are not negative"),
         ({"budget": 0}, "budget must be at least 1"),
         ({"every": 0}, "every must be at least 1"),
         ({"jobs": 0}, "jobs must be at least 1"),

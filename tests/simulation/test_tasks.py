@@ -13,7 +13,7 @@ from ordinate.simulation.tasks import RecordedTask, SimulatedTask
 @pytest.mark.parametrize("noise", [-1.0, float("inf"), float("nan")])
 def test_noise_levels_that_mean_nothing_are_refused(noise):
     dataset = Dataset(Items(["a", "b"]), truth=np.array([0.0, 1.0]))
-    with pytest.raises(InvalidInput, match="noise level"):
+    with pytest.raises(InvalidInput, match="the noise must be 0"):
         SimulatedTask(dataset, noise)
 
 

@@ -85,7 +85,7 @@ def test_a_changed_file_is_refused(url: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_large_file_is_not_copied_into_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ordinate.data.items.KEPT_IN_FILE", 100)
+    monkeypatch.setattr("ordinate.data.items.LARGEST_IN_MEMORY", 100)
     np.save(tmp_path / "features.npy", VALUES)
     (tmp_path / "items.csv").write_text("id\n" + "\n".join(IDS) + "\n")
     items, features = str(tmp_path / "items.csv"), str(tmp_path / "features.npy")

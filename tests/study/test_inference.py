@@ -64,9 +64,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> N
     for query in study.open_queries():
         expected = beliefs.pending(expected, int(query.left), int(query.right))
     found = belief_of(study)
-    for one, other in zip(
-        beliefs.difference(found, LEFT, RIGHT), beliefs.difference(expected, LEFT, RIGHT), strict=True
-    ):
+    for one, other in zip(found.differences(LEFT, RIGHT), expected.differences(LEFT, RIGHT), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
@@ -98,7 +96,7 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
         precision += np.outer(z, z) / (2 + np.exp(day[i] - day[j]) + np.exp(day[j] - day[i]))
     z = np.eye(20)[LEFT] - np.eye(20)[RIGHT]
     expected = np.einsum("pi,ij,pj->p", z, np.linalg.inv(precision), z)
-    np.testing.assert_allclose(beliefs.difference(found, LEFT, RIGHT)[1], expected, rtol=1e-9)
+    np.testing.assert_allclose(found.differences(LEFT, RIGHT)[1], expected, rtol=1e-9)
 
 
 def test_renewals_are_refits_and_come_by_the_schedule() -> None:

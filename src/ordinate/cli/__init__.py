@@ -1,11 +1,10 @@
-"""The commands: each parses, calls the library, and formats what comes back.
+"""The commands: each parses its arguments, calls the library, and formats the result.
 
-What is heavy is imported inside the commands, so that `ordinate --help` is quick.
+Heavy libraries are imported inside the commands, so that `ordinate --help` is quick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -28,14 +27,15 @@ from ordinate.cli import (
     simulate,
     status,
 )
-from ordinate.cli.options import ANSWER, CHANGE, RESULT, TRY, examples, help_text
+from ordinate.cli.options import ANSWER, CHANGE, RESULT, TRY, Command, add_command, examples
 
 app = typer.Typer(
     name="ordinate",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
-    # Whatever still comes out of a command is a bug, and its traceback is worth having as Python prints it.
+    context_settings={"help_option_names": ["-h", "--help"]},
+    # An exception that escapes a command is a bug: show Python's own traceback.
     pretty_exceptions_enable=False,
 )
 
@@ -59,14 +59,14 @@ def _version(wanted: bool) -> None:
 )
 def ordinate(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Order a collection of items by asking people which of two they prefer, with as few questions as possible."""
 
 
-def _add(panel: str, name: str, command: Callable[..., None], *lines: str) -> None:
-    app.command(name, help=help_text(command), rich_help_panel=panel, epilog=examples(*lines))(command)
+def _add(panel: str, name: str, command: Command, *lines: str) -> None:
+    add_command(app, name, command, *lines, panel=panel)
 
 
 _add(
@@ -77,6 +77,7 @@ _add(
     'ordinate create study.db --items photos.csv --feature-columns sharpness,contrast --question "Which is clearer?"',
     "ordinate create study.db --items essays.csv --embed auto --pca 0.9",
     "ordinate create study.db --items names.csv --id-column name",
+    "ordinate create study.db --items photos/ --convert",
 )
 _add(
     CHANGE,
@@ -176,6 +177,7 @@ _add(
     "export",
     exchange.export,
     "ordinate export study.db --out comparisons.csv",
+    "ordinate export study.db --full --out answers.csv",
 )
 _add(
     TRY,

@@ -1,4 +1,4 @@
-"""`ordinate algorithms`: what may stand after --algorithm."""
+"""`ordinate algorithms`: the names that --algorithm accepts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ordinate.cli.screen import console, print_json
 
 
 def algorithms(as_json: AsJson = False) -> None:
-    """List the algorithms by name, with a line on each."""
+    """List the algorithms, each with a one-line summary."""
     from ordinate.algorithms import ALGORITHMS
 
     if as_json:

@@ -12,7 +12,7 @@ from ordinate.cli import media
 from ordinate.cli.answering import item_contents
 from ordinate.cli.keys import END, LEFT, RIGHT, Keys, open_keys
 from ordinate.cli.options import Annotator, StudyFile, open_study
-from ordinate.cli.screen import console, count, error_in_words, percent, visible
+from ordinate.cli.screen import console, count, expected_error_in_words, percent, visible
 from ordinate.errors import AlreadyAnswered, NothingToUndo, PoolExhausted
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ OPEN = "o open images   "
 # Two texts side by side need about this many columns to read well.
 SIDE_BY_SIDE = 80
 PIPED_WIDTH = 80
-# The expected error is looked up after every answer while that takes less than this, in seconds; else now and then.
+# The expected error is computed after every answer if that takes less than QUICK seconds, otherwise after every tenth.
 QUICK = 0.2
-NOW_AND_THEN = 10
+EVERY_TENTH = 10
 
 
 def annotate(study: StudyFile, annotator: Annotator = None) -> None:
-    """Answer questions in this terminal, one key each; stop whenever you like.
+    """Answer questions in this terminal with one key each.
 
     Keys: left arrow or 1 for the left item, right arrow or 2 for the right one, t for a tie, s to skip, u to take
-    the last answer back, o to open the images (or links) again, q to stop. Each answer is stored at once.
+    back the last answer, o to open the images (or links) again, q to quit. Each answer is stored at once.
     """
     with open_study(study) as opened, open_keys() as keys, TemporaryDirectory(prefix="ordinate-") as scratch:
         _Session(opened, study, annotator, keys, Path(scratch)).run()
@@ -65,7 +65,7 @@ class _Session:
         self._told: list[Answer] = []
         self._notice = ""
         self._first_error = self._error = self._look_up_error()
-        # The first look-up also loads what the later ones need, so it says nothing about how long they take.
+        # The first one also loads what later ones need, so its time says nothing about theirs.
         self._lookup_seconds = 0.0
 
     def run(self) -> None:
@@ -79,12 +79,12 @@ class _Session:
                 break
         self._error = self._look_up_error()
         self._screen.print(
-            f"You gave {count(self._given, 'answer')}. Expected error {error_in_words(self._error)}.\n"
+            f"You gave {count(self._given, 'answer')}. Expected error {expected_error_in_words(self._error)}.\n"
             f"See the ordering: ordinate order {visible(quote(self._address))}"
         )
 
     def _put(self, query: Query) -> bool:
-        """Show a question and take keys until it is settled. False: the annotator wants to stop."""
+        """Show a question and read keys until it is answered. False: the annotator wants to stop."""
         if self._screen.is_terminal:
             self._screen.clear()
         self._show(query)
@@ -110,11 +110,11 @@ class _Session:
         try:
             self._study.tell(query.id, answer)
         except AlreadyAnswered:
-            self._notice = "Somebody settled that question meanwhile; here is the next."
+            self._notice = "That question was answered elsewhere. Here is the next one."
             return
         self._told.append(answer)
         self._notice = {"left": "← left", "right": "→ right", "tie": "= tie", "skip": "skipped"}[answer]
-        if self._lookup_seconds < QUICK or self._given % NOW_AND_THEN == 0:
+        if self._lookup_seconds < QUICK or self._given % EVERY_TENTH == 0:
             self._error = self._look_up_error()
 
     def _undo(self) -> bool:
@@ -123,9 +123,9 @@ class _Session:
         except NothingToUndo as error:
             self._screen.print(visible(str(error)))
             return False
-        # What is taken back may also be an answer of an earlier session.
+        # The answer may be from an earlier session; then there is none to remove.
         del self._told[-1:]
-        self._notice = "Taken back; here is that question again."
+        self._notice = "Answer taken back. Here is the question again."
         self._error = self._look_up_error()
         return True
 
@@ -171,14 +171,14 @@ class _Session:
             visible(value if kind in ("text", "link") else media.resolved(value, self._folder))
             for kind, value in shown.items()
         ]
-        # An id may give the answer away ("good-17"), so it is shown only where nothing else is.
+        # An id may give the answer away ("good-17"), so it is shown only if there is nothing else to show.
         return Panel(Text("\n".join(lines) if lines else visible(name), overflow="fold"), title=title, expand=True)
 
     def _legend(self, query: Query) -> str:
         return LEGEND.format(open=OPEN if self._places(query) else "")
 
     def _places(self, query: Query) -> list[str]:
-        """What a program outside the terminal can show of the two items."""
+        """The files and links of the two items that another program can show."""
         return [
             media.resolved(shown[kind], self._folder)
             for shown in (self._contents[query.left], self._contents[query.right])
@@ -192,9 +192,9 @@ class _Session:
     def _open(self, query: Query) -> None:
         places = self._places(query)
         if not places:
-            problem: str | None = "These items have no image, sound or link to open."
+            problem: str | None = "These items have no image, sound, video or link to open."
         elif not self._viewer:
-            problem = "There is no viewer beside this terminal; the places are:\n" + "\n".join(places)
+            problem = "This terminal cannot open a viewer. The files and links are:\n" + "\n".join(places)
         else:
             problem = media.open_outside(places, self._scratch)
         if problem is not None:

@@ -1,13 +1,12 @@
-"""`ordinate datasets`: the data sets of the paper, from the files as they are published to ordinate's tables."""
+"""`ordinate datasets`: read the data sets of the paper from their published files, and export them as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.options import AsJson, examples, help_text
+from ordinate.cli.options import AsJson, add_command, examples
 from ordinate.cli.screen import console, count, note, print_json, progress_bar, say
 from ordinate.errors import InvalidInput
 
@@ -26,20 +25,16 @@ app = typer.Typer(
         "ordinate datasets export imdb-wiki-sbs faces --out tables",
     ),
 )
-Name = Annotated[str, typer.Argument(metavar="NAME", help="One of the names that `ordinate datasets` lists.")]
-Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder that holds the published files.")]
-
-
-def _command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return lambda command: app.command(help=help_text(command), epilog=examples(*lines))(command)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of a data set, from `ordinate datasets`.")]
+Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="The folder of the published files.")]
 
 
 @app.callback()
 def datasets(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the data sets of the paper, and read them from a folder that you have."""
+    """List, check, export and download the data sets of the paper."""
     if context.invoked_subcommand is not None:
         if as_json:
-            raise InvalidInput(f"--json goes to the end: ordinate datasets {context.invoked_subcommand} ... --json")
+            raise InvalidInput(f"put --json at the end: ordinate datasets {context.invoked_subcommand} ... --json")
         return
     from ordinate.datasets import DATASETS
 
@@ -51,15 +46,14 @@ def datasets(context: typer.Context, as_json: AsJson = False) -> None:
         console().print(_row_table(row))
         say()
     say("What to type next:")
-    say("  ordinate datasets check NAME FOLDER                 read a folder, and say what was found")
-    say("  ordinate datasets export NAME FOLDER --out FOLDER   write it as tables that create and simulate read")
+    say("  ordinate datasets check NAME FOLDER                 read a folder and report what it contains")
+    say("  ordinate datasets export NAME FOLDER --out FOLDER   write tables that create and simulate read")
 
 
-@_command("ordinate datasets check x-ray-age x-rays", "ordinate datasets check wisc-ads APSRReplication --json")
 def check(name: Name, folder: Folder, as_json: AsJson = False) -> None:
-    """Read a data set from a folder, and say what was found.
+    """Read a data set from a folder and report what it contains.
 
-    A file or a column that is missing is an error that lists what is there and what should be.
+    If a file or a column is missing, the error lists what was found and what was expected.
     """
     from ordinate.datasets import dataset_source, read_dataset
 
@@ -77,22 +71,21 @@ def check(name: Name, folder: Folder, as_json: AsJson = False) -> None:
         say(f"The paper's experiment has {count(row.items, 'item')} and {answers}{': the same' if same else ''}.")
 
 
-@_command(
-    "ordinate datasets export wisc-ads APSRReplication --out ads",
-    "ordinate simulate recorded --items ads/items.csv --comparisons ads/comparisons.csv --algorithms guro-independent",
-)
 def export(
     name: Name,
     folder: Folder,
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FOLDER", help="Where to write: no file there is written over.")
+        str,
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="The folder to write to. Existing files are not overwritten."
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
     """Write a data set as items.csv and comparisons.csv.
 
-    `ordinate create` and `ordinate simulate recorded` read these tables. Images stay where they are; the new table says
-    where. A column truth, where the true order is known, is left aside by both commands.
+    `ordinate create` and `ordinate simulate recorded` read these tables. Images are not copied: the new table refers
+    to them. If the true order is known, it is in a column truth, which both commands ignore.
     """
     from ordinate.datasets import export_dataset, read_dataset
 
@@ -108,23 +101,21 @@ def export(
         say("Nobody compared these items, so there is no comparisons.csv.")
 
 
-@_command(
-    "ordinate datasets download imdb-wiki-sbs",
-    "ordinate datasets download imdb-wiki-sbs --folder faces",
-)
 def download(
     name: Name,
     folder: Annotated[
         str | None,
         typer.Option(
-            metavar="FOLDER", help="Where to; without it, a folder with the data set's name.", show_default=False
+            metavar="FOLDER",
+            help="The folder to download to. Default: a folder with the name of the data set.",
+            show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch the files of a data set, where its licence lets anyone do so.
+    """Download the files of a data set, if its licence allows it.
 
-    What arrives is compared with what was published, and never written over a file that is there.
+    Each file is compared with the SHA-256 of the published one. Existing files are not overwritten.
     """
     from ordinate.datasets import DATASETS, dataset_source
     from ordinate.datasets import download as fetch
@@ -133,8 +124,8 @@ def download(
     if not row.remote:
         offered = ", ".join(known for known, other in DATASETS.items() if other.remote)
         raise InvalidInput(
-            f"{name} cannot be fetched from here; get it yourself: {row.origin} (licence: {row.licence}). "
-            f"Offered are: {offered}"
+            f"{name} cannot be downloaded by this command; get it from {row.origin} (licence: {row.licence}). "
+            f"These can be downloaded: {offered}"
         )
     place = name if folder is None else folder
     if not as_json:
@@ -204,3 +195,26 @@ def _found_json(name: str, folder: str, dataset: Dataset) -> dict[str, Any]:
         "truth": dataset.truth is not None,
         "notes": list(dataset.notes),
     }
+
+
+add_command(
+    app,
+    "check",
+    check,
+    "ordinate datasets check x-ray-age x-rays",
+    "ordinate datasets check wisc-ads APSRReplication --json",
+)
+add_command(
+    app,
+    "export",
+    export,
+    "ordinate datasets export wisc-ads APSRReplication --out ads",
+    "ordinate simulate recorded --items ads/items.csv --comparisons ads/comparisons.csv --algorithms guro-independent",
+)
+add_command(
+    app,
+    "download",
+    download,
+    "ordinate datasets download imdb-wiki-sbs",
+    "ordinate datasets download imdb-wiki-sbs --folder faces",
+)

@@ -1,4 +1,4 @@
-"""`ordinate db`: bring studies of older versions up to date, and look after feature files outside them."""
+"""`ordinate db`: upgrade the files of older studies, and check feature files outside a study."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from ordinate.cli.options import StudyFile, examples, help_text, study_url
+from ordinate.cli.options import StudyFile, add_command, study_url
 from ordinate.cli.screen import say
 
-app = typer.Typer(help="Look after the files of studies.", no_args_is_help=True)
+app = typer.Typer(help="Maintain the files of studies.", no_args_is_help=True)
 
 
 def upgrade(
@@ -17,27 +17,29 @@ def upgrade(
         list[str], typer.Argument(metavar="STUDY.db...", help="The files of the studies.", show_default=False)
     ],
 ) -> None:
-    """Bring studies that an older version of ordinate wrote to the tables of this one.
+    """Upgrade the tables of studies that an older version of ordinate wrote.
 
-    Each file is changed in one transaction: afterwards it is upgraded, or just as it was. Nothing in its log changes.
+    Each file is changed in one transaction: either it is upgraded, or it stays as it was. Its log does not change.
     """
     from ordinate import storage
 
     for study in studies:
         before, after = storage.upgrade(study_url(study))
-        say(f"{study}: up to date already" if before == after else f"{study}: upgraded from tables {before} to {after}")
+        say(f"{study}: already up to date" if before == after else f"{study}: upgraded from tables {before} to {after}")
 
 
 def features(
     study: StudyFile,
     file: Annotated[
         str | None,
-        typer.Option("--file", metavar="FILE.npy", help="Where a feature file was moved to.", show_default=False),
+        typer.Option(
+            "--file", metavar="FILE.npy", help="The new place of a feature file that was moved.", show_default=False
+        ),
     ] = None,
 ) -> None:
-    """Check the feature files that a study did not copy, byte by byte; or say where one was moved to.
+    """Check the feature files that a study refers to, byte by byte, or tell it where one was moved.
 
-    A study keeps the path of a large feature file, and the SHA-256 of what is in it.
+    A study does not copy a large feature file: it keeps the path of the file and the SHA-256 of its contents.
     """
     from ordinate import storage
 
@@ -50,12 +52,14 @@ def features(
         matrix.check(thorough=True)
         say(f"{matrix.path}: unchanged, {matrix.shape[0]:,} x {matrix.shape[1]:,}")
     if not files:
-        say(f"{study} holds its features itself.")
+        say(f"{study} contains its features; it refers to no feature files.")
 
 
-app.command(
+add_command(
+    app,
     "features",
-    help=help_text(features),
-    epilog=examples("ordinate db features study.db", "ordinate db features study.db --file /data/embeddings.npy"),
-)(features)
-app.command("upgrade", help=help_text(upgrade), epilog=examples("ordinate db upgrade study.db"))(upgrade)
+    features,
+    "ordinate db features study.db",
+    "ordinate db features study.db --file /data/embeddings.npy",
+)
+add_command(app, "upgrade", upgrade, "ordinate db upgrade study.db")

@@ -1,4 +1,4 @@
-"""`ordinate demo`: the whole thing in under a minute, on photographs that it makes itself."""
+"""`ordinate demo`: a study from items to ordering in under a minute, on generated photographs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,19 @@ if TYPE_CHECKING:
 
 DESCRIPTIONS = {
     "guro-hybrid": "pairs chosen by ordinate",
-    "uniform-hybrid": "pairs at random, same model",
-    "uniform-independent": "pairs at random, nothing known about the photos",
+    "uniform-hybrid": "random pairs, same model",
+    "uniform-independent": "random pairs, no features",
 }
 
 
 def demo(
-    folder: Annotated[
-        str, typer.Option(metavar="FOLDER", help="Where to leave the results: a new folder.")
-    ] = "ordinate-demo",
-    seed: Annotated[int, typer.Option(min=0, help="Another seed makes other photos and other answers.")] = 0,
+    folder: Annotated[str, typer.Option(metavar="FOLDER", help="A new folder for the results.")] = "ordinate-demo",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the photos and the answers.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Order 100 versions of one photograph, and see how few questions that takes.
+    """Order 100 versions of one photograph, and show how few questions that takes.
 
-    The people who answer are simulated, and err as people do. It takes under a minute and needs no network.
+    The answers are simulated, with errors as people make them. It takes under a minute and needs no network.
     """
     from ordinate.simulation.demo import run_demo
 
@@ -39,30 +37,31 @@ def demo(
         summary = run_demo(
             folder, seed=seed, progress=lambda made, total: bar.update(shown, completed=made, total=total)
         )
+    report(summary, as_json)
+
+
+def report(summary: DemoSummary, as_json: bool) -> None:
+    """Print what happened, and what to type next."""
     if as_json:
         print_json(asdict(summary))
-    else:
-        _tell(summary)
-
-
-def _tell(summary: DemoSummary) -> None:
+        return
     folder = summary.folder
     say("What happened")
     say(f"  There are {summary.photos} versions of one photo, each more or less blurred, noisy and compressed.")
     say(f'  Simulated people were asked "Which photo is clearer?" {summary.answers:,} times.')
-    say(f"  They were wrong {summary.wrong_answers:,} times, mostly where two photos are much alike.")
-    say(f"  Even so the study now has {percent(1 - summary.study_error)} of all pairs of photos in the right order,")
-    say(f"  and it says so itself: it expects {percent(1 - summary.expected_error)}.")
+    say(f"  They were wrong {summary.wrong_answers:,} times, mostly on pairs of similar photos.")
+    say(f"  The study still has {percent(1 - summary.study_error)} of all pairs of photos in the right order;")
+    say(f"  its own estimate is {percent(1 - summary.expected_error)}.")
     say()
-    say(f"How many questions it takes until only {percent(summary.target_error)} of the pairs stand in the wrong order")
-    say("(what random pairs reach with all their questions, by the same model;")
-    say(f"the mean of {summary.seeds} repetitions of up to {summary.budget:,} questions each)")
+    say(f"Questions needed until only {percent(summary.target_error)} of the pairs are in the wrong order")
+    say("(the error of random pairs with the same model at the end;")
+    say(f"mean of {summary.seeds} runs of up to {summary.budget:,} questions each)")
     _show_questions(summary)
     say()
-    say(f"What is in the folder {folder}")
+    say(f"Files in the folder {folder}")
     for name, what in (
-        (summary.contact_sheet.name, "the photos in the order that was learned: look at this first"),
-        (summary.plot.name, "error against number of questions, for each way of asking"),
+        (summary.contact_sheet.name, "the photos in the learned order: look at this first"),
+        (summary.plot.name, "error by number of questions, for each way of asking"),
         (summary.ordering.name, "the ordering as a table"),
         (summary.study.name, "the study: questions and answers"),
         (f"{summary.items.name}, photos", "what the study was made from"),
@@ -74,8 +73,8 @@ def _tell(summary: DemoSummary) -> None:
     say(f"  ordinate annotate {quote(str(summary.study))}    answer some questions yourself")
     say(f"  ordinate order {quote(str(summary.study))}       see the ordering")
     say()
-    say("To order items of your own, list them in a table items.csv: a column id, a column text or image, and, better,")
-    say("columns of numbers that describe them (or a matrix of embeddings, --features features.npy)")
+    say("To order your own items, list them in a table items.csv with a column id, a column text or image, and, if")
+    say("possible, columns of numbers that describe them (or give a matrix of embeddings: --features features.npy)")
     say("  ordinate create study.db --items items.csv --feature-columns length,brightness")
     say("  ordinate annotate study.db")
     say("  ordinate order study.db --out ordering.csv")

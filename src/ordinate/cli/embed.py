@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.options import AsJson, Backend, IdColumn, ItemsFile, PrincipalComponents, Scheduler, cluster_of
+from ordinate.cli.options import AsJson, ClusterOptions, IdColumn, ItemsFile, PrincipalComponents
 from ordinate.cli.screen import count, print_json, progress_bar, say
 from ordinate.errors import naming
 
@@ -29,45 +28,48 @@ def embed(
             "--out",
             "-o",
             metavar="FILE",
-            help=".npz: ids, features and recipe, for `ordinate create`. .npy: the matrix alone, and a list of ids.",
+            help="Write a .npz file (ids, features and recipe, for `ordinate create`) or a .npy file (the matrix "
+            "alone, with a list of ids beside it).",
             show_default=False,
         ),
     ],
+    *,
     encoder: Annotated[
-        str, typer.Option(metavar="NAME", help="See `ordinate encoders`; auto: the one for texts, or for images.")
+        str,
+        typer.Option(metavar="NAME", help="An encoder from `ordinate encoders`; auto chooses one for texts or images."),
     ] = AUTO,
     pca: PrincipalComponents = None,
     id_column: IdColumn = "id",
-    batch: Annotated[int, typer.Option(min=1, help="How many items go through the network at once.")] = 32,
+    batch: Annotated[int, typer.Option(min=1, help="Number of items that the network encodes at once.")] = 32,
     device: Annotated[
         str | None,
         typer.Option(
-            metavar="DEVICE", help="cpu, cuda or mps; without it, the fastest that is here.", show_default=False
+            metavar="DEVICE", help="cpu, cuda or mps. Default: the fastest one available.", show_default=False
         ),
     ] = None,
     cache: Annotated[
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where computed vectors are kept; without it, ORDINATE_CACHE or the user's cache folder.",
+            help="The folder that keeps computed vectors. Default: $ORDINATE_CACHE, or the user's cache folder.",
             show_default=False,
         ),
     ] = None,
-    backend: Backend = "processes",
-    scheduler: Scheduler = None,
+    where: ClusterOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Make features from the texts or images of a table, by a pre-trained network.
+    """Compute features from the texts or images of a table with a pre-trained network.
 
-    Vectors are kept by content, so a run that was interrupted goes on where it stopped, and nothing is computed twice.
+    Computed vectors are kept in a cache. Nothing is computed twice, and an interrupted run continues where it stopped.
     """
     from ordinate.data.items import Items
     from ordinate.embedding import require_suffix, write_embedding
 
     require_suffix(out)
     table = Items.read(items, id_column=id_column)
-    cluster = cluster_of(backend, scheduler)
-    made, recipe = embedded(table, items, encoder, pca, batch=batch, device=device, cache=cache, cluster=cluster)
+    made, recipe = embedded(
+        table, items, encoder, pca, batch=batch, device=device, cache=cache, cluster=where.cluster()
+    )
     files = [str(path) for path in write_embedding(out, made, recipe)]
     columns = made.features.shape[1]
     if as_json:
@@ -87,7 +89,7 @@ def embed(
 
 
 def encoders(as_json: AsJson = False) -> None:
-    """List the networks that features can come from, and what installs them."""
+    """List the networks that can compute features, and how to install them."""
     from ordinate.embedding import DEFAULTS, FAMILIES
 
     rows = [
@@ -109,24 +111,26 @@ def encoders(as_json: AsJson = False) -> None:
         say(f"    {row['summary']}")
         say(f"    needs: {row['install']}")
     say()
-    say("@untrained behind a name stands for the same network with random weights, @untrained=7 for those of seed 7.")
+    say("Add @untrained to a name for the same network with random weights, or @untrained=7 for the weights of seed 7.")
 
 
 def embedded(table: Items, items_file: str, encoder: str, pca: float | None, **options: Any) -> tuple[Items, Recipe]:
-    """The items of a table with features by an encoder, and the recipe."""
+    """The items of a table with features from an encoder, and the recipe."""
+    from ordinate.data.items import content_folder
     from ordinate.embedding import embed as make
 
     with naming(items_file), _progress("embedding") as progress:
         name = None if encoder == AUTO else encoder
-        return make(table, name, pca=pca, folder=Path(items_file).parent, progress=progress, **options)
+        return make(table, name, pca=pca, folder=content_folder(items_file), progress=progress, **options)
 
 
 def embedded_like(recipe: Recipe, table: Items, items_file: str) -> Items:
-    """The items of a table with features by the recipe of a study."""
+    """The items of a table with features that follow the recipe of a study."""
+    from ordinate.data.items import content_folder
     from ordinate.embedding import embed_like
 
     with naming(items_file), _progress("embedding") as progress:
-        return embed_like(recipe, table, folder=Path(items_file).parent, progress=progress)
+        return embed_like(recipe, table, folder=content_folder(items_file), progress=progress)
 
 
 @contextmanager

@@ -12,8 +12,8 @@ LEFT, RIGHT = "<left>", "<right>"
 END = ""
 # A terminal sends an arrow as an escape sequence, with `[` or, in application mode, `O`.
 ARROWS = {"\x1b[D": LEFT, "\x1b[C": RIGHT, "\x1bOD": LEFT, "\x1bOC": RIGHT}
-# How long the rest of a sequence may lag behind its escape character (over a slow connection), in seconds.
-PATIENCE = 0.1
+# How long the rest of a sequence may arrive after its escape character (on a slow connection), in seconds.
+SEQUENCE_TIMEOUT = 0.1
 
 
 class Keys(Protocol):
@@ -23,7 +23,7 @@ class Keys(Protocol):
 
 @contextmanager
 def open_keys() -> Iterator[Keys]:
-    """The keys of this process; the terminal is put back as it was afterwards, whatever happens."""
+    """The keys of this process. Restores the state of the terminal afterwards."""
     if not sys.stdin.isatty():
         yield _PipedKeys()
     elif sys.platform == "win32":
@@ -70,7 +70,7 @@ class _TerminalKeys:
         import select
 
         read = b"\x1b"
-        while select.select([self._terminal], [], [], PATIENCE)[0]:
+        while select.select([self._terminal], [], [], SEQUENCE_TIMEOUT)[0]:
             byte = self._byte()
             read += byte
             # `ESC [` or `ESC O`, then parameters, then one final character from @ to ~.

@@ -1,10 +1,12 @@
-"""What several commands share: their options, the panels of `--help`, and how a study is found."""
+"""What several commands share: their options, the panels of `--help`, and how a study is opened."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -21,56 +23,31 @@ ANSWER = "Ask and answer"
 RESULT = "See the result"
 TRY = "Try it out"
 
+Command = Callable[..., None]
+
 StudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The file of the study.", show_default=False)]
-StudyOrServer = Annotated[
-    str | None,
-    typer.Argument(metavar="STUDY.db", help="The file of the study, unless --server names one.", show_default=False),
-]
-Server = Annotated[
-    str | None,
-    typer.Option("--server", metavar="LINK", help="A link that `ordinate serve` printed, instead of a file."),
+StudyFileOrLink = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY.db|LINK",
+        help="The file of the study, or a link that `ordinate serve` printed.",
+        show_default=False,
+    ),
 ]
 Annotator = Annotated[
     str | None,
-    typer.Option("--annotator", "-a", metavar="NAME", help="Who answers; leave it out if only one person does."),
+    typer.Option("--annotator", "-a", metavar="NAME", help="Who answers. Leave it out if only one person does."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on standard output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 ItemsFile = Annotated[
     str,
     typer.Option(
         "--items",
-        metavar="FILE",
-        help="Table of items: .csv, .tsv, .json, .jsonl or .parquet, with a column of ids and optional columns "
-        "group, text, image, audio, link. Paths in it start at its own folder.",
+        metavar="FILE|FOLDER",
+        help="Table of items: .csv, .tsv, .json, .jsonl or .parquet. It has a column of ids, and may have the columns "
+        "group, text, image, audio, video and link. Relative paths start at the folder of the table. Or a folder: each "
+        "file in it is an item.",
         show_default=False,
-    ),
-]
-FeaturesFile = Annotated[
-    str | None,
-    typer.Option(
-        "--features",
-        metavar="FILE",
-        help="Features as a .npy matrix, one row per item; or a .npz file of `ordinate embed`.",
-        show_default=False,
-    ),
-]
-FeatureColumns = Annotated[
-    str | None,
-    typer.Option(
-        "--feature-columns", metavar="NAMES", help="Features as columns of the table: a,b,c.", show_default=False
-    ),
-]
-Processes = Annotated[
-    int, typer.Option("--jobs", min=1, help="How many processes share the work; the rows are the same.")
-]
-Backend = Annotated[
-    str,
-    typer.Option(metavar="processes|dask", help="Who does the work: processes here, or the workers of a Dask cluster."),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS", help="With --backend dask: where its scheduler listens, tcp://HOST:8786.", show_default=False
     ),
 ]
 PrincipalComponents = Annotated[
@@ -79,11 +56,116 @@ PrincipalComponents = Annotated[
         "--pca",
         metavar="SHARE|NUMBER",
         min=0,
-        help="Keep the principal components that hold this share of the variance (0.9), or that many of them (35).",
+        help="Keep the principal components that explain this share of the variance (0.9), or this many (35).",
         show_default=False,
     ),
 ]
-IdColumn = Annotated[str, typer.Option("--id-column", metavar="NAME", help="The column that holds the ids.")]
+IdColumn = Annotated[str, typer.Option("--id-column", metavar="NAME", help="The column of ids.")]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How to read items from a table: their ids and their features."""
+
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Features: a .npy matrix with one row per item, or a .npz file from `ordinate embed`.",
+            show_default=False,
+        ),
+    ] = None
+    feature_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Columns of the table to use as features: length,brightness.", show_default=False
+        ),
+    ] = None
+    id_column: IdColumn = "id"
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Where the work runs: on this machine, or on a Dask cluster."""
+
+    backend: Annotated[
+        Literal["processes", "dask"],
+        typer.Option(help="Run in processes on this machine, or on the workers of a Dask cluster."),
+    ] = "processes"
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The address of the Dask scheduler, with --backend dask: tcp://HOST:8786.",
+            show_default=False,
+        ),
+    ] = None
+
+    def cluster(self) -> Cluster | None:
+        """The cluster, if one is named."""
+        if (self.backend == "dask") != (self.scheduler is not None):
+            raise InvalidInput("--backend dask and --scheduler ADDRESS go together; give both, or neither")
+        if self.scheduler is None:
+            return None
+        from ordinate.cluster import Cluster
+
+        return Cluster(self.scheduler)
+
+
+@dataclass(frozen=True)
+class WorkerOptions(ClusterOptions):
+    """Who does the work: several processes, or the workers of a cluster."""
+
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Number of processes that share the work. It does not change the result.")
+    ] = 1
+
+    def workers(self) -> Jobs:
+        cluster = self.cluster()
+        if cluster is not None and self.jobs != 1:
+            raise InvalidInput("--jobs is the number of processes on this machine; leave it out with --backend dask")
+        return cluster or self.jobs
+
+
+def add_command(app: typer.Typer, name: str, command: Command, *lines: str, panel: str | None = None) -> None:
+    """Add a function as a command: its docstring is the help, `lines` are the examples below it."""
+    add = app.command(name, help=_help_text(command), epilog=examples(*lines), rich_help_panel=panel)
+    add(_with_flat_options(command))
+
+
+def _with_flat_options(command: Command) -> Command:
+    """The command with the fields of its dataclass parameters as parameters of its own.
+
+    Typer makes an option of every parameter and knows no groups; the command takes each group as one object.
+    """
+    flat: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            flat.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group
+        types = get_type_hints(group, include_extras=True)
+        for field in fields(group):
+            default = inspect.Parameter.empty if field.default is MISSING else field.default
+            flat.append(
+                inspect.Parameter(
+                    field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[field.name]
+                )
+            )
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        made = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **made)
+
+    called.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # read by inspect, unknown to mypy
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return called
 
 
 def examples(*lines: str, title: str = "Examples") -> str:
@@ -91,57 +173,36 @@ def examples(*lines: str, title: str = "Examples") -> str:
     return "\n\n".join([f"[bold]{title}[/bold]", *(f"[cyan]{line}[/cyan]" for line in lines)])
 
 
-def help_text(command: Callable[..., None]) -> str:
-    """The command's docstring, each paragraph on one line: the screen then wraps it to its own width."""
+def _help_text(command: Command) -> str:
+    """The command's docstring with each paragraph on one line, so that the terminal wraps it to its own width."""
     paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def study_url(address: str) -> str:
-    """The URL of a study given as a file; a URL stays what it is."""
+    """The URL of a study that is given as a file; a URL is returned as it is."""
     return address if "://" in address else f"sqlite:///{address}"
 
 
-def one_of(study: str | None, server: str | None) -> str:
-    """The address of the study, or the link, whichever was given."""
-    if (study is None) == (server is None):
-        raise typer.BadParameter("name the file of a study, STUDY.db, or else a link with --server")
-    return study or server or ""
+def is_link(address: str) -> bool:
+    """Whether the address is a link to a server rather than a file."""
+    return address.startswith(("http://", "https://"))
 
 
 def open_client(link: str) -> Client:
     try:
         from ordinate.client import Client
     except ModuleNotFoundError as error:
-        raise MissingExtra("httpx", "app", "--server") from error
+        raise MissingExtra("httpx", "app", "a study on a server") from error
     return Client(link)
 
 
 def open_study(address: str) -> Study:
     from ordinate.study.study import Study
 
+    if is_link(address):
+        raise InvalidInput("this command needs the file of a study; only ask, tell and order take a link")
     return Study.open(study_url(address))
-
-
-def cluster_of(backend: str, scheduler: str | None) -> Cluster | None:
-    """The cluster that --backend and --scheduler name, if they name one."""
-    if backend not in ("processes", "dask"):
-        raise InvalidInput(f"--backend is processes or dask; got {backend!r}")
-    if (backend == "dask") != (scheduler is not None):
-        raise InvalidInput("--backend dask and --scheduler ADDRESS go together; give both, or neither")
-    if scheduler is None:
-        return None
-    from ordinate.cluster import Cluster
-
-    return Cluster(scheduler)
-
-
-def workers(processes: int, backend: str, scheduler: str | None) -> Jobs:
-    """Who does the work, from the options --jobs, --backend and --scheduler."""
-    cluster = cluster_of(backend, scheduler)
-    if cluster is not None and processes != 1:
-        raise InvalidInput("--jobs counts processes here; on a cluster its workers count, so leave --jobs out")
-    return cluster or processes
 
 
 def split_names(given: str | None) -> list[str]:

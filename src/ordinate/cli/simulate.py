@@ -1,31 +1,26 @@
-"""`ordinate simulate`: try algorithms on answers that people once gave, or on a synthetic task."""
+"""`ordinate simulate`: try algorithms on answers that people gave, or on a synthetic task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ordinate.cli.options import (
-    Backend,
-    FeatureColumns,
-    FeaturesFile,
-    IdColumn,
     ItemsFile,
-    Processes,
-    Scheduler,
+    PrincipalComponents,
+    TableOptions,
+    WorkerOptions,
+    add_command,
     examples,
-    help_text,
     split_names,
-    workers,
 )
 from ordinate.cli.screen import console, count, print_json, progress_bar, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from ordinate.simulation.parallel import Jobs
     from ordinate.simulation.tasks import Task
 
 app = typer.Typer(
@@ -38,98 +33,94 @@ app = typer.Typer(
     ),
 )
 Algorithms = Annotated[
-    str, typer.Option("--algorithms", metavar="NAMES", help="Names from `ordinate algorithms`: a,b,c.")
+    str, typer.Option("--algorithms", metavar="NAMES", help="Algorithms to compare, from `ordinate algorithms`: a,b,c.")
 ]
-Budget = Annotated[int, typer.Option(min=1, help="Comparisons in each run.")]
-Every = Annotated[int, typer.Option(min=1, help="Measure the error each time after this many comparisons.")]
-Seeds = Annotated[int, typer.Option(min=1, help="How many times each algorithm runs: seeds 0, 1, ...")]
-Out = Annotated[
-    str | None,
-    typer.Option(
-        "--out", "-o", metavar="FILE", help="Write the rows: .parquet, .csv, .tsv, .json or .jsonl.", show_default=False
-    ),
-]
-Plot = Annotated[
-    str | None,
-    typer.Option("--plot", metavar="FILE", help="Write a plot of the error: .png, .svg or .pdf.", show_default=False),
-]
-RefitEvery = Annotated[
-    int | None,
-    typer.Option(min=1, help="Answers between two fits; without it, as a study does it.", show_default=False),
-]
-Candidates = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="Look at so many random pairs for each question; without it, at all of them.", show_default=False
-    ),
-]
-Scaling = Annotated[str, typer.Option(help="auto, or none to take the features as they are.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the rows as JSON, and nothing else, on standard output.")]
 
 
-def _command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return lambda command: app.command(help=help_text(command), epilog=examples(*lines))(command)
+@dataclass(frozen=True)
+class RunOptions:
+    """How long the runs are, how many there are, and how each study is set up."""
+
+    budget: Annotated[int, typer.Option(min=1, help="Number of comparisons in each run.")] = 1000
+    every: Annotated[int, typer.Option(min=1, help="Measure the error each time after this many comparisons.")] = 100
+    seeds: Annotated[int, typer.Option(min=1, help="Number of runs of each algorithm, with seeds 0, 1, ...")] = 10
+    refit_every: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Number of answers between two fits. Default: the study's refit schedule.", show_default=False
+        ),
+    ] = None
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of random pairs to choose from at each question. Default: all pairs.",
+            show_default=False,
+        ),
+    ] = None
+    scaling: Annotated[Literal["auto", "none"], typer.Option(help="Scale the features, or use them as they are.")] = (
+        "auto"
+    )
 
 
-@_command(
-    "ordinate simulate recorded --items items.csv --comparisons comparisons.csv --features features.npy --pca 0.9 "
-    "--algorithms guro-hybrid,uniform-contextual --budget 3000 --every 100 --seeds 10 --jobs 2 --out rows.parquet",
-    "ordinate simulate recorded --items items.csv --comparisons comparisons.csv --holdout pairs --plot error.png",
-)
+@dataclass(frozen=True)
+class OutputOptions:
+    """What to write and print."""
+
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write the rows to .parquet, .csv, .tsv, .json or .jsonl.",
+            show_default=False,
+        ),
+    ] = None
+    plot: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write a plot of the error to .png, .svg or .pdf.", show_default=False),
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print only the rows, as JSON, on standard output.")] = False
+
+
 def recorded(
     items: ItemsFile,
     comparisons: Annotated[
         str,
         typer.Option(
             metavar="FILE",
-            help="Table of answers: left, right, winner and, where known, annotator.",
+            help="Table of answers with the columns left, right, winner and, if known, annotator.",
             show_default=False,
         ),
     ],
-    features: FeaturesFile = None,
-    feature_columns: FeatureColumns = None,
-    id_column: IdColumn = "id",
-    pca: Annotated[
-        float | None,
-        typer.Option(
-            help="Reduce the features to their principal components: a share of the variance such as 0.9, or a number "
-            "of components.",
-            show_default=False,
-        ),
-    ] = None,
+    *,
+    table: TableOptions,
+    pca: PrincipalComponents = None,
     algorithms: Algorithms = "guro-hybrid,uniform-hybrid",
-    budget: Budget = 1000,
-    every: Every = 100,
-    seeds: Seeds = 10,
-    jobs: Processes = 1,
-    backend: Backend = "processes",
-    scheduler: Scheduler = None,
+    runs: RunOptions,
     holdout: Annotated[
-        str, typer.Option(help="Measure the error on answers held out, or on all answers of pairs held out.")
+        Literal["answers", "pairs"],
+        typer.Option(help="Hold out single answers, or all answers about some of the pairs."),
     ] = "answers",
-    share: Annotated[float, typer.Option(help="The share that is held out.")] = 0.1,
-    refit_every: RefitEvery = None,
-    candidates: Candidates = None,
-    scaling: Scaling = "auto",
-    out: Out = None,
-    plot: Plot = None,
-    as_json: AsJson = False,
+    share: Annotated[float, typer.Option(help="The share to hold out.")] = 0.1,
+    workers: WorkerOptions,
+    output: OutputOptions,
 ) -> None:
-    """Let algorithms choose among answers that people once gave.
+    """Let algorithms choose among answers that people gave.
 
-    The error is the share of held-out answers that the learned ordering gets wrong. Where several people answered a
-    pair, hold out whole pairs: --holdout pairs.
+    The error is the share of held-out answers that the learned ordering predicts wrong. If several people answered the
+    same pair, hold out whole pairs: --holdout pairs.
     """
     from ordinate.datasets import read_recorded
     from ordinate.simulation.tasks import RecordedTask
 
-    _one_of("--holdout", holdout, ("answers", "pairs"))
     dataset = read_recorded(
         items,
         comparisons,
-        features=features,
-        feature_columns=split_names(feature_columns),
-        id_column=id_column,
+        features=table.features,
+        feature_columns=split_names(table.feature_columns),
+        id_column=table.id_column,
         pca=pca,
     )
     sizes = dataset.describe()
@@ -139,58 +130,35 @@ def recorded(
         f"{count(sizes['answers'], 'answer')} on {count(sizes['pairs'], 'pair')}; "
         f"{100 * share:g} % of the {holdout} held out"
     )
-    _run(
-        RecordedTask(dataset, share=share, by=holdout),  # type: ignore[arg-type]  # checked above
-        described,
-        "held-out error",
-        algorithms,
-        (budget, every, seeds),
-        workers(jobs, backend, scheduler),
-        {"refit_every": refit_every, "candidates": candidates, "scaling": scaling},
-        out,
-        plot,
-        as_json,
-    )
+    task = RecordedTask(dataset, share=share, by=holdout)
+    _run(task, described, "held-out error", split_names(algorithms), runs, workers, output)
 
 
-@_command(
-    "ordinate simulate synthetic --n 100 --d 10 --noise 0.5 --budget 2000 --seeds 20 --jobs 2 --plot error.png",
-    "ordinate simulate synthetic --seeds 200 --backend dask --scheduler tcp://10.0.0.5:8786",
-    "ordinate simulate synthetic --task task.npz --scaling none --refit-every 1 --algorithms guro-contextual",
-)
 def synthetic(
-    n: Annotated[int, typer.Option("--n", min=2, help="Items.")] = 100,
-    d: Annotated[int, typer.Option("--d", min=1, help="Features of each.")] = 10,
+    *,
+    n: Annotated[int, typer.Option("--n", min=2, help="Number of items.")] = 100,
+    d: Annotated[int, typer.Option("--d", min=1, help="Number of features of each item.")] = 10,
     noise: Annotated[
-        float, typer.Option(min=0, help="How reliable the answers are: 0 is coin flips, large is without error.")
+        float, typer.Option(min=0, help="Reliability of the answers: 0 means coin flips, a large value no errors.")
     ] = 0.5,
     task: Annotated[
         str | None,
         typer.Option(
             metavar="FILE.npz",
-            help="Take features (n, d) and theta (d,) from this .npz file instead of drawing them.",
+            help="Read the features (n, d) and theta (d,) from this .npz file instead of drawing them.",
             show_default=False,
         ),
     ] = None,
-    task_seed: Annotated[int, typer.Option(min=0, help="Seed of the drawn features and theta.")] = 0,
+    task_seed: Annotated[int, typer.Option(min=0, help="Seed for drawing the features and theta.")] = 0,
     algorithms: Algorithms = "guro-contextual,uniform-contextual",
-    budget: Budget = 1000,
-    every: Every = 100,
-    seeds: Seeds = 10,
-    jobs: Processes = 1,
-    backend: Backend = "processes",
-    scheduler: Scheduler = None,
-    refit_every: RefitEvery = None,
-    candidates: Candidates = None,
-    scaling: Scaling = "auto",
-    out: Out = None,
-    plot: Plot = None,
-    as_json: AsJson = False,
+    runs: RunOptions,
+    workers: WorkerOptions,
+    output: OutputOptions,
 ) -> None:
     """Let algorithms order items whose scores are a linear function of their features.
 
     Answers are drawn: left wins with probability 1 / (1 + exp(-noise * difference)). The error is the share of
-    pairs that stand in the wrong order.
+    pairs that are in the wrong order.
     """
     import numpy as np
 
@@ -200,77 +168,65 @@ def synthetic(
     dataset = draw_synthetic(n, d, np.random.default_rng(task_seed)) if task is None else read_synthetic(task)
     sizes = dataset.describe()
     described = f"{count(sizes['items'], 'item')}, {count(sizes['features'], 'feature column')}, noise {noise:g}"
-    _run(
-        SimulatedTask(dataset, noise=noise),
-        described,
-        "ordering error",
-        algorithms,
-        (budget, every, seeds),
-        workers(jobs, backend, scheduler),
-        {"refit_every": refit_every, "candidates": candidates, "scaling": scaling},
-        out,
-        plot,
-        as_json,
-    )
+    simulated = SimulatedTask(dataset, noise=noise)
+    _run(simulated, described, "ordering error", split_names(algorithms), runs, workers, output)
 
 
 def _run(
     task: Task,
     described: str,
     measure: str,
-    algorithms: str,
-    sizes: tuple[int, int, int],
-    jobs: Jobs,
-    options: dict[str, Any],
-    out: str | None,
-    plot: str | None,
-    as_json: bool,
+    algorithms: list[str],
+    runs: RunOptions,
+    workers: WorkerOptions,
+    output: OutputOptions,
 ) -> None:
-    """Simulate, show the summary, leave the files."""
+    """Simulate, write the files, and print a summary or the rows."""
     from ordinate.data.formats import write_columns
-    from ordinate.simulation.plot import SUFFIXES, plot_error
+    from ordinate.simulation.plot import plot_error
     from ordinate.simulation.run import simulate
     from ordinate.simulation.summary import error_table
 
-    budget, every, seeds = sizes
-    _one_of("--scaling", options["scaling"], ("auto", "none"))
-    for path in (out, plot):
-        # A run takes long; a name that cannot be written is refused before it.
-        if path is not None and not Path(path).parent.is_dir():
-            raise InvalidInput(f"there is no folder {Path(path).parent} to write {Path(path).name} to; make it first")
-    if out is not None:
-        _require_format(out)
-    if plot is not None and Path(plot).suffix.lower() not in SUFFIXES:
-        raise InvalidInput(f"a plot is written to {', '.join(SUFFIXES)}; got {plot}")
+    _require_writable(output)
     with progress_bar() as bar:
         shown = bar.add_task("Comparisons", total=None)
         rows = simulate(
             task,
-            split_names(algorithms),
-            range(seeds),
-            budget,
-            every,
-            jobs=jobs,
+            algorithms,
+            range(runs.seeds),
+            runs.budget,
+            runs.every,
+            jobs=workers.workers(),
             progress=lambda made, total: bar.update(shown, completed=made, total=total),
-            **options,
+            refit_every=runs.refit_every,
+            candidates=runs.candidates,
+            scaling=runs.scaling,
         )
-    if out is not None:
-        write_columns(out, rows)
-    if plot is not None:
-        plot_error(rows, plot, ylabel=measure.capitalize())
-    if as_json:
+    if output.out is not None:
+        write_columns(output.out, rows)
+    if output.plot is not None:
+        plot_error(rows, output.plot, ylabel=measure.capitalize())
+    if output.as_json:
         print_json([dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)])
         return
     say(described)
-    _show(error_table(rows), measure, seeds)
-    for path in (out, plot):
+    _show(error_table(rows), measure, runs.seeds)
+    for path in (output.out, output.plot):
         if path is not None:
             say(f"Wrote {path}.")
 
 
-def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidInput(f"{option} is {' or '.join(allowed)}; got {value!r}")
+def _require_writable(output: OutputOptions) -> None:
+    """Refuse files that could not be written: before the runs, which take long."""
+    from ordinate.simulation.plot import SUFFIXES
+
+    for path in (output.out, output.plot):
+        if path is not None and not Path(path).parent.is_dir():
+            raise InvalidInput(f"there is no folder {Path(path).parent} to write {Path(path).name} to; make it first")
+    if output.out is not None:
+        _require_format(output.out)
+    if output.plot is not None and Path(output.plot).suffix.lower() not in SUFFIXES:
+        raise InvalidInput(f"a plot is a {', '.join(SUFFIXES)} file; got {output.plot}")
 
 
 def _require_format(path: str) -> None:
@@ -289,7 +245,8 @@ def _show(table: dict[str, list[str]], measure: str, seeds: int) -> None:
     from rich.table import Table
 
     runs = count(seeds, "run")
-    shown = Table(title=f"{measure.capitalize()} after so many comparisons: mean of {runs}", title_justify="left")
+    title = f"{measure.capitalize()} by number of comparisons, mean of {runs}"
+    shown = Table(title=title, title_justify="left")
     for name in table:
         shown.add_column(name, justify="left" if name == "algorithm" else "right", no_wrap=True)
     for row in zip(*table.values(), strict=True):
@@ -297,3 +254,21 @@ def _show(table: dict[str, list[str]], measure: str, seeds: int) -> None:
     console().print(shown)
     if seeds > 1:
         say("± is one standard error of the mean.")
+
+
+add_command(
+    app,
+    "recorded",
+    recorded,
+    "ordinate simulate recorded --items items.csv --comparisons comparisons.csv --features features.npy --pca 0.9 "
+    "--algorithms guro-hybrid,uniform-contextual --budget 3000 --every 100 --seeds 10 --jobs 2 --out rows.parquet",
+    "ordinate simulate recorded --items items.csv --comparisons comparisons.csv --holdout pairs --plot error.png",
+)
+add_command(
+    app,
+    "synthetic",
+    synthetic,
+    "ordinate simulate synthetic --n 100 --d 10 --noise 0.5 --budget 2000 --seeds 20 --jobs 2 --plot error.png",
+    "ordinate simulate synthetic --seeds 200 --backend dask --scheduler tcp://10.0.0.5:8786",
+    "ordinate simulate synthetic --task task.npz --scaling none --refit-every 1 --algorithms guro-contextual",
+)

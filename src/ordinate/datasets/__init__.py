@@ -1,4 +1,4 @@
-"""Data sets to try the algorithms on, one file each: `DATASETS` maps a name to what makes or reads it."""
+"""Data sets to try the algorithms on, one file each: `DATASETS` maps a name to the source of the data set."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ DATASETS: dict[str, Source] = {
     ),
     "recorded": Source(
         recorded.read_recorded_folder,
-        "Answers that you have: any items with comparisons that people made.",
+        "Your own data: any items with comparisons that people made.",
         "your own tables",
         "yours",
         expects=recorded.EXPECTS,
     ),
     "synthetic": Source(
         draw_synthetic,
-        "Standard normal features, scores that are linear in them: the paper's appendix.",
+        "Standard normal features and scores that are linear in them, as in the paper's appendix.",
         "made by: ordinate simulate synthetic",
         "free of rights",
         items=100,
@@ -70,13 +70,13 @@ DATASETS: dict[str, Source] = {
     ),
     "synthetic-file": Source(
         read_synthetic,
-        "The same with features and theta from an .npz file.",
+        "The same, with features and theta from an .npz file.",
         "your own: ordinate simulate synthetic --task FILE.npz",
         "yours",
     ),
     "degraded-photo": Source(
         degrade_photo,
-        "One photograph, blurred, noisy and compressed to varying strength.",
+        "One photograph with different amounts of blur, noise and compression.",
         "made by: ordinate demo",
         "public domain",
         items=100,
@@ -86,9 +86,9 @@ DATASETS: dict[str, Source] = {
 
 
 def dataset_source(name: str) -> Source:
-    """The row of the table. Raises InvalidInput with the names there are."""
+    """The source of this name. Raises InvalidInput, listing all names."""
     if name not in DATASETS:
-        raise InvalidInput(f"unknown data set {name!r}; there are {', '.join(DATASETS)}")
+        raise InvalidInput(f"unknown data set {name!r}; choose one of {', '.join(DATASETS)}")
     return DATASETS[name]
 
 
@@ -97,7 +97,7 @@ def read_dataset(name: str, folder: str | Path) -> Dataset:
     source = dataset_source(name)
     if not source.expects:
         readable = ", ".join(known for known, row in DATASETS.items() if row.expects)
-        raise InvalidInput(f"{name} is not read from a folder ({source.origin}); these are: {readable}")
+        raise InvalidInput(f"{name} is not read from a folder ({source.origin}); data sets that are: {readable}")
     return source.load(folder)
 
 

@@ -1,4 +1,4 @@
-"""What every data set is: items, and either the true scores behind them or the answers people gave."""
+"""A data set: items with true scores, or with answers that people gave."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ordinate.errors import InvalidInput
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Items with what is known about their order.
+    """Items and what is known about their order.
 
-    truth        (n,) the score behind each item, the highest first in the ordering; None where nobody knows it
-    comparisons  answers that people gave, in the order of the file; empty where answers are simulated
-    notes        what the reader left out, and why, a sentence each
+    truth        (n,) the true score of each item; the highest is first in the ordering. None if unknown
+    comparisons  answers that people gave, in the order of the file; empty if answers are simulated
+    notes        what was left out when the data were read, and why; a sentence each
     """
 
     items: Items
@@ -43,7 +43,7 @@ class Dataset:
                 )
 
     def describe(self) -> dict[str, Any]:
-        """The sizes a person wants to see before a long run."""
+        """The sizes of the data set."""
         return {
             "items": len(self.items),
             "features": self.items.features.shape[1],

@@ -1,10 +1,10 @@
-"""One photograph, degraded to varying strength: a task anybody can judge by eye, made without a network.
+"""Versions of one photograph with different degradations: a task that anybody can judge by eye, without a download.
 
-The photograph is the public-domain portrait of Grace Hopper that matplotlib carries. Each version gets its own framing
-and exposure, which say nothing about its quality, and its own mix of blur, noise and JPEG compression, which add up to
-one strength. Minus the strength is the hidden truth: the ordering runs from the clearest version to the worst. Shuffled
-ids say nothing about it, and the features are computed from the pixels alone (photo_features.py), so what blur, noise
-and compression weigh has to be learned from the answers.
+The photograph is the public-domain portrait of Grace Hopper that matplotlib includes. Each version has its own framing
+and exposure, which do not depend on its quality, and its own mix of blur, noise and JPEG compression, which add up to
+one strength. The true score is minus the strength, so the ordering runs from the clearest version to the worst. The ids
+are shuffled, and the features are computed from the pixels alone (photo_features.py), so the weights of blur, noise and
+compression must be learned from the answers.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ Pixels = NDArray[np.uint8]  # (height, width, 3)
 SIZE = (240, 288)  # width and height of a version
 FRAMING = 0.05  # the crop leaves out up to this share of each axis
 EXPOSURE = 0.08  # brightness varies by up to this share, contrast by half of it
-BLUR = 8.0  # pixels, standard deviation where blur alone has full strength
-NOISE = 130.0  # grey levels, likewise
-QUALITY = (92, 3)  # JPEG quality without compression damage and at its full strength
-MIX = 5.0  # how even the mixes are: larger is more even
+BLUR = 8.0  # standard deviation in pixels at full strength
+NOISE = 130.0  # standard deviation in grey levels at full strength
+QUALITY = (92, 3)  # JPEG quality at zero and at full strength
+MIX = 5.0  # Dirichlet parameter: larger means more even mixes
 
 
 @dataclass(frozen=True, eq=False)
 class DegradedPhotos(Dataset):
-    """The versions as a data set; `files[k]` holds the JPEG file of item k, whose content names it photos/<id>.jpg."""
+    """The versions as a data set; `files[k]` is the JPEG file of item k, which its content names photos/<id>.jpg."""
 
     files: tuple[bytes, ...] = ()
 
     def write(self, folder: str | Path) -> None:
-        """Write the images where the items' content says, below the folder."""
+        """Write the images to the paths in the items' content, relative to the folder."""
         for name, data in zip(self.items.content["image"], self.files, strict=True):
             path = Path(folder) / str(name)
             with failures("written", path):
@@ -67,7 +67,7 @@ def degrade_photo(rng: np.random.Generator, n: int = 100) -> DegradedPhotos:
 
 
 def read_original() -> Image.Image:
-    """The portrait in matplotlib's wheel, through its public function."""
+    """The portrait that matplotlib includes."""
     from matplotlib.cbook import get_sample_data
 
     path = str(get_sample_data("grace_hopper.jpg", asfileobj=False))
@@ -76,7 +76,7 @@ def read_original() -> Image.Image:
 
 
 def reframe(original: Image.Image, rng: np.random.Generator) -> Image.Image:
-    """A slightly other crop and exposure of the same photograph: differences that are no loss of quality."""
+    """A slightly different crop and exposure of the same photograph, at the same quality."""
     width, height = original.size
     left, top, right, bottom = rng.uniform(0.0, FRAMING, 4)
     box = (left * width, top * height, (1 - right) * width, (1 - bottom) * height)
@@ -88,11 +88,11 @@ def reframe(original: Image.Image, rng: np.random.Generator) -> Image.Image:
 
 
 def degrade(image: Image.Image, amounts: Sequence[float], rng: np.random.Generator) -> bytes:
-    """The image as a JPEG file; the amounts of blur, noise and compression, each in [0, 1], make its strength."""
+    """The degraded image as a JPEG file. `amounts`: of blur, noise and compression, each in [0, 1]."""
     blur, noise, compression = amounts
     blurred = np.asarray(image.filter(ImageFilter.GaussianBlur(BLUR * blur)), dtype=np.float64)
     best, worst = QUALITY
-    # Damage grows slowly at first as the quality number falls: from 92 to 40 is barely seen.
+    # Quadratic, because the first part of the quality scale is barely visible (from 92 to 40).
     quality = worst + (best - worst) * (1.0 - compression) ** 2
     buffer = io.BytesIO()
     noisy = _image(blurred + NOISE * noise * rng.standard_normal(blurred.shape))

@@ -1,4 +1,4 @@
-"""Fetching published files: whole and unchanged, or not at all; what is there already is never written over."""
+"""Download published files: complete and unchanged, or not at all. Existing files are never overwritten."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ordinate.datasets.source import Remote
 from ordinate.errors import InvalidInput, StorageFailed
 
 _CHUNK = 1 << 18
-_PATIENCE = 60.0  # seconds without a byte
+_TIMEOUT = 60.0  # seconds without a byte
 
-Progress = Callable[[str, int, int | None], None]  # name, bytes so far, bytes in all where the server says it
+Progress = Callable[[str, int, int | None], None]  # name, bytes so far, bytes in all if the server says
 
 
 def download(files: Sequence[Remote], folder: str | Path, progress: Progress | None = None) -> dict[str, int]:
-    """Fetch the files into the folder, which is made if need be. Returns the size of each in bytes.
+    """Download the files into the folder, which is created if it does not exist. Returns the size of each in bytes.
 
-    A file that is there with the right bytes stays; one with other bytes is refused before anything is fetched. Raises
-    StorageFailed where the network or the server fails, or sends something else.
+    An existing file with the right content is kept; one with other content is an error, before anything is downloaded.
+    Raises StorageFailed if the network or the server fails, or sends other content.
     """
     folder = Path(folder)
     sizes = {}
@@ -38,8 +38,8 @@ def download(files: Sequence[Remote], folder: str | Path, progress: Progress | N
             data = read_bytes(target)
             if hashlib.sha256(data).hexdigest() != file.sha256:
                 raise InvalidInput(
-                    f"{target} exists and is not the published file; it was left as it is. Choose another folder, or "
-                    "move it away"
+                    f"{target} exists and is not the published file; it was not changed. Choose another folder, or "
+                    "move the file"
                 )
             sizes[file.name] = len(data)
     with failures("made", folder):
@@ -55,21 +55,21 @@ def _fetch(file: Remote, target: Path, progress: Progress) -> int:
     try:
         with failures("written", target):
             size = _save(file, temporary, progress)
-            # Not replace: whatever has come to be there meanwhile stays.
+            # Never overwrite a file that appeared meanwhile.
             if target.exists():
-                raise InvalidInput(f"{target} has come to exist meanwhile; it was left as it is")
+                raise InvalidInput(f"{target} was created meanwhile by another program; it was not changed")
             temporary.rename(target)
-    finally:  # an interrupt leaves nothing behind either
+    finally:  # also after an interrupt
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     return size
 
 
 def _save(file: Remote, temporary: Path, progress: Progress) -> int:
-    """Write what the server sends, and check it. Only what the network does is turned into its errors here."""
+    """Write what the server sends, and check it. Only errors of the network are converted here."""
     digest, done = hashlib.sha256(), 0
     try:
-        answer = urlopen(Request(file.url, headers={"User-Agent": "ordinate"}), timeout=_PATIENCE)
+        answer = urlopen(Request(file.url, headers={"User-Agent": "ordinate"}), timeout=_TIMEOUT)
     except HTTPError as error:
         error.close()
         raise StorageFailed(_failed(file, f"the server answered {error.code} {error.reason}")) from error
@@ -94,12 +94,12 @@ def _save(file: Remote, temporary: Path, progress: Progress) -> int:
     if total is not None and done < total:
         raise StorageFailed(_failed(file, f"the connection ended after {done:,} of {total:,} bytes"))
     if digest.hexdigest() != file.sha256:
-        raise StorageFailed(_failed(file, f"the {done:,} bytes that came are not the published file"))
+        raise StorageFailed(_failed(file, f"the {done:,} bytes received are not the published file"))
     return done
 
 
 def _failed(file: Remote, reason: str) -> str:
     return (
-        f"{file.url} could not be fetched: {reason}. Nothing was kept of it; check the network and try again, or fetch "
-        f"the file with a browser and save it as {file.name}"
+        f"{file.url} could not be downloaded: {reason}. Nothing was written; check the network and try again, or "
+        f"download the file with a browser and save it as {file.name}"
     )

@@ -1,4 +1,4 @@
-"""A data set as the tables that `ordinate create` and `ordinate simulate recorded` read."""
+"""Export a data set to the tables that `ordinate create` and `ordinate simulate recorded` read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import write_columns
 from ordinate.data.formats.files import failures, write_bytes
 from ordinate.datasets.dataset import Dataset
@@ -18,11 +19,11 @@ _FILE_KINDS = ("image", "audio", "video")
 
 
 def export_dataset(dataset: Dataset, source: str | Path, out: str | Path) -> list[Path]:
-    """Write items.csv, comparisons.csv and features.npy, as far as there are any, to a folder made if need be.
+    """Write items.csv and, if there are any, comparisons.csv and features.npy to a folder; it is created if missing.
 
-    `source` is the folder that the paths of images start at; in the new table they start at `out`. The truth, where it
-    is known, is a column of items.csv that only people read. Raises InvalidInput, and writes nothing, where one of the
-    files exists.
+    The paths of images are relative to `source`; in the new table they are relative to `out`. If the truth is known, it
+    is a column of items.csv, which the commands ignore. If one of the files exists, raises InvalidInput and writes
+    nothing.
     """
     out = Path(out)
     items, comparisons, features = (out / name for name in ("items.csv", "comparisons.csv", "features.npy"))
@@ -30,20 +31,11 @@ def export_dataset(dataset: Dataset, source: str | Path, out: str | Path) -> lis
     with failures("written", out):
         for path in wanted:
             if path.exists():
-                raise InvalidInput(f"{path} exists and was left as it is; give --out another folder")
+                raise InvalidInput(f"{path} exists and was not changed; choose another folder with --out")
         out.mkdir(parents=True, exist_ok=True)
     write_columns(items, _item_columns(dataset, Path(source), out))
     if comparisons in wanted:
-        made = dataset.comparisons
-        write_columns(
-            comparisons,
-            {
-                "left": [each.left for each in made],
-                "right": [each.right for each in made],
-                "winner": [each.outcome for each in made],
-                "annotator": [each.annotator for each in made],
-            },
-        )
+        write_columns(comparisons, comparison_columns(dataset.comparisons))
     if features in wanted:
         buffer = io.BytesIO()
         np.save(buffer, dataset.items.features, allow_pickle=False)

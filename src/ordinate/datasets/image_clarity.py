@@ -1,8 +1,8 @@
 """ImageClarity: which of two versions of one image is less distorted (Zhang, Li and Feng 2016).
 
-Neither the published page (https://dbgroup.cs.tsinghua.edu.cn/ligl/crowdtopk) nor a copy of its files was seen, so the
-columns are this package's own: bring the published files into them. The paper names 100 images, 27,730 comparisons, and
-a true order by the strength of the distortion.
+The published files (https://dbgroup.cs.tsinghua.edu.cn/ligl/crowdtopk) were not available, so the columns below are
+this package's own: convert the published files to them. The paper has 100 images, 27,730 comparisons, and a true order
+by the strength of the distortion.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
 
 ITEMS = Expected(
-    "items.csv", ("id", "truth"), note="truth is higher for the clearer image; a column image may name its file."
+    "items.csv",
+    ("id", "truth"),
+    note="truth is higher for the clearer image; the optional column image names its file.",
 )
 COMPARISONS = Expected(
     "comparisons.csv",
     ("left", "right", "winner"),
-    note="winner is left, right, tie, or the id of the clearer image; a column annotator may say who answered.",
+    note="winner is left, right, tie, or the id of the clearer image; the optional column annotator says who answered.",
 )
 IMAGES = Expected("images", optional=True, note="The files that the column image of items.csv names: images/7.jpg.")
 EXPECTS = (ITEMS, COMPARISONS, IMAGES)
@@ -39,6 +41,6 @@ def read_image_clarity(folder: str | Path) -> Dataset:
         if find(folder, IMAGES) is not None:
             for row, place in enumerate(items.content.get("image", ()), start=1):
                 if place is not None and "://" not in place and not (folder / place).is_file():
-                    raise InvalidInput(f"row {row}: {place!r} is no file in {folder}")
+                    raise InvalidInput(f"row {row}: there is no file {place!r} in {folder}")
     with naming(comparisons_file):
         return Dataset(items, truth, tuple(comparisons_from_columns(answers)))

@@ -1,9 +1,9 @@
 """IMDB-WIKI-SbS: which of two people looks older (Pavlichenko and Ustalov 2021).
 
-Seen in the repository Toloka/IMDB-WIKI-SbS: README.md, which describes both tables, and data/gt.csv, with 9,150 rows
-such as `https://.../nm1442940_rm3965098752_1996-10-3_2006.jpg,10`. Only the description of data/crowd_labels.csv
-(250,249 rows) was seen. The last part of an address is unique, so it is the id here and the file's name in the folder
-of images.
+The layout follows the repository Toloka/IMDB-WIKI-SbS: its README.md describes both tables, and data/gt.csv has 9,150
+rows such as `https://.../nm1442940_rm3965098752_1996-10-3_2006.jpg,10`. Of data/crowd_labels.csv (250,249 rows) only
+the description was available. The last part of an address is unique, so it is the id here, and the name of the file in
+the folder of images.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.datasets.source import Remote
 from ordinate.errors import InvalidInput, naming
 
-SMALLEST = 160  # pixels; the paper leaves out what is narrower or lower
+SMALLEST = 160  # pixels; the paper leaves out images that are narrower or lower
 
 LABELS = Expected("crowd_labels.csv", ("left", "right", "label", "performer"), below=("data",))
 TRUTH = Expected("gt.csv", ("label", "score"), below=("data",))
@@ -47,8 +47,8 @@ REMOTE = (
 def read_imdb_wiki_sbs(folder: str | Path) -> Dataset:
     """The faces and the answers; the truth is the age in years, so the ordering runs from the oldest to the youngest.
 
-    With a folder of images the paper's filter applies: no grayscale images (stored so, or with three equal channels
-    throughout), none under 160 x 160. The paper is left with 6,072 images and 110,349 comparisons.
+    If there is a folder of images, the paper's filter is applied: it leaves out grayscale images (stored as such, or
+    with three equal channels) and images under 160 x 160. In the paper, 6,072 images and 110,349 comparisons remain.
     """
     folder = Path(folder)
     truth_file, labels_file = require(folder, TRUTH), require(folder, LABELS)
@@ -85,7 +85,7 @@ def _id(address: str) -> str:
 
 
 def _comparisons(labels: dict[str, list[str]], known: set[str]) -> tuple[list[Comparison], int]:
-    """The comparisons, and how many rows compare an image with itself, which says nothing."""
+    """The comparisons, and the number of rows that compare an image with itself, which are left out."""
     rows = zip(*(map(_id, map(id_text, labels[name])) for name in ("left", "right", "label")), strict=True)
     listed = [(left, right, label, who) for (left, right, label), who in zip(rows, labels["performer"], strict=True)]
     for row, (left, right, label, _) in enumerate(listed, start=1):
@@ -101,7 +101,7 @@ def _comparisons(labels: dict[str, list[str]], known: set[str]) -> tuple[list[Co
 
 
 def _why_left_out(path: Path) -> str | None:
-    """Why the paper's experiment does without this image; None if it has it."""
+    """Why the paper's filter leaves out this image; None if it does not."""
     from PIL import Image, ImageChops
 
     if not path.is_file():
@@ -110,11 +110,11 @@ def _why_left_out(path: Path) -> str | None:
         with Image.open(path) as image:
             if min(image.size) < SMALLEST:
                 return f"under {SMALLEST} x {SMALLEST}"
-            # A JPEG is read at an eighth of its size, several times as fast: an average over 64 pixels has colour too.
+            # A JPEG is read at an eighth of its size, which is several times as fast and keeps colour.
             image.draft("RGB", (image.width // 8, image.height // 8))
             red, green, blue = image.convert("RGB").split()
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InvalidInput(f"{path} is no image that can be read ({error}); fetch it again, or delete it") from error
+        raise InvalidInput(f"{path} cannot be read as an image ({error}); download it again, or delete it") from error
     same = all(ImageChops.difference(red, other).getbbox() is None for other in (green, blue))
     return "grayscale" if same else None
 

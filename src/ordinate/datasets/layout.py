@@ -1,6 +1,6 @@
-"""Folders as their publishers lay them out: finding the files, and errors that list what is there and what should be.
+"""Published folder layouts: find the files, with errors that list what was found and what was expected.
 
-Some archives put their files a folder or two down, so an expected file may stand in several places.
+In some archives the files are one or two folders further down, so an expected file may be in several places.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _SHOWN = 12  # names of a folder's content in an error
 
 
 class Expected(NamedTuple):
-    """A file, or a folder, that a data set is read from.
+    """A file or folder of a data set.
 
-    columns   what a table must have; other columns are left aside. Empty for what is no table.
+    columns   the columns that a table must have; others are ignored. Empty if it is not a table
     optional  whether the data set can be read without it
     note      what it is for, or how to make it
-    below     folders under the given one where it may stand instead
+    below     other folders below the given one in which it may be
     """
 
     name: str
@@ -32,32 +32,32 @@ class Expected(NamedTuple):
     below: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The name with its columns and, where it may be missing, "optional"."""
+        """The name with its columns and, if it is optional, "optional"."""
         inside = [f"columns {', '.join(self.columns)}"] if self.columns else []
         inside += ["optional"] if self.optional else []
         return f"{self.name} ({'; '.join(inside)})" if inside else self.name
 
 
 def find(folder: Path, expected: Expected) -> Path | None:
-    """Where the expected file or folder is, if it is there."""
+    """The path of the expected file or folder; None if it is missing."""
     with failures("read", folder):
         if not folder.is_dir():
-            raise InvalidInput(f"{folder} is no folder; give the folder that holds {expected.name}")
+            raise InvalidInput(f"{folder} is not a folder; give the folder that contains {expected.name}")
         places = [folder / place / expected.name for place in ("", *expected.below)]
         return next((place for place in places if place.exists()), None)
 
 
 def require(folder: Path, expected: Expected) -> Path:
-    """Where the expected file is. Raises InvalidInput, listing what the folder holds, where it is not."""
+    """The path of the expected file. Raises InvalidInput, listing the content of the folder, if it is missing."""
     found = find(folder, expected)
     if found is None:
         note = f". {expected.note}" if expected.note else ""
-        raise InvalidInput(f"{folder} holds no {expected}; found: {listing(folder)}{note}")
+        raise InvalidInput(f"{folder} has no {expected}; found: {listing(folder)}{note}")
     return found
 
 
 def read_table(path: Path, expected: Expected) -> dict[str, list[Any]]:
-    """The columns of a file. Raises InvalidInput, listing found and expected columns, where one is missing."""
+    """The columns of a file. Raises InvalidInput, listing found and expected columns, if one is missing."""
     columns = read_columns(path)
     if any(name not in columns for name in expected.columns):
         with naming(path):
@@ -66,7 +66,7 @@ def read_table(path: Path, expected: Expected) -> dict[str, list[Any]]:
 
 
 def listing(folder: Path) -> str:
-    """The names in a folder, the first few of many."""
+    """The names in a folder: the first ones, if there are many."""
     with failures("read", folder):
         names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in folder.iterdir())
     if not names:

@@ -1,7 +1,6 @@
-"""Numbers that describe a photograph's sharpness, noise and tones, from its pixels alone.
+"""Features of a photograph's sharpness, noise and tones, computed from its pixels.
 
-Energies are logarithms: quality loss multiplies them, so on a logarithmic scale it adds, which is what a linear model
-can use.
+Energies are on a logarithmic scale: degradations multiply energies, so their logarithms add, as a linear model assumes.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ FEATURE_NAMES = (
 
 
 def photo_features(pixels: NDArray[np.uint8]) -> Floats:
-    """One number per name of FEATURE_NAMES, for an image of shape (height, width, 3)."""
+    """The features named in FEATURE_NAMES, of an image of shape (height, width, 3)."""
     colour = pixels.astype(np.float64)
     grey = colour @ (0.299, 0.587, 0.114)
     pyramid = [_shrink(grey, scale) for scale in SCALES]
@@ -50,12 +49,12 @@ def photo_features(pixels: NDArray[np.uint8]) -> Floats:
 
 
 def _log(energy: float) -> float:
-    # The offset keeps a blank image finite; it is far below what one grey level of noise gives.
+    # The offset keeps the value of a blank image finite; it is far below one grey level of noise.
     return float(np.log(energy + 1e-3))
 
 
 def _shrink(grey: Floats, scale: int) -> Floats:
-    """Means over scale x scale blocks; what is left over at the edges is dropped."""
+    """Means over scale x scale blocks; incomplete blocks at the edges are dropped."""
     height, width = (size // scale * scale for size in grey.shape)
     means: Floats = grey[:height, :width].reshape(height // scale, scale, width // scale, scale).mean(axis=(1, 3))
     return means

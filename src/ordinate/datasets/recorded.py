@@ -16,18 +16,18 @@ from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
 
-ITEMS = Expected("items.csv", ("id",), note="Also group, text, image, audio or link, where there are any.")
+ITEMS = Expected("items.csv", ("id",), note="Optional columns: group, text, image, audio, video and link.")
 COMPARISONS = Expected(
     "comparisons.csv",
     ("left", "right", "winner"),
-    note="winner is left, right, tie, or the id of the item that won; a column annotator may say who answered.",
+    note="winner is left, right, tie, or the id of the item that won; the optional column annotator says who answered.",
 )
 FEATURES = Expected("features.npy", optional=True, note="A matrix with one row per item.")
 EXPECTS = (ITEMS, COMPARISONS, FEATURES)
 
 
 def read_recorded_folder(folder: str | Path) -> Dataset:
-    """`read_recorded` on the files of a folder that have the names in EXPECTS; a column `truth` is read too."""
+    """`read_recorded` on the files of a folder with the names in EXPECTS; also reads a column `truth`."""
     folder = Path(folder)
     items_file, comparisons_file = require(folder, ITEMS), require(folder, COMPARISONS)
     table = read_table(items_file, ITEMS)
@@ -50,7 +50,7 @@ def read_recorded(
 ) -> Dataset:
     """Read a recorded data set from files of any format that `ordinate.data.formats` knows.
 
-    Groups come from a column `group` of the items or, where they have none, of the comparisons. `pca` reduces the
+    Groups come from a column `group` of the items or, if they have none, of the comparisons. `pca` reduces the
     features, see `principal_components`.
     """
     from ordinate.data.formats import read_columns
@@ -67,8 +67,7 @@ def read_recorded(
 
 
 def _groups_from_comparisons(ids: Sequence[str], listed: Sequence[Comparison], columns: Columns) -> list[str]:
-    """The group of each item, from the comparisons it takes part in. Raises InvalidInput where they disagree or none is
-    known."""
+    """The group of each item, from its comparisons. Raises InvalidInput if they disagree or there is none."""
     found: dict[str, Any] = {}
     for row, (comparison, group) in enumerate(zip(listed, columns["group"], strict=True), start=1):
         for item in (comparison.left, comparison.right):

@@ -1,4 +1,4 @@
-"""What the table of data sets says about each: how it is made or read, where it comes from, what its folder holds."""
+"""A row of the table of data sets: how to load a data set, where it comes from, what its folder contains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ordinate.datasets.layout import Expected
 
 
 class Remote(NamedTuple):
-    """A published file: the name it gets, the address that serves it, and the SHA-256 of its bytes."""
+    """A published file: its local name, its address, and the SHA-256 of its bytes."""
 
     name: str
     url: str
@@ -20,10 +20,11 @@ class Remote(NamedTuple):
 class Source(NamedTuple):
     """A row of the table.
 
-    load     makes the data set; where `expects` is not empty, it takes the folder and nothing else
-    items    how many there are in the paper's experiment, and likewise answers; None where that is yours to choose
-    expects  the files that the folder must, or may, hold
-    remote   files that the licence lets anyone fetch, at an address that stays
+    load            makes the data set; if `expects` is not empty, its only argument is the folder
+    origin          where to get the data
+    items, answers  numbers in the paper's experiment; None if the user chooses them
+    expects         the required and optional files of the folder
+    remote          files that the licence allows to download, at permanent addresses
     """
 
     load: Callable[..., Dataset]

@@ -1,12 +1,12 @@
 """WiscAds: which of two campaign advertisements is more negative (Carlson and Montgomery 2017).
 
-The replication archive (Harvard Dataverse, doi:10.7910/DVN/0ZRGEE, one file SentimentItReplication.tar) was not seen.
-What is expected here comes from two public scripts that read it: its file all_batches.Rdata, in
-APSRReplication/DataFiles/WiscAds2008, holds two rows per comparison, one for each ad, with the columns batch_id,
-comparison_id, document_id, result (1 for the ad that was picked), worker_id, completed_at; 74 comparisons stand there
-twice. The same columns are documented by the authors' R package (repository carlson9/SentimentIt, R/readInData.R).
-Their experiment scripts there read the texts with read.table from a file StoryboardWithIds with the columns text and
-ids; whether the archive has it is not known.
+The replication archive (Harvard Dataverse, doi:10.7910/DVN/0ZRGEE, one file SentimentItReplication.tar) was not
+available. The layout comes from two public scripts that read it: its file all_batches.Rdata, in
+APSRReplication/DataFiles/WiscAds2008, has two rows per comparison, one for each ad, with the columns batch_id,
+comparison_id, document_id, result (1 for the ad that was picked), worker_id, completed_at; 74 comparisons occur twice.
+The authors' R package documents the same columns (repository carlson9/SentimentIt, R/readInData.R). Their scripts there
+read the texts with read.table from a file StoryboardWithIds with the columns text and ids; it is not known whether the
+archive contains that file.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ EXPECTS = (BATCHES, TEXTS)
 
 
 def read_wisc_ads(folder: str | Path) -> Dataset:
-    """The ads in the order in which they first appear, and the answers; the ordering runs from the most negative on.
+    """The ads in order of first appearance, and the answers; the ordering starts with the most negative ad.
 
-    Nobody knows the true order. The first of a comparison's two rows is taken as the left side.
+    The true order is unknown. The first of the two rows of a comparison is the left side.
     """
     folder = Path(folder)
     batches_file, texts_file = require(folder, BATCHES), find(folder, TEXTS)
@@ -57,12 +57,12 @@ def read_wisc_ads(folder: str | Path) -> Dataset:
         texts = read_table(texts_file, TEXTS)
         with naming(texts_file):
             content["text"] = _texts(texts, ids)
-    notes = (f"rows that repeat another, read once: {twice:,}",) if twice else ()
+    notes = (f"duplicate rows, read once: {twice:,}",) if twice else ()
     return Dataset(Items(ids=ids, content=content), comparisons=tuple(comparisons), notes=notes)
 
 
 def _comparisons(batches: dict[str, list[Any]]) -> tuple[list[Comparison], int]:
-    """The comparisons in the order of their first row, and how many rows repeat another."""
+    """The comparisons in the order of their first row, and the number of duplicate rows."""
     picked = numbers(batches["result"], "result")
     names = ("comparison_id", "document_id", "worker_id")
     rows = list(zip(*(map(id_text, batches[name]) for name in names), picked.tolist(), strict=True))
@@ -85,7 +85,7 @@ def _comparisons(batches: dict[str, list[Any]]) -> tuple[list[Comparison], int]:
 
 
 def _texts(table: dict[str, list[Any]], ids: list[str]) -> list[str]:
-    """The text of each ad; an id that is listed more than once keeps its first text."""
+    """The text of each ad. If an id occurs more than once, its first text is used."""
     known: dict[str, str] = {}
     for name, text in zip(map(id_text, table["ids"]), table["text"], strict=True):
         known.setdefault(name, str(text))

@@ -1,6 +1,6 @@
 """X-RayAge: chest X-rays with the patient's age, of the Kaggle competition "SPR X-Ray Age Prediction Challenge".
 
-The files were not seen. What is expected comes from public repositories that use them: train_age.csv has the columns
+The files were not available. The layout comes from public repositories that use them: train_age.csv has the columns
 imageId (0, 1, ...) and age; image 17 is kaggle/kaggle/train/000017.png; one README counts 10,702 images of 1024 x 1024.
 """
 
@@ -37,12 +37,12 @@ def read_x_ray_age(folder: str | Path) -> Dataset:
         ages = numbers(table["age"], "age")
     images = find(folder, IMAGES)
     if images is None:
-        return Dataset(items, ages, notes=("there is no folder of images, so the items have no content",))
+        return Dataset(items, ages, notes=("there is no folder of images, so the items have no images",))
     names = [_file_name(name) for name in items.ids]
     missing = [name for name in names if not (images / name).is_file()]
     if missing:
         raise InvalidInput(
-            f"{images} lacks {len(missing):,} of the {len(names):,} images in {AGES.name}, among them {missing[0]}"
+            f"{images} lacks {len(missing):,} of the {len(names):,} images in {AGES.name}, for example {missing[0]}"
         )
     inside = images.relative_to(folder)
     content = {"image": [(inside / name).as_posix() for name in names]}

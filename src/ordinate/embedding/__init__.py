@@ -1,11 +1,11 @@
-"""Features from pre-trained networks: items with texts or images -> items with a feature matrix, and its recipe.
+"""Features from pre-trained networks: items with texts or images -> items with a feature matrix, and the recipe.
 
 >>> items, recipe = embed(items, "text:all-mpnet-base-v2", pca=0.9)     # doctest: +SKIP
 >>> study = Study.create(items, recipe=recipe)                          # doctest: +SKIP
 >>> study.add_items(embed_like(study.settings.recipe, new_items))       # doctest: +SKIP
 
-An encoder's name is FAMILY:MODEL, with a family of the table below. `@untrained` behind it stands for the same network
-with random weights, `@untrained=7` for those of seed 7.
+The name of an encoder is FAMILY:MODEL, with a family from the table below. With `@untrained` at the end it is the same
+network with random weights, with `@untrained=7` the weights of seed 7.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ DEFAULTS = {"text": "text:all-mpnet-base-v2", "image": "timm:resnet34"}
 BATCH = 32
 
 Progress = Callable[[int, int], None]
-"""Called with the number of different contents that are done, and that there are."""
+"""Called with the number of distinct contents that are done, and of all."""
 
 _UNTRAINED = re.compile(r"(?P<model>.+)@untrained(=(?P<seed>\d{1,18}))?")
 
 
 class Encoder(NamedTuple):
-    """The name of an encoder, taken apart; `seed` is that of untrained weights."""
+    """The parts of an encoder's name; `seed`: of the untrained weights, or None."""
 
     family: str
     model: str
@@ -89,14 +89,14 @@ def embed(
     """The items with features made from their texts or images, and the recipe by which new items get theirs.
 
     encoder   None: `default_encoder`
-    pca       keep that share of the variance (0.9) or that many principal components (35); None: all columns
-    folder    where relative paths of images start
-    cache     folder of vectors computed before; None: one of the user's, see `cache.default_folder`
-    batch     how many contents go through the network at once, and how many an interrupted run can lose
-    device    of PyTorch; None: a graphics processor where there is one
-    cluster   its workers run the network, each on its own device; contents are sent to them
+    pca       share of the variance (0.9) or number of principal components (35) to keep; None: all columns
+    folder    the folder at which relative paths of images start
+    cache     the folder of computed vectors; None: see `cache.default_folder`
+    batch     number of contents that are encoded at once, and that an interrupted run can lose
+    device    of PyTorch; None: the fastest one available
+    cluster   its workers run the network, each on its own device; the contents are sent to them
 
-    Raises InvalidInput, naming the item; MissingExtra and WeightsMissing, saying how to get what is missing;
+    Raises InvalidInput, which names the item; MissingExtra and WeightsMissing, which say how to get what is missing;
     ClusterFailed.
     """
     name = default_encoder(items) if encoder is None else encoder
@@ -107,7 +107,7 @@ def embed(
     encode = partial(_here, network) if cluster is None else partial(_there, cluster, taken, mark)
     vectors = _vectors(listed, encode, _cache(cache, mark), batch, progress)
     projection = None if pca is None else Projection.fit(vectors, pca)
-    recipe = Recipe(_lasting(name), content, mark, projection)
+    recipe = Recipe(_absolute(name), content, mark, projection)
     return _with_features(items, vectors, recipe), recipe
 
 
@@ -121,23 +121,23 @@ def embed_like(
     device: str | None = None,
     progress: Progress | None = None,
 ) -> Items:
-    """The items with features made by the recipe of others; the rest is as in `embed`.
+    """The items with features that follow an existing recipe; the other parameters are those of `embed`.
 
-    Raises InvalidInput where the encoder's name now means other weights than it did.
+    Raises InvalidInput if the encoder of this name has other weights than when the recipe was made.
     """
     listed = contents(items, recipe.content, folder)
     network, mark = _loaded(parse_encoder(recipe.encoder), device)
     if mark != recipe.fingerprint:
         raise InvalidInput(
-            f"{recipe.encoder} no longer is the encoder that made the features: its weights, or how it prepares its "
-            "input, have changed. Bring back the old ones, or embed all items anew"
+            f"{recipe.encoder} is no longer the encoder that made the features: its weights or its preprocessing have "
+            "changed. Restore the old version, or embed all items again"
         )
     vectors = _vectors(listed, partial(_here, network), _cache(cache, mark), batch, progress)
     return _with_features(items, vectors, recipe)
 
 
 def default_encoder(items: Items) -> str:
-    """The encoder for what the items contain. Raises InvalidInput where they hold neither, or both."""
+    """The encoder for the content of the items. Raises InvalidInput if they have neither texts nor images, or both."""
     kinds = [kind for kind in DEFAULTS if kind in items.content]
     if len(kinds) == 1:
         return DEFAULTS[kinds[0]]
@@ -152,16 +152,16 @@ def parse_encoder(name: str) -> Encoder:
     family, _, model = name.partition(":")
     if family not in FAMILIES or not model:
         known = ", ".join(f"{each}:{row.example}" for each, row in FAMILIES.items())
-        raise InvalidInput(f"unknown encoder {name!r}; it is FAMILY:MODEL, such as {known}")
+        raise InvalidInput(f"unknown encoder {name!r}; an encoder is FAMILY:MODEL, such as {known}")
     if (untrained := _UNTRAINED.fullmatch(model)) is not None:
         return Encoder(family, untrained["model"], int(untrained["seed"] or 0))
     if "@untrained" in model:
-        raise InvalidInput(f"encoder {name!r}: write @untrained, or @untrained=7 with a whole number as its seed")
+        raise InvalidInput(f"encoder {name!r}: write @untrained, or @untrained=SEED with a whole number as SEED")
     return Encoder(family, model, None)
 
 
-def _lasting(name: str) -> str:
-    """The name with a folder as an absolute path: later commands may run elsewhere."""
+def _absolute(name: str) -> str:
+    """The name, with an absolute path if it has one: later commands may run in another folder."""
     family, _, rest = name.partition(":")
     model, marker, seed = rest.partition("@untrained")
     scheme = "local-dir:" if model.startswith("local-dir:") else ""
@@ -184,16 +184,16 @@ def _with_features(items: Items, vectors: Floats, recipe: Recipe) -> Items:
     return replace(items, features=features, feature_names=None)
 
 
-Batch = Sequence[tuple[str, bytes]]  # where each content is, for errors, and its bytes
+Batch = Sequence[tuple[str, bytes]]  # for each content, its place (for errors) and its bytes
 Encode = Callable[
     [Iterable[Batch]], Iterable[tuple[int, Vectors]]
-]  # batches -> place and vectors of each, in any order
+]  # batches -> position and vectors of each batch, in any order
 
 
 def _vectors(
     listed: list[Content], encode: Encode, cache: VectorCache, batch: int, progress: Progress | None
 ) -> Floats:
-    """(n, d) the vector of each content. What occurs twice is computed once; what the cache holds, not at all."""
+    """(n, d) the vector of each content. Each distinct content is computed once, unless it is in the cache."""
     if batch < 1:
         raise InvalidInput(f"a batch holds at least one item; got {batch}")
     keys = [hashlib.sha256(content.read()).hexdigest() for content in listed]
@@ -201,8 +201,8 @@ def _vectors(
     known = cache.found([key for key, _ in distinct])
     if progress is not None:
         progress(len(known), len(distinct))
-    # Batches of the whole list, not of what is missing: so a run that was interrupted goes on with the same batches,
-    # and its numbers are the same to the last bit (the shape of a batch decides the order of summation).
+    # Batches of the whole list, not of the missing contents: then an interrupted run continues with the same batches
+    # and gives the same numbers to the last bit (the shape of a batch determines the order of summation).
     batches = [distinct[start : start + batch] for start in range(0, len(distinct), batch)]
     batches = [part for part in batches if any(key not in known for key, _ in part)]
     for place, vectors in encode([_read(*one) for one in part] for part in batches):
@@ -219,7 +219,7 @@ def _read(key: str, content: Content) -> tuple[str, bytes]:
     data = content.read()
     if hashlib.sha256(data).hexdigest() != key:
         with naming(content.where):
-            raise InvalidInput("its file changed while it was read; embed again")
+            raise InvalidInput("the file changed while it was read; embed again")
     return content.where, data
 
 
@@ -235,15 +235,15 @@ def _on_worker(encoder: Encoder, mark: str, batch: Batch, report: object) -> Vec
     network, own = _kept(encoder)
     if own != mark:
         raise InvalidInput(
-            f"a worker of the cluster has other weights of {encoder.family}:{encoder.model}, or prepares its input in "
-            "another way: install the same versions, and bring the same weights to every machine"
+            f"a worker of the cluster has other weights of {encoder.family}:{encoder.model}, or another preprocessing: "
+            "install the same versions and the same weights on every machine"
         )
     return _encoded(network, batch)
 
 
 @lru_cache(maxsize=1)
 def _kept(encoder: Encoder) -> tuple[Network, str]:
-    """A worker loads a network once."""
+    """The network and its fingerprint; a worker loads it once."""
     return _loaded(encoder, None)
 
 

@@ -1,7 +1,7 @@
-"""Vectors that were computed before, by what they were computed from: one SQLite file per encoder fingerprint.
+"""A cache of computed vectors, by the hash of the content: one SQLite file per encoder fingerprint.
 
-A batch is one transaction, so an interrupted run loses at most a batch. Each row carries a checksum: a damaged one
-counts as absent, and so does a damaged file. The cache may be deleted at any moment.
+A batch is one transaction, so an interrupted run loses at most one batch. Each row has a checksum: damaged rows and
+damaged files count as missing. The cache may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ordinate.embedding.network import Vectors
 from ordinate.errors import StorageFailed
 
 BUSY_SECONDS = 30
-AT_ONCE = 500  # rows per query: SQLite bounds the number of parameters
+ROWS_PER_QUERY = 500  # SQLite limits the number of parameters
 
 
 def default_folder() -> Path:
-    """ORDINATE_CACHE where it is set, else where this operating system keeps what can be computed again."""
+    """$ORDINATE_CACHE if it is set, otherwise the operating system's folder for caches."""
     if given := os.environ.get("ORDINATE_CACHE"):
         return Path(given)
     if sys.platform == "win32":
@@ -45,21 +45,21 @@ class VectorCache:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageFailed(
-                f"the cache folder {folder} cannot be made ({error.strerror}); choose another one with --cache"
+                f"the cache folder {folder} cannot be created ({error.strerror}); choose another one with --cache"
             ) from error
         try:
             self._create()
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise self._failed(error) from error
-            self._path.unlink()  # not SQLite any more: nothing in it can be used
+            self._path.unlink()  # not an SQLite file: nothing in it is usable
             self._create()
 
     def found(self, keys: Sequence[str]) -> dict[str, Vectors]:
-        """The vectors that are here and whole."""
+        """The vectors in the cache that are undamaged, by key."""
         vectors: dict[str, Vectors] = {}
-        for start in range(0, len(keys), AT_ONCE):
-            some = keys[start : start + AT_ONCE]
+        for start in range(0, len(keys), ROWS_PER_QUERY):
+            some = keys[start : start + ROWS_PER_QUERY]
             marks = ",".join("?" * len(some))
             try:
                 with self._connected() as connection:
@@ -68,7 +68,7 @@ class VectorCache:
                     ).fetchall()
             except StorageFailed:
                 raise
-            except sqlite3.DatabaseError:  # a damaged page: what stands on it is computed again
+            except sqlite3.DatabaseError:  # a damaged page: its vectors are computed again
                 self._path.unlink()
                 self._create()
                 return vectors
@@ -78,7 +78,7 @@ class VectorCache:
         return vectors
 
     def add(self, vectors: Mapping[str, Vectors]) -> None:
-        """All of them, or none: on the disk when this returns."""
+        """Add all of them in one transaction; on disk on return."""
         rows = [(key, data := vector.astype("<f4").tobytes(), _checksum(key, data)) for key, vector in vectors.items()]
         with self._connected() as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)

@@ -1,4 +1,4 @@
-"""What an encoder reads of each item: its text, or the bytes of its image file."""
+"""The content of each item that an encoder reads: its text, or the bytes of its image file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ordinate.errors import InvalidInput, naming
 
 
 class Content(NamedTuple):
-    """The content of one item: `where` opens an error message, `read` gets its bytes."""
+    """The content of one item: `where` starts an error message, `read` returns the bytes."""
 
     where: str
     read: Callable[[], bytes]
@@ -23,7 +23,7 @@ class Content(NamedTuple):
 def contents(items: Items, kind: Literal["text", "image"], folder: str | Path) -> list[Content]:
     """The contents in the order of the items. Relative paths of images start at `folder`.
 
-    Raises InvalidInput, naming the item, where one has none.
+    Raises InvalidInput, which names the item, if an item has no content.
     """
     if kind not in items.content:
         has = " and ".join(items.content) or "no content"
@@ -36,7 +36,7 @@ def contents(items: Items, kind: Literal["text", "image"], folder: str | Path) -
         if kind == "text":
             listed.append(Content(where, partial(value.encode, "utf-8")))
         elif "://" in value or value.startswith("data:"):
-            raise InvalidInput(f"{where}: the image is an address; download it and give the path of the file")
+            raise InvalidInput(f"{where}: the image is a URL; download it and give the path of the file")
         else:
             listed.append(Content(where, partial(_file, where, os.path.join(folder, value))))
     return listed

@@ -1,14 +1,15 @@
-"""Faces by facenet-pytorch: `facenet:casia-webface` or `facenet:vggface2`. The image is the face: none is looked for.
+"""Faces by facenet-pytorch: `facenet:casia-webface` or `facenet:vggface2`.
 
-The package asks for versions of NumPy, Pillow and PyTorch of 2024, older than this one's. Its network works with the
-new ones, so it is installed without what it asks for, after the extra `face`.
+There is no face detection: an image must be a face. The package requires versions of NumPy, Pillow and PyTorch from
+2024, older than ours. Its network works with newer versions, so install it without its dependencies, after the extra
+`face`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ordinate.embedding.images import picture
+from ordinate.data.pictures import picture
 from ordinate.embedding.network import (
     Network,
     choose_device,
@@ -26,7 +27,7 @@ FILES = {"casia-webface": "20180408-102900-casia-webface.pt", "vggface2": "20180
 
 
 def load(model: str, seed: int | None, device: str | None) -> Network:
-    """The Inception-ResNet; with a seed, with weights drawn anew."""
+    """The Inception-ResNet; with a seed, it has random weights."""
     if model not in FILES:
         raise InvalidInput(f"facenet has no weights {model!r}; it has {' and '.join(FILES)}")
     with needing("facenet_pytorch", "face", "embedding faces", INSTALL):
@@ -41,7 +42,7 @@ def load(model: str, seed: int | None, device: str | None) -> Network:
     network.eval().to(on)
 
     def prepare(data: bytes) -> torch.Tensor:
-        # The package's own order: resize, then (pixel - 127.5) / 128, with pixels from 0 to 255.
+        # In the order of the package: resize, then (pixel - 127.5) / 128, with pixels from 0 to 255.
         face = picture(data).resize((SIDE, SIDE))
         pixels = np.asarray(face, dtype=np.float32).transpose(2, 0, 1)
         return torch.from_numpy((pixels - 127.5) / 128.0)

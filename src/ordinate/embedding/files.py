@@ -20,10 +20,10 @@ SUFFIXES = (".npz", ".npy")
 
 
 def write_embedding(path: str | Path, items: Items, recipe: Recipe) -> list[Path]:
-    """Write what the suffix says; returns the files. Each is whole or, on any failure, as it was before.
+    """Write a .npz or .npy file; returns the files written. After an error each file is as it was before.
 
     .npz  ids, features, encoder, content, fingerprint and, after a projection, mean and components
-    .npy  the features; beside it NAME.ids.txt, one id per line in the order of the rows
+    .npy  the features, and beside it NAME.ids.txt with one id per line in the order of the rows
     """
     path = require_suffix(path)
     if path.suffix == ".npy":
@@ -43,7 +43,7 @@ def write_embedding(path: str | Path, items: Items, recipe: Recipe) -> list[Path
 
 
 def read_embedding(path: str | Path, items: Items) -> tuple[Items, Recipe]:
-    """The items with their features from a .npz file of `write_embedding`, found by id, and the recipe."""
+    """The items with their features, by id, from a .npz file of `write_embedding`; and the recipe."""
     data = read_bytes(path)
     with naming(path):
         try:
@@ -59,19 +59,19 @@ def read_embedding(path: str | Path, items: Items) -> tuple[Items, Recipe]:
         except InvalidInput:
             raise
         except (KeyError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-            raise InvalidInput("this is no embedding, or a damaged one; make it with: ordinate embed") from error
+            raise InvalidInput("not an embedding, or a damaged one; make one with: ordinate embed") from error
         recipe.require_made(made)
         row = {name: number for number, name in enumerate(made.ids)}
         missing = [name for name in items.ids if name not in row]
         if missing:
             raise InvalidInput(
-                f"item {missing[0]!r} is not in it ({len(missing):,} are missing); embed these items anew"
+                f"item {missing[0]!r} is not in this file ({len(missing):,} are missing); embed these items again"
             )
     return replace(items, features=made.features[[row[name] for name in items.ids]], feature_names=None), recipe
 
 
 def require_suffix(path: str | Path) -> Path:
-    """The path, if it names a kind of file that an embedding is written to."""
+    """The path. Raises InvalidInput if its suffix is not that of an embedding."""
     if Path(path).suffix not in SUFFIXES:
         raise InvalidInput(f"{path}: an embedding is a .npz file (with its recipe) or a .npy file (the matrix alone)")
     return Path(path)

@@ -1,6 +1,6 @@
-"""What an encoder family hands back: a network that is ready, how it reads one item, and how it encodes a batch.
+"""The interface of encoders: a loaded network, how it reads one item, and how it encodes a batch.
 
-Here is also what every family needs of PyTorch: the device, weights drawn from a seed, and a fingerprint.
+Also the parts of PyTorch that every family needs: the device, random weights from a seed, and a fingerprint.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Vectors = NDArray[np.float32]
 
 
 class Network(NamedTuple):
-    """A network with its weights, and what stands before it.
+    """A network with its weights and its preprocessing.
 
-    weights        what `weights_digest` says of them
-    preprocessing  in words, all that decides how an item becomes the network's input
+    weights        the `weights_digest` of the weights
+    preprocessing  a description of everything that turns an item into the network's input
     prepare        the bytes of one item -> the network's input; raises InvalidInput
     encode         inputs -> (inputs, d)
     """
@@ -39,9 +39,10 @@ class Network(NamedTuple):
 class Family(NamedTuple):
     """A row of the table of encoders.
 
-    content  what it reads of an item
+    content  the content of an item that it reads
+    summary  one line for `ordinate encoders`
     install  the command that installs what it needs
-    example  a model of it
+    example  the name of a model
     load     (model, seed of untrained weights or None for the trained ones, device or None) -> network
     """
 
@@ -53,7 +54,7 @@ class Family(NamedTuple):
 
 
 def choose_device(wanted: str | None) -> str:
-    """The device that was asked for or, without a wish, the fastest that is here."""
+    """The requested device or, for None, the fastest one available."""
     import torch
 
     if wanted is None:
@@ -69,9 +70,9 @@ def choose_device(wanted: str | None) -> str:
 
 @contextmanager
 def drawn_from(seed: int | None) -> Iterator[None]:
-    """Within the block, PyTorch's own random state starts at the seed; after it, it is what it was before.
+    """Within the block, PyTorch's global random state starts at the seed; afterwards the old state is restored.
 
-    Libraries initialise networks from that global state, so a generator cannot be handed to them.
+    Libraries initialise networks from the global state, so they cannot be given a generator.
     """
     import torch
 
@@ -81,12 +82,12 @@ def drawn_from(seed: int | None) -> Iterator[None]:
 
 
 def fingerprint(family: str, network: Network) -> str:
-    """SHA-256, in hexadecimal, of all that decides which vector an item gets."""
+    """SHA-256, in hexadecimal, of everything that determines the vector of an item."""
     return hashlib.sha256(f"{family}\n{network.preprocessing}\n{network.weights}".encode()).hexdigest()
 
 
 def weights_digest(module: torch.nn.Module) -> str:
-    """SHA-256 of every number that the network keeps, in hexadecimal."""
+    """SHA-256, in hexadecimal, of all numbers in the network's state."""
     import torch
 
     digest = hashlib.sha256()
@@ -97,7 +98,7 @@ def weights_digest(module: torch.nn.Module) -> str:
 
 
 def image_encoder(run: Callable[[Any], Any], device: str) -> Callable[[Sequence[Any]], Vectors]:
-    """From a function of one tensor (images, channels, height, width) to `Network.encode`."""
+    """`Network.encode`, from a function of one tensor (images, channels, height, width)."""
     import torch
 
     def encode(inputs: Sequence[Any]) -> Vectors:
@@ -110,7 +111,7 @@ def image_encoder(run: Callable[[Any], Any], device: str) -> Callable[[Sequence[
 
 @contextmanager
 def needing(package: str, extra: str, purpose: str, command: str | None = None) -> Iterator[None]:
-    """Imports of optional libraries; a missing one is an error that names the pip command."""
+    """Turn a missing optional library into an error that contains the pip command."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -119,10 +120,10 @@ def needing(package: str, extra: str, purpose: str, command: str | None = None) 
 
 @contextmanager
 def fetching(what: str, place: str) -> Iterator[None]:
-    """Weights that are neither here nor to be fetched are an error that says what they are and where they go."""
+    """Turn missing weights into an error that says what they are and where to put them."""
     try:
         yield
-    except Exception as error:  # each library, and each that it fetches with, fails in its own way
+    except Exception as error:  # every library, and its download library, raises its own errors
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise WeightsMissing(
             f"{what} cannot be loaded: {reason.rstrip('.')}. If its weights are not on this computer, connect it to "

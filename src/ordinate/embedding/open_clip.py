@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordinate.embedding.images import picture
+from ordinate.data.pictures import picture
 from ordinate.embedding.network import (
     Network,
     choose_device,
@@ -14,11 +14,11 @@ from ordinate.embedding.network import (
 )
 from ordinate.errors import InvalidInput
 
-_ELSEWHERE = ("hf-hub:", "local-dir:")  # places that open_clip reads a network from, instead of its own list
+_ELSEWHERE = ("hf-hub:", "local-dir:")  # prefixes of networks that are not in open_clip's own list
 
 
 def load(model: str, seed: int | None, device: str | None) -> Network:
-    """The image half of the model; with a seed (then without /WEIGHTS), with weights drawn anew."""
+    """The image half of the model; with a seed (then without /WEIGHTS), it has random weights."""
     with needing("open_clip", "image", "embedding images"):
         import open_clip
 

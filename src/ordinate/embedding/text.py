@@ -10,7 +10,7 @@ from ordinate.embedding.network import Network, Vectors, choose_device, drawn_fr
 
 
 def load(model: str, seed: int | None, device: str | None) -> Network:
-    """The model; with a seed, its architecture and tokenizer with weights drawn anew."""
+    """The model; with a seed, its architecture and tokenizer with random weights."""
     with needing("sentence_transformers", "text", "embedding texts"):
         from sentence_transformers import SentenceTransformer
         from transformers import AutoModel
@@ -34,6 +34,6 @@ def load(model: str, seed: int | None, device: str | None) -> Network:
 
 
 def _tokenizer(network: Any) -> str:
-    """All that the tokenizer does, as the tokenizer writes itself down."""
+    """The serialised tokenizer: everything that it does."""
     fast = getattr(network.tokenizer, "backend_tokenizer", None)
     return str(network.tokenizer) if fast is None else str(fast.to_str())

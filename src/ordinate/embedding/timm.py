@@ -1,10 +1,10 @@
-"""Images by any network of timm: `timm:resnet34`. The vector is what stands before the classifier."""
+"""Images by any network of timm: `timm:resnet34`. The vector is the input of the classifier."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 
-from ordinate.embedding.images import picture
+from ordinate.data.pictures import picture
 from ordinate.embedding.network import (
     Network,
     choose_device,
@@ -16,11 +16,11 @@ from ordinate.embedding.network import (
 )
 from ordinate.errors import InvalidInput
 
-_ELSEWHERE = ("hf_hub:", "hf-hub:", "local-dir:")  # places that timm reads a network from, instead of its own list
+_ELSEWHERE = ("hf_hub:", "hf-hub:", "local-dir:")  # prefixes of networks that are not in timm's own list
 
 
 def load(model: str, seed: int | None, device: str | None) -> Network:
-    """The network with the weights that timm has for it; with a seed, with weights drawn anew."""
+    """The network with timm's weights; with a seed, it has random weights."""
     with needing("timm", "image", "embedding images"):
         import timm
         from timm.data import create_transform, resolve_model_data_config

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ordinate.embedding.images import picture
+from ordinate.data.pictures import picture
 from ordinate.embedding.network import (
     Network,
     choose_device,
@@ -23,8 +23,8 @@ SIDE = 224
 
 
 def load(model: str, seed: int | None, device: str | None) -> Network:
-    """The network up to its last pooling; with a seed, with weights drawn anew."""
-    # The package switches all warnings off when it is imported.
+    """The network up to its last pooling layer; with a seed, it has random weights."""
+    # Importing the package turns all warnings off.
     with needing("torchxrayvision", "xray", "embedding X-rays"), warnings.catch_warnings():
         import torch
         import torchxrayvision as xrv

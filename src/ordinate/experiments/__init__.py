@@ -1,4 +1,4 @@
-"""The experiments of the paper, one file each: `EXPERIMENTS` maps a name to what is run, on what, and what is drawn."""
+"""The experiments of the paper, one file each: `EXPERIMENTS` maps a name to data sets, runs and figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def experiment(name: str) -> Experiment:
-    """The row of the table. Raises InvalidInput with the names there are."""
+    """The experiment of this name. Raises InvalidInput, listing all names."""
     if name not in EXPERIMENTS:
-        raise InvalidInput(f"unknown experiment {name!r}; there are {', '.join(EXPERIMENTS)}, and all")
+        raise InvalidInput(f"unknown experiment {name!r}; choose {', '.join(EXPERIMENTS)} or all")
     return EXPERIMENTS[name]
 
 

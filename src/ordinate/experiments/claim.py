@@ -1,4 +1,4 @@
-"""What a claim is, and the names that claims use for settings and algorithms."""
+"""Claims of the paper, and short names for the settings and algorithms that they refer to."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ TRUESKILL = "trueskill"
 class Claim(NamedTuple):
     """A claim of the paper, in our words.
 
-    where   the section, the figure or the caption
-    remark  why it does not hold, or what to keep in mind
+    where   the section, figure or caption of the paper
+    check   the rule that decides whether it holds
+    remark  why it does not hold, or a caveat
     """
 
     where: str

@@ -1,7 +1,7 @@
-"""What the rows say about a claim: numbers to show, and whether the claim holds by a rule that is written down here.
+"""Rules that decide from rows whether a claim holds, and the numbers to show for it.
 
-All differences are paired: two algorithms with one seed see the same items and the same answers, so their difference is
-taken seed by seed. Two algorithms differ where the mean difference is more than two of its standard errors.
+All differences are paired: two algorithms with the same seed see the same items and the same answers, so the difference
+is taken for each seed. Two algorithms differ if the mean difference is more than two of its standard errors.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ END = (1.0, 1.0)
 EARLY = (0.02, 0.1)
 
 
-class Found(NamedTuple):
-    saw: str
+class Finding(NamedTuple):
+    evidence: str
     verdict: Verdict
 
 
 class Check(NamedTuple):
-    """A rule over rows.
+    """A rule that decides from rows.
 
-    keys   the settings that it looks at, "experiment/data/setting"; none where rows cannot show it
-    found  what it finds; raises LookupError where rows are missing
+    keys      the settings that it uses, "experiment/data/setting"; none if rows cannot decide
+    evaluate  rows -> finding; raises LookupError if rows are missing
     """
 
     keys: tuple[str, ...]
-    found: Callable[[Rows], Found]
+    evaluate: Callable[[Rows], Finding]
 
 
 class Difference(NamedTuple):
-    """Of two algorithms' errors: the mean over seeds, and its standard error (nan from a single seed)."""
+    """The mean difference of two errors over seeds, and its standard error (NaN if there is a single seed)."""
 
     mean: float
     error: float
@@ -56,7 +56,7 @@ class Difference(NamedTuple):
 
 
 def average(rows: Columns, part: str, algorithm: str, window: tuple[float, float]) -> Floats:
-    """(seeds,) the mean over the steps within the window, which is a share of the run; seeds ascending."""
+    """(seeds,) the mean error over the steps in the window, for each seed; the window is given in shares of the run."""
     return np.array(list(_by_seed(rows, part, algorithm, window).values()))
 
 
@@ -75,123 +75,139 @@ def difference(rows: Columns, part: str, one: str, other: str, window: tuple[flo
 
 
 def _paired(one: Mapping[int, float], other: Mapping[int, float]) -> Difference:
-    """Of the seeds that both have."""
-    return _of(np.array([one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]))
+    """The difference over the seeds that both have."""
+    return _mean_and_error(np.array([one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]))
 
 
-def _of(values: Floats) -> Difference:
+def _mean_and_error(values: Floats) -> Difference:
     error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
     return Difference(float(values.mean()), float(error))
 
 
-def ahead(
-    keys: Sequence[str], part: str, winners: Sequence[str], losers: Sequence[str], window: tuple[float, float] = LATE
+def lower(
+    keys: Sequence[str], part: str, these: Sequence[str], those: Sequence[str], window: tuple[float, float] = LATE
 ) -> Check:
-    """Holds where each winner is below each loser; in part where some are alike and none is the other way round."""
+    """Holds if every error of `these` is lower than every error of `those`; in part if some are, and none is higher."""
 
-    def found(rows: Rows) -> Found:
-        gaps = [difference(rows[key], part, one, other, window) for key in keys for one in winners for other in losers]
+    def evaluate(rows: Rows) -> Finding:
+        gaps = [difference(rows[key], part, one, other, window) for key in keys for one in these for other in those]
         verdict: Verdict = "holds" if all(gap.lower for gap in gaps) else "holds in part"
         if any(gap.higher for gap in gaps) or not any(gap.lower for gap in gaps):
             verdict = "does not hold"
-        return Found(_numbers(rows, keys, part, (*winners, *losers), window), verdict)
+        return Finding(_numbers(rows, keys, part, (*these, *those), window), verdict)
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
-def not_behind(
-    keys: Sequence[str], part: str, ours: Sequence[str], others: Sequence[str], window: tuple[float, float] = LATE
+def not_higher(
+    keys: Sequence[str], part: str, these: Sequence[str], those: Sequence[str], window: tuple[float, float] = LATE
 ) -> Check:
-    """Holds where none of ours is above any of the others; in part where fewer than a quarter of the pairs are so."""
+    """Holds if no error of `these` is higher than one of `those`; in part if fewer than a quarter of the pairs are."""
 
-    def found(rows: Rows) -> Found:
+    def evaluate(rows: Rows) -> Finding:
         worse = [
             f"{look(one).name} is above {look(other).name} by {gap.mean:.3f} ± {gap.error:.3f} ({_data(key)})"
             for key in keys
-            for one in ours
-            for other in others
+            for one in these
+            for other in those
             if (gap := difference(rows[key], part, one, other, window)).higher
         ]
-        saw = _numbers(rows, keys, part, (*ours, *others), window)
-        total = len(keys) * len(ours) * len(others)
+        evidence = _numbers(rows, keys, part, (*these, *those), window)
+        total = len(keys) * len(these) * len(those)
         verdict: Verdict = "holds" if not worse else "holds in part" if len(worse) < 0.25 * total else "does not hold"
-        return Found("; ".join([saw, *worse]), verdict)
+        return Finding("; ".join([evidence, *worse]), verdict)
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
-def alike(
+def similar(
     keys: Sequence[str], part: str, one: str, other: str, window: tuple[float, float] = LATE, within: float = 0.005
 ) -> Check:
-    """Holds where the two differ by less than `within`, or by less than two standard errors."""
+    """Holds if the two errors differ by at most `within`, or by at most two standard errors."""
 
-    def found(rows: Rows) -> Found:
+    def evaluate(rows: Rows) -> Finding:
         gaps = [difference(rows[key], part, one, other, window) for key in keys]
         close = [abs(gap.mean) <= within or not (gap.lower or gap.higher) for gap in gaps]
-        saw = "; ".join(
+        evidence = "; ".join(
             f"{_data(key)}: {look(one).name} {gap.mean:+.4f} ± {gap.error:.4f} from {look(other).name}"
             for key, gap in zip(keys, gaps, strict=True)
         )
-        return Found(saw, "holds" if all(close) else "holds in part" if any(close) else "does not hold")
+        return Finding(evidence, "holds" if all(close) else "holds in part" if any(close) else "does not hold")
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
 class Side(NamedTuple):
-    """One side of a comparison between settings: with the same seeds they see the same items and answers."""
+    """An algorithm in a setting, to compare with another setting: the same seeds give the same items and answers."""
 
     key: str
     algorithm: str
     window: tuple[float, float] = LATE
 
 
-def across(part: str, one: Side, other: Side, *, within: float | None = 0.005) -> Check:
-    """Holds where the two are alike, as in `alike`; without `within`, where the first is below the second."""
+def similar_across(part: str, one: Side, other: Side, within: float = 0.005) -> Check:
+    """Holds if the two errors are similar in the sense of `similar`."""
 
-    def found(rows: Rows) -> Found:
-        errors = [_by_seed(rows[side.key], part, side.algorithm, side.window) for side in (one, other)]
-        gap = _paired(*errors)
-        means = [
-            f"{look(side.algorithm).name}, {side.key.split('/')[-1]}: {np.mean(list(error.values())):.3f}"
-            for side, error in zip((one, other), errors, strict=True)
-        ]
-        close = within is not None and (abs(gap.mean) <= within or not (gap.lower or gap.higher))
-        saw = f"{' against '.join(means)}; difference {gap.mean:+.4f} ± {gap.error:.4f}"
-        return Found(saw, "holds" if close or (within is None and gap.lower) else "does not hold")
+    def evaluate(rows: Rows) -> Finding:
+        gap, evidence = _across(rows, part, one, other)
+        close = abs(gap.mean) <= within or not (gap.lower or gap.higher)
+        return Finding(evidence, "holds" if close else "does not hold")
 
-    return Check((one.key, other.key), found)
+    return Check((one.key, other.key), evaluate)
+
+
+def lower_across(part: str, one: Side, other: Side) -> Check:
+    """Holds if the first error is lower."""
+
+    def evaluate(rows: Rows) -> Finding:
+        gap, evidence = _across(rows, part, one, other)
+        return Finding(evidence, "holds" if gap.lower else "does not hold")
+
+    return Check((one.key, other.key), evaluate)
+
+
+def _across(rows: Rows, part: str, one: Side, other: Side) -> tuple[Difference, str]:
+    errors = [_by_seed(rows[side.key], part, side.algorithm, side.window) for side in (one, other)]
+    gap = _paired(*errors)
+    means = [
+        f"{look(side.algorithm).name}, {side.key.split('/')[-1]}: {np.mean(list(error.values())):.3f}"
+        for side, error in zip((one, other), errors, strict=True)
+    ]
+    return gap, f"{' against '.join(means)}; difference {gap.mean:+.4f} ± {gap.error:.4f}"
 
 
 def overtaken(keys: Sequence[str], part: str, starter: str, finisher: str) -> Check:
-    """Holds where the starter is not behind in the first tenth of the run, and behind in the second half."""
+    """Holds if the error of `starter` is not higher in the first tenth of the run, and higher in the second half."""
 
-    def found(rows: Rows) -> Found:
+    def evaluate(rows: Rows) -> Finding:
         early = [difference(rows[key], part, starter, finisher, EARLY) for key in keys]
         late = [difference(rows[key], part, starter, finisher, LATE) for key in keys]
         good = [not first.higher and last.higher for first, last in zip(early, late, strict=True)]
-        saw = "; ".join(
+        evidence = "; ".join(
             f"{_data(key)}: {look(starter).name} minus {look(finisher).name} is {first.mean:+.3f} ± {first.error:.3f} "
             f"early, {last.mean:+.3f} ± {last.error:.3f} late"
             for key, first, last in zip(keys, early, late, strict=True)
         )
-        return Found(saw, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
+        return Finding(evidence, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
 def levels_off(keys: Sequence[str], part: str, flat: Sequence[str], steady: Sequence[str]) -> Check:
-    """Holds where each flat one gains less than half of what each steady one gains in the second half of the run."""
+    """Holds if every algorithm of `flat` gains less than half as much as every one of `steady` in the second half."""
 
-    def found(rows: Rows) -> Found:
-        good, saw = [], []
+    def evaluate(rows: Rows) -> Finding:
+        good, evidence = [], []
         for key in keys:
             gain = {name: _gain(rows[key], part, name) for name in (*flat, *steady)}
             good += [gain[one] < 0.5 * gain[other] for one in flat for other in steady]
-            saw.append(f"{_data(key)}: " + ", ".join(f"{look(name).name} {value:.3f}" for name, value in gain.items()))
+            evidence.append(
+                f"{_data(key)}: " + ", ".join(f"{look(name).name} {value:.3f}" for name, value in gain.items())
+            )
         verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
-        return Found(f"gained in the second half: {'; '.join(saw)}", verdict)
+        return Finding(f"gained in the second half: {'; '.join(evidence)}", verdict)
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
 def _gain(rows: Columns, part: str, name: str) -> float:
@@ -199,100 +215,100 @@ def _gain(rows: Columns, part: str, name: str) -> float:
 
 
 def above_zero(keys: Sequence[str], part: str, names: Sequence[str]) -> Check:
-    """Holds where the mean of each is above 0."""
+    """Holds if the mean of each is greater than 0."""
 
-    def found(rows: Rows) -> Found:
-        good = [_of(average(rows[key], part, name, LATE)).higher for key in keys for name in names]
+    def evaluate(rows: Rows) -> Finding:
+        good = [_mean_and_error(average(rows[key], part, name, LATE)).higher for key in keys for name in names]
         verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
-        return Found(_numbers(rows, keys, part, names, LATE), verdict)
+        return Finding(_numbers(rows, keys, part, names, LATE), verdict)
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
-def spread_at_most(keys: Sequence[str], part: str, names: Sequence[str], most: float) -> Check:
-    """Holds where the best and the worst of them end within `most` of each other."""
+def range_at_most(keys: Sequence[str], part: str, names: Sequence[str], most: float) -> Check:
+    """Holds if the best and the worst of them differ by at most `most`."""
 
-    def found(rows: Rows) -> Found:
+    def evaluate(rows: Rows) -> Finding:
         ranges = []
         for key in keys:
             means = [float(average(rows[key], part, name, LATE).mean()) for name in names]
             ranges.append(max(means) - min(means))
-        said = "; ".join(
+        parts = "; ".join(
             f"{_data(key)}: best and worst are {gap:.3f} apart" for key, gap in zip(keys, ranges, strict=True)
         )
         good = [gap <= most for gap in ranges]
-        return Found(said, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
+        return Finding(parts, "holds" if all(good) else "holds in part" if any(good) else "does not hold")
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
-def jumps(key: str, part: str, name: str, least: float, most: float, at: float = 2 / 3) -> Check:
-    """Holds where the error rises by `least` to `most` at that share of the run."""
+def rises_by(key: str, part: str, name: str, least: float, most: float, at: float = 2 / 3) -> Check:
+    """Holds if the error rises by `least` to `most` at this share of the run."""
 
-    def found(rows: Rows) -> Found:
+    def evaluate(rows: Rows) -> Finding:
         drawn = curves(part_of(rows[key], part, [name]))
         if not drawn:
             raise LookupError(f"there are no rows of {name}: {part}")
         curve = drawn[0]
         place = int(np.argmin(np.abs(curve.step - at * curve.step[-1])))
         rise = float(curve.mean[place] - curve.mean[place - 1])
-        saw = f"{look(name).name} goes from {curve.mean[place - 1]:.3f} to {curve.mean[place]:.3f}"
-        return Found(saw, "holds" if least <= rise <= most else "does not hold")
+        evidence = f"{look(name).name} goes from {curve.mean[place - 1]:.3f} to {curve.mean[place]:.3f}"
+        return Finding(evidence, "holds" if least <= rise <= most else "does not hold")
 
-    return Check((key,), found)
+    return Check((key,), evaluate)
 
 
-def value(key: str, part: str, names: Sequence[str], least: float, most: float) -> Check:
-    """Holds where each ends between `least` and `most`."""
+def ends_between(key: str, part: str, names: Sequence[str], least: float, most: float) -> Check:
+    """Holds if each final error is between `least` and `most`."""
 
-    def found(rows: Rows) -> Found:
+    def evaluate(rows: Rows) -> Finding:
         ends = [float(average(rows[key], part, name, END).mean()) for name in names]
         good = [least <= end <= most for end in ends]
         verdict: Verdict = "holds" if all(good) else "holds in part" if any(good) else "does not hold"
-        return Found(_numbers(rows, [key], part, names, END), verdict)
+        return Finding(_numbers(rows, [key], part, names, END), verdict)
 
-    return Check((key,), found)
+    return Check((key,), evaluate)
 
 
 def longest_run(keys: Sequence[str], hours: float) -> Check:
-    """Holds where no run took longer."""
+    """Holds if no run took longer."""
 
-    def found(rows: Rows) -> Found:
+    def evaluate(rows: Rows) -> Finding:
         seconds = [each for key in keys for each in rows[key]["core_seconds"]]
         if not seconds:
             raise LookupError(f"there are no rows of {', '.join(keys)}")
         longest = max(seconds)
-        return Found(
+        return Finding(
             f"the longest took {longest / 60.0:.1f} minutes", "holds" if longest < 3600 * hours else "does not hold"
         )
 
-    return Check(tuple(keys), found)
+    return Check(tuple(keys), evaluate)
 
 
-def both(*checks: Check) -> Check:
-    """Holds where all do; in part where they differ."""
+def all_hold(*checks: Check) -> Check:
+    """Holds if all checks hold; in part if their verdicts differ."""
 
-    def found(rows: Rows) -> Found:
-        each = [check.found(rows) for check in checks]
+    def evaluate(rows: Rows) -> Finding:
+        each = [check.evaluate(rows) for check in checks]
         verdicts = {one.verdict for one in each}
         verdict: Verdict = verdicts.pop() if len(verdicts) == 1 else "holds in part"
-        return Found("; ".join(one.saw for one in each), verdict)
+        return Finding("; ".join(one.evidence for one in each), verdict)
 
-    return Check(tuple(dict.fromkeys(key for each in checks for key in each.keys)), found)
+    return Check(tuple(dict.fromkeys(key for each in checks for key in each.keys)), evaluate)
 
 
-def told(saw: str, verdict: Verdict) -> Check:
-    """What rows cannot show."""
-    return Check((), lambda rows: Found(saw, verdict))
+def without_rows(evidence: str, verdict: Verdict) -> Check:
+    """A verdict that does not come from rows."""
+    return Check((), lambda rows: Finding(evidence, verdict))
 
 
 def _numbers(rows: Rows, keys: Sequence[str], part: str, names: Sequence[str], window: tuple[float, float]) -> str:
     """ "data: GURO 0.011, Uniform 0.020; ..."."""
-    said = []
+    parts = []
     for key in keys:
         means = [(look(name).name, float(average(rows[key], part, name, window).mean())) for name in names]
-        said.append(f"{_data(key)}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means))
-    return "; ".join(said)
+        parts.append(f"{_data(key)}: " + ", ".join(f"{name} {mean:.3f}" for name, mean in means))
+    return "; ".join(parts)
 
 
 def _data(key: str) -> str:

@@ -1,4 +1,4 @@
-"""What an experiment is: settings to run, and figures to draw from their rows."""
+"""The parts of an experiment: settings to run, and figures to draw from their rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ordinate.simulation.tasks import Task
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Runs that are alike: each of the algorithms, with seeds 0, 1, ..., on one task by one plan."""
+    """A group of runs: each of the algorithms, with seeds 0, 1, ..., on one task with one plan."""
 
     name: str
     task: Task
@@ -25,7 +25,7 @@ class Setting:
 
 
 class Wishes(NamedTuple):
-    """What the person who runs an experiment decides; None: the experiment's own number."""
+    """Numbers that the user gives instead of the experiment's own; None keeps the experiment's."""
 
     seeds: int | None = None
     budget: int | None = None
@@ -44,8 +44,8 @@ class Wishes(NamedTuple):
 class Panel(NamedTuple):
     """Curves of one setting.
 
-    part        the measure that is drawn
-    algorithms  those that are drawn; none: all
+    part        the measure to draw
+    algorithms  the algorithms to draw; empty: all
     """
 
     setting: str
@@ -58,8 +58,8 @@ class Panel(NamedTuple):
 class Figure(NamedTuple):
     """A figure of an experiment.
 
-    shows      which figure of the paper it is
-    reference  whether curves that somebody else measured may stand beside it
+    shows      the figure of the paper that it reproduces
+    reference  whether reference curves can be drawn beside it
     """
 
     name: str
@@ -73,9 +73,11 @@ class Figure(NamedTuple):
 class Data(NamedTuple):
     """A data set that the experiment can run on.
 
-    load      makes it from its folder, or from nothing where there is none to read
-    stand_in  what it is in place of the paper's; empty where it is the paper's
-    figures   what is drawn of its rows
+    load          reads it from its folder, or generates it if it needs none
+    stand_in      the data of the paper that it stands in for; empty if it is the paper's own
+    build         data set -> the settings to run
+    figures       the figures to draw from the rows
+    needs_folder  whether it is read from a folder
     """
 
     load: Callable[[Path], Dataset]
@@ -86,4 +88,4 @@ class Data(NamedTuple):
 
 
 Experiment = Mapping[str, Data]
-"""By name, what the experiment can run on; the paper's own first."""
+"""Name -> data set that the experiment can run on; the paper's own first."""

@@ -1,4 +1,4 @@
-"""From rows to the figures of an experiment: vector (PDF, SVG) for a paper, PNG for a page."""
+"""Draw the figures of an experiment from its rows: PDF and SVG for a paper, PNG for a web page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw_figure(
 ) -> list[Path]:
     """Write FOLDER/NAME.png, .svg and .pdf from the rows of each setting; returns the paths.
 
-    extra  further panels, to the right of the experiment's own
+    extra  more panels, to the right of the experiment's own
     """
     shown = [(panel, part_of(rows[panel.setting], panel.part, panel.algorithms)) for panel in figure.panels]
     panels = [_panel(panel, chosen, figure.band) for panel, chosen in shown]
@@ -41,7 +41,7 @@ def _panel(panel: Panel, rows: Columns, band: plot.Band) -> plot.Panel:
     return plot.Panel(lines, panel.ylabel, panel.title, from_zero=from_zero)
 
 
-# The names in a file of reference curves, and ours for the same algorithm.
+# Name in a file of reference curves -> our name of the algorithm.
 _REFERENCE = {
     "GURO": "guro-contextual",
     "BayesGURO": "bayes-guro-contextual",
@@ -54,30 +54,32 @@ _REFERENCE = {
 
 
 def read_reference(path: str | Path) -> dict[str, dict[str, Any]]:
-    """Mean curves that somebody else measured: our algorithm's name -> step, mean and se.
+    """Reference curves, such as those of the authors' scripts: our name of the algorithm -> step, mean and se.
 
     The file is JSON: {"algorithms": {NAME: {"step": [...], "mean": [...], "se": [...]}}}.
     """
     try:
-        told = json.loads(read_bytes(path))["algorithms"]
+        curves_by_name = json.loads(read_bytes(path))["algorithms"]
         return {
             _REFERENCE[name]: {key: np.asarray(curve[key], dtype=np.float64) for key in ("step", "mean", "se")}
-            for name, curve in told.items()
+            for name, curve in curves_by_name.items()
             if name in _REFERENCE
         }
     except (ValueError, KeyError, TypeError) as error:
-        raise InvalidInput(f"{path} holds no curves: {error!r}; it has algorithms -> NAME -> step, mean, se") from None
+        raise InvalidInput(
+            f"{path} holds no reference curves ({error!r}); it must have algorithms -> NAME -> step, mean, se"
+        ) from None
 
 
 def reference_table(path: str | Path, steps: Sequence[int]) -> dict[str, list[str]]:
-    """As `error_table`: the reference curves at these steps, or at the nearest that they have."""
-    told = read_reference(path)
-    table: dict[str, list[str]] = {"algorithm": list(told)}
+    """The reference curves as a table like `error_table`, at these steps or the nearest measured ones."""
+    reference = read_reference(path)
+    table: dict[str, list[str]] = {"algorithm": list(reference)}
     for step in steps:
-        places = [int(np.abs(curve["step"] - step).argmin()) for curve in told.values()]
+        places = [int(np.abs(curve["step"] - step).argmin()) for curve in reference.values()]
         table[f"{step:,}"] = [
             f"{curve['mean'][place]:.3f} ± {curve['se'][place]:.3f}"
-            for curve, place in zip(told.values(), places, strict=True)
+            for curve, place in zip(reference.values(), places, strict=True)
         ]
     return table
 

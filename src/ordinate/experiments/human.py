@@ -1,7 +1,7 @@
-"""Tasks whose answers people gave: judged by held-out answers, by the true order, by what all answers say.
+"""Tasks with answers that people gave, evaluated on held-out answers, the true order, and the Bradley-Terry order.
 
-The Bradley-Terry target is the order by a score per item, fitted to all answers; its prior is so wide that it matters
-only where answers alone would put a score at infinity.
+The Bradley-Terry order is the target: it sorts the items by one score per item, fitted to all answers. The prior of
+that fit is so wide that it matters only if the answers alone would give an infinite score.
 """
 
 from __future__ import annotations
@@ -34,30 +34,31 @@ HYBRIDS = (
 )
 CONTEXTUAL = ("guro-contextual", "bald-contextual", "bald-paper-contextual", "uniform-contextual")
 COMPARED = (*HYBRIDS, *CONTEXTUAL, "trueskill")
-"""What the paper compares on human answers, with BALD in both forms."""
+"""The algorithms that the paper compares on human answers, with BALD in both forms."""
 FEATURE_FREE = ("guro-independent", "bald-independent", "bald-paper-independent", "uniform-independent", "trueskill")
 
 _WIDE = 100.0
 
 
 def bradley_terry(items: Items, comparisons: Sequence[Comparison]) -> Floats:
-    """(n,) a score per item from all these answers."""
+    """(n,) a score per item, fitted to all these answers."""
     answers = Answers(*_rows(items, comparisons))
     return FactoredHybrid(item_variance=_WIDE).fit(np.empty((len(items), 0)), answers).belief.mean
 
 
 def unit_to_hold_out(comparisons: Sequence[Comparison]) -> HoldOutUnit:
-    """What to hold out: whole pairs where most pairs have several answers, single answers otherwise."""
+    """What to hold out: whole pairs if most pairs have several answers, otherwise single answers."""
     pairs = len({frozenset((one.left, one.right)) for one in comparisons})
     return "pairs" if pairs < 0.5 * len(comparisons) else "answers"
 
 
 @dataclass(frozen=True, eq=False)
 class HumanTask:
-    """Recorded answers, a share of them held out; by the seed also which items are there from the start.
+    """Recorded answers, a share of them held out. The seed also decides which items are present from the start.
 
-    target  (n,) scores whose order is the Bradley-Terry target
-    first   how many items are there at the start, None: all; the others arrive after `after` comparisons
+    target  (n,) scores whose order is the Bradley-Terry order
+    by      hold out single answers or whole pairs, see `hold_out`
+    first   number of items at the start, None: all; the others arrive after `after` comparisons
     """
 
     dataset: Dataset
@@ -99,10 +100,10 @@ class HumanTask:
 
 @dataclass(frozen=True, eq=False)
 class SubsetTask:
-    """The paper's counterexample: few of the answers can be asked, and the order is judged against Bradley-Terry orders
-    of those few, and of all.
+    """The paper's counterexample: only a subset of the answers can be asked, and the order is compared with the
+    Bradley-Terry orders of the subset and of all answers.
 
-    count  how many answers each seed draws
+    count  number of answers in the subset that each seed draws
     """
 
     dataset: Dataset
@@ -128,7 +129,7 @@ class SubsetTask:
 
 
 def without_features(dataset: Dataset) -> Dataset:
-    """The same items and answers; only the answers tell the items apart."""
+    """The same items and answers without features."""
     items = dataset.items
     return replace(dataset, items=Items(ids=items.ids, group=items.group, content=items.content))
 

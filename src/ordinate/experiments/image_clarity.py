@@ -1,4 +1,4 @@
-"""ImageClarity: many answers about few images, a true order, and why a Bradley-Terry target misleads."""
+"""ImageClarity: many answers about few images, with a true order; and a case where the Bradley-Terry order misleads."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.run import Plan
 
 FEATURES = 63
-ANSWERS = 27_730  # as many as the paper's data has
-NOISE = 8.0  # how reliable the simulated answers about the degraded photograph are
-FEW = 1_000  # answers of the counterexample
+ANSWERS = 27_730  # the number of answers in the paper's data
+NOISE = 8.0  # reliability of the simulated answers about the degraded photograph
+FEW = 1_000  # answers in the counterexample
 _OTHER = "Share of pairs in another order"
 _COUNTED = ("guro-contextual", "guro-hybrid-factored", "trueskill")
 
@@ -67,9 +67,9 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
 
 
 def _photos(_: Path) -> Dataset:
-    """100 versions of one photograph, and as many answers as the paper has, of a logistic crowd on random pairs."""
+    """100 versions of one photograph, with as many simulated answers on random pairs as the paper has answers."""
     photos = degrade_photo(np.random.default_rng(0), 100)
-    assert photos.truth is not None  # degrade_photo always states it
+    assert photos.truth is not None  # degrade_photo always sets it
     rng = np.random.default_rng(1)
     crowd = LogisticAnnotators(photos.truth, NOISE)
     left = rng.integers(100, size=ANSWERS)
@@ -83,7 +83,7 @@ def _photos(_: Path) -> Dataset:
 
 
 def _light_fields(folder: Path) -> Dataset:
-    """Distortions of light fields: a column for each type, and one for its level within that type."""
+    """Distorted light fields, with features for the type of the distortion and its level within the type."""
     dataset = recorded(folder)
     path = folder / "items.csv"
     table = read_columns(path)
@@ -94,7 +94,7 @@ def _light_fields(folder: Path) -> Dataset:
 
 
 def distortion_features(types: list[str], levels: list[str]) -> Floats:
-    """(n, 2 k) for k types: which type it is, and the level within it relative to the highest one."""
+    """(n, 2 k) for k types: an indicator of the type, and the level divided by the highest level of the type."""
     names, code = np.unique(types, return_inverse=True)
     member = (code[:, None] == np.arange(len(names))).astype(np.float64)
     level = np.asarray(levels, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""IMDB-WIKI-SbS: thousands of items compared by people, items that are added later, and features nobody trained."""
+"""IMDB-WIKI-SbS: thousands of items compared by people, items added later, and features of untrained networks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ordinate.simulation.run import Plan
 
 FEATURES = 75
 CANDIDATES = 5_000
-STARTING = 0.494  # the share of the items that are there at the start: 3,000 of 6,072
+STARTING = 0.494  # the share of the items that are present at the start: 3,000 of 6,072
 _ADDED = (
     "guro-hybrid-factored",
     "bald-hybrid-factored",
@@ -29,13 +29,13 @@ _ADDED = (
     "trueskill",
 )
 _POOR = ("guro-hybrid-factored", "guro-contextual", "uniform-contextual", "trueskill")
-# Without features the factored hybrid is a score per item in O(n): the independent model has n x n numbers.
+# Without features the factored hybrid is a score per item in O(n) memory; the independent model needs O(n^2).
 _FEATURE_FREE = ("guro-hybrid-factored", "bald-hybrid-factored", "uniform-hybrid-factored", "trueskill")
 
 
 @dataclass(frozen=True, eq=False)
-class TwiceSeen(Dataset):
-    """A data set with a second matrix of features, of a network with random weights."""
+class WithUntrainedFeatures(Dataset):
+    """A data set with a second feature matrix, from a network with random weights."""
 
     untrained: Floats | None = None
 
@@ -54,14 +54,14 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
         Setting("human-answers", task, plan, COMPARED, seeds=2),
         Setting("items-added", replace(task, first=first, after=budget), longer, _ADDED, seeds=2),
     ]
-    # What looking at a part of the pairs costs: the same with all of them, not as long.
+    # The cost of choosing among random candidates: the same runs with all pairs, but shorter.
     short = replace(plan, budget=budget // 2)
     for name, candidates in (("all-pairs", None), ("some-pairs", CANDIDATES)):
         settings.append(Setting(name, task, replace(short, candidates=candidates), ("guro-hybrid-factored",), seeds=2))
-    # Features that say nothing at all: those of another item.
+    # Features without any information: each item has those of another item.
     shuffled = items.features[np.random.default_rng(0).permutation(len(items))]
     poor = {"shuffled-features": shuffled}
-    if isinstance(dataset, TwiceSeen) and dataset.untrained is not None:
+    if isinstance(dataset, WithUntrainedFeatures) and dataset.untrained is not None:
         poor["untrained-features"] = reduced(dataset.untrained, FEATURES)
     settings += [
         Setting(name, replace(task, dataset=with_features(bare, features)), short, _POOR, seeds=2)
@@ -70,15 +70,15 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     return settings
 
 
-def _twice(dataset: Dataset, folder: Path) -> Dataset:
-    """The data set with the features of untrained.npy, where the folder has it: a row per item."""
+def _with_untrained(dataset: Dataset, folder: Path) -> Dataset:
+    """The data set with the features in untrained.npy (a row per item), if the folder has that file."""
     path = folder / "untrained.npy"
     if not path.is_file():
         return dataset
     untrained = read_matrix(path).astype(np.float64)
     if len(untrained) != len(dataset.items):
         raise InvalidInput(f"{path} has {len(untrained):,} rows for {len(dataset.items):,} items")
-    return TwiceSeen(dataset.items, dataset.truth, dataset.comparisons, dataset.notes, untrained)
+    return WithUntrainedFeatures(dataset.items, dataset.truth, dataset.comparisons, dataset.notes, untrained)
 
 
 def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
@@ -107,13 +107,13 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
 
 IMDB_WIKI_SBS: Experiment = {
     "imdb-wiki-sbs": Data(
-        lambda folder: _twice(published("imdb-wiki-sbs", folder, FEATURES), folder),
+        lambda folder: _with_untrained(published("imdb-wiki-sbs", folder, FEATURES), folder),
         "",
         build,
         _figures("imdb-wiki-sbs", "IMDB-WIKI-SbS", "Age"),
     ),
     "gppl_humour": Data(
-        lambda folder: _twice(recorded(folder, FEATURES), folder),
+        lambda folder: _with_untrained(recorded(folder, FEATURES), folder),
         "the faces",
         build,
         _figures(

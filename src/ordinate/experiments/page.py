@@ -1,9 +1,9 @@
-"""The page of results: tables, figures and claims, put between the markers of a Markdown file.
+"""The results page: writes tables, figures and claims between the markers of a Markdown file.
 
     <!-- begin claims -->  ...  <!-- end claims -->
     <!-- begin wisc-ads/sentimentit_movie_reviews -->  ...  <!-- end wisc-ads/sentimentit_movie_reviews -->
 
-What stands between markers is replaced; the rest of the page is its author's. PNG files go to `figures` beside it.
+The text between markers is replaced; the rest of the page stays. PNG files go to the folder `figures` beside the page.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
-from ordinate.experiments.evidence import Found, Rows
+from ordinate.experiments.evidence import Finding, Rows
 from ordinate.experiments.figures import reference_table
-from ordinate.experiments.reproduce import Done, shown
+from ordinate.experiments.reproduce import Done, measured_figures
 from ordinate.experiments.rows import part_of
 from ordinate.simulation.names import look
 from ordinate.simulation.summary import error_table, numbers_of_seeds, span
 
 FOLDER = "figures"
 CLAIM_TABLE = "claims"
-NOT_RUN = Found("there are no rows of it yet", "not run")
-_COLOURS = 128  # of a PNG on the page: flat colours need no more, and the file is a third
+NOT_RUN = Finding("there are no rows of it yet", "not run")
+_COLOURS = 128  # of a PNG on the page: enough for flat colours, in a third of the file size
 
 
 def write_page(path: str | Path, done: Sequence[Done]) -> None:
-    """Fill the markers of the page that belong to what was done, and the claims where it has a place for them."""
+    """Fill the markers of these experiments, and those of the claims if the page has them."""
     path = Path(path)
     text = read_bytes(path).decode("utf-8")
     for one in done:
@@ -56,17 +56,17 @@ def keyed(done: Done) -> dict[str, Columns]:
 
 
 def claim_table(claims: Iterable[Claim], rows: Rows) -> list[str]:
-    lines = ["| claim | where | what was seen | verdict | seeds | command | minutes |", "|---|---|---|---|---|---|---|"]
+    lines = ["| claim | where | evidence | verdict | seeds | command | minutes |", "|---|---|---|---|---|---|---|"]
     for claim in claims:
         try:
-            found = claim.check.found(rows)
+            finding = claim.check.evaluate(rows)
         except LookupError:
-            found = NOT_RUN
-        saw = found.saw + (f". {claim.remark}" if claim.remark else "")
-        there = [rows[key] for key in claim.check.keys if key in rows]
-        seeds = ", ".join(dict.fromkeys(span(numbers_of_seeds(each)) for each in there))
-        minutes = f"{sum(map(core_minutes, there)):.1f}" if there else ""
-        cells = (claim.text, claim.where, saw, f"**{found.verdict}**", seeds, _commands(claim), minutes)
+            finding = NOT_RUN
+        evidence = finding.evidence + (f". {claim.remark}" if claim.remark else "")
+        used = [rows[key] for key in claim.check.keys if key in rows]
+        seeds = ", ".join(dict.fromkeys(span(numbers_of_seeds(each)) for each in used))
+        minutes = f"{sum(map(core_minutes, used)):.1f}" if used else ""
+        cells = (claim.text, claim.where, evidence, f"**{finding.verdict}**", seeds, _commands(claim), minutes)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines
 
@@ -80,7 +80,7 @@ def _commands(claim: Claim) -> str:
 
 
 def core_minutes(rows: Columns) -> float:
-    """What the runs took, each on one core."""
+    """The processor time of the runs, in minutes."""
     runs = {
         (algorithm, seed): seconds
         for algorithm, seed, seconds in zip(rows["algorithm"], rows["seed"], rows["core_seconds"], strict=True)
@@ -95,7 +95,7 @@ def _section(done: Done) -> Iterable[str]:
         seeds = span(numbers_of_seeds(rows))
         runs = f"algorithms: {len(setting.algorithms)}, seeds: {seeds}, comparisons: {setting.plan.budget:,}"
         yield f"`{setting.name}`: {runs}; {core_minutes(rows):.1f} minutes of one core."
-    for figure in shown(case.data.figures, done.rows):
+    for figure in measured_figures(case.data.figures, done.rows):
         yield f"![{figure.title}]({FOLDER}/{figure.name}.png)"
         yield f"*{figure.shows}.*"
         for panel in figure.panels:
@@ -119,7 +119,7 @@ def _markdown(table: Columns) -> str:
 def _filled(text: str, name: str, content: str, path: Path) -> str:
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     if text.count(begin) != 1 or text.count(end) != 1:
-        raise InvalidInput(f"{path} must have the lines {begin} and {end}, each once")
+        raise InvalidInput(f"{path} must have the lines {begin} and {end}, once each")
     pattern = re.escape(begin) + ".*?" + re.escape(end)
     return re.sub(pattern, lambda _: f"{begin}\n\n{content}\n\n{end}", text, flags=re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""Run an experiment: choose the data, make the missing rows, draw the figures.
+"""Run an experiment: find the data, make the missing rows, draw the figures.
 
 OUT/EXPERIMENT/DATA/SETTING/    rows, see rows.py
 OUT/figures/                    NAME.png, .svg, .pdf
@@ -23,7 +23,13 @@ from ordinate.simulation.parallel import Jobs, Progress
 
 
 class Sources(NamedTuple):
-    """Where data come from: `data` is a name or a folder; `folder` holds data sets, each in a folder of its name."""
+    """Where the data are.
+
+    data       a data set, by name or by folder; None: the paper's own, or its stand-ins
+    folder     the folder of data sets, each in a folder of its name
+    task       a file with features and theta, for the synthetic experiment
+    reference  a file of reference curves to draw beside those of the synthetic experiment
+    """
 
     data: str | None = None
     folder: str | None = None
@@ -42,7 +48,13 @@ class Case:
 
 
 class Done(NamedTuple):
-    """What is there after an experiment on one data set; `reference` is the file of somebody else's curves, if any."""
+    """The outcome of an experiment on one data set.
+
+    rows       setting -> columns
+    made       number of runs that were made now
+    figures    figure -> its files
+    reference  the file of reference curves, if any
+    """
 
     case: Case
     rows: Mapping[str, Columns]
@@ -51,27 +63,29 @@ class Done(NamedTuple):
     reference: str | None = None
 
 
-ALL = "all"  # every experiment that has its data here
-REPORT = "report"  # the same, from the rows there are
+ALL = "all"  # every experiment whose data are present
+REPORT = "report"  # the same, from the rows made so far
 
-Watch = Callable[[str], Progress]  # what is run now -> where to report
+Watch = Callable[[str], Progress]  # description of what runs -> its progress callback
 
 
 class DataMissing(InvalidInput):
-    """None of the data sets of an experiment is there."""
+    """None of the data sets of an experiment is present."""
 
 
 def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
-    """The data sets that the experiment can run on here: the paper's own where there is one, or else its stand-ins.
+    """The experiment on each data set that is present: the paper's own if it is, otherwise the stand-ins.
 
-    Raises DataMissing where there is none.
+    Raises DataMissing if none is present.
     """
     row = experiment(name)
     found = list(_found(name, row, sources))
     if not found:
         known = ", ".join(f"{one} (in place of {data.stand_in})" if data.stand_in else one for one, data in row.items())
         where = (
-            f"{sources.folder} has none of these folders" if sources.folder else "give the folder of one with --folder"
+            f"{sources.folder} has none of these folders"
+            if sources.folder
+            else "give the folder that holds one with --folder"
         )
         raise DataMissing(f"{name} runs on {known}; {where}")
     for data_name, data, dataset in found:
@@ -80,16 +94,19 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
 
 
 def chosen(name: str, sources: Sources, wishes: Wishes, left_out: Callable[[DataMissing], None]) -> Iterator[Case]:
-    """The cases of one experiment or, by ALL and REPORT, of every one; those of them without data are told.
+    """The cases of one experiment or, for ALL and REPORT, of every experiment; `left_out` is called for those without
+    data.
 
-    Raises InvalidInput where it is no name or has no use for a task or a reference, and DataMissing where the one that
-    was named has no data.
+    Raises InvalidInput if the name is unknown, or if a task or reference is given to an experiment that cannot use it;
+    DataMissing if the named experiment has no data.
     """
     if name not in (ALL, REPORT):
         experiment(name)
         for option, file in (("--task", sources.task), ("--reference", sources.reference)):
             if file is not None and name != "synthetic":
-                raise InvalidInput(f"{option} belongs to the synthetic experiment; {name} has no use for {file}")
+                raise InvalidInput(
+                    f"{option} is only for the synthetic experiment; leave it out for {name} (got {file})"
+                )
         yield from cases(name, sources, wishes)
         return
     for each in EXPERIMENTS:
@@ -110,7 +127,7 @@ def _found(name: str, row: Experiment, sources: Sources) -> Iterator[tuple[str, 
         elif Path(sources.data).is_dir():
             yield Path(sources.data).resolve().name, own, read_recorded_folder(sources.data)
         else:
-            raise InvalidInput(f"--data is a folder, or one of {', '.join(row)}; got {sources.data!r}")
+            raise InvalidInput(f"--data must be a folder or one of {', '.join(row)}; got {sources.data!r}")
         return
     for data_name, data in row.items():
         if sources.data not in (None, data_name):
@@ -127,7 +144,7 @@ def _found(name: str, row: Experiment, sources: Sources) -> Iterator[tuple[str, 
 
 
 def run_case(case: Case, sources: Sources, out: Path, jobs: Jobs, watch: Watch) -> Done:
-    """Make what is missing, then draw; rows that are there already are kept."""
+    """Make the missing runs, then draw; existing rows are kept."""
     made = 0
     for setting in case.settings:
         what = f"{case.experiment} on {case.name}: {setting.name}"
@@ -136,12 +153,14 @@ def run_case(case: Case, sources: Sources, out: Path, jobs: Jobs, watch: Watch) 
 
 
 def report_case(case: Case, sources: Sources, out: Path) -> Done:
-    """Draw the rows there are, however many runs they are of."""
+    """Draw the figures from the rows made so far."""
     rows = {setting.name: read_rows(setting, _folder(out, case, setting)) for setting in case.settings}
     pictures = out / "figures"
     with failures("written", pictures):
         pictures.mkdir(parents=True, exist_ok=True)
-    drawn = {figure.name: _draw(figure, rows, pictures, sources) for figure in shown(case.data.figures, rows)}
+    drawn = {
+        figure.name: _draw(figure, rows, pictures, sources) for figure in measured_figures(case.data.figures, rows)
+    }
     return Done(case, rows, 0, drawn, sources.reference)
 
 
@@ -156,8 +175,8 @@ def _draw(figure: Figure, rows: Mapping[str, Columns], folder: Path, sources: So
     return draw_figure(figure, rows, folder, extra)
 
 
-def shown(figures: Sequence[Figure], rows: Mapping[str, Columns]) -> Iterator[Figure]:
-    """The figures with those panels that were measured: without a true order, say, there is no error against it."""
+def measured_figures(figures: Sequence[Figure], rows: Mapping[str, Columns]) -> Iterator[Figure]:
+    """The figures with the panels that have rows. Without a true order, for example, its panel is left out."""
     for figure in figures:
         panels = tuple(
             panel for panel in figure.panels if panel.setting in rows and panel.part in rows[panel.setting]["part"]

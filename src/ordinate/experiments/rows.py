@@ -1,9 +1,9 @@
-"""The rows of a setting on the disk: a Parquet file for each run that has ended, beside the plan that all follow.
+"""The rows of a setting on disk: a Parquet file for each finished run, and the plan of all runs.
 
-    FOLDER/plan.json                        what is run, and a digest of the data: rows of another plan never mix in
-    FOLDER/guro-contextual.seed-0.parquet   the rows of one run, whole or not there
+    FOLDER/plan.json                        the plan and a digest of the data; rows of another plan are refused
+    FOLDER/guro-contextual.seed-0.parquet   the rows of one finished run
 
-So whatever ends a process, at most the runs in progress are lost, and the next process makes those that are missing.
+If a process is killed, only the runs in progress are lost; the next process makes the missing ones.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ COLUMNS = (*Row._fields, "core_seconds")
 
 
 def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress | None = None) -> int:
-    """Make the runs that the folder does not hold yet; returns how many that were.
+    """Make the runs that are missing in the folder; returns their number.
 
-    Raises InvalidInput where the folder holds rows of another plan.
+    Raises InvalidInput if the folder holds rows of another plan.
     """
     check_names(setting.algorithms, range(setting.seeds))
     _keep_plan(setting, folder)
@@ -45,7 +45,7 @@ def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress
         for seed in range(setting.seeds)
         if not _file(folder, algorithm, seed).exists()
     ]
-    # Seed by seed, so that an interrupted experiment has a few seeds of every algorithm.
+    # Seed by seed, so that an interrupted experiment has some seeds of every algorithm.
     missing.sort(key=lambda run: run[1])
     runs = [partial(_timed, setting.task, setting.plan, algorithm, seed) for algorithm, seed in missing]
     for place, columns in finished(runs, setting.plan.budget, jobs, progress):
@@ -54,21 +54,21 @@ def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress
 
 
 def read_rows(setting: Setting, folder: Path) -> dict[str, list[Any]]:
-    """The rows of the setting's runs that have ended, in the order of its algorithms and seeds."""
+    """The rows of the setting's finished runs, in the order of its algorithms and seeds."""
     columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     for algorithm in setting.algorithms:
         for seed in range(setting.seeds):
             if (path := _file(folder, algorithm, seed)).exists():
                 run = read_columns(path)
                 if missing := [name for name in COLUMNS if name not in run]:
-                    raise InvalidInput(f"{path} has no column {missing[0]!r}; remove it, and it is made again")
+                    raise InvalidInput(f"{path} has no column {missing[0]!r}; delete it, and run the command again")
                 for name, values in columns.items():
                     values.extend(run[name])
     return columns
 
 
 def part_of(rows: Mapping[str, Sequence[Any]], part: str, algorithms: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """The rows of one measure, and of some algorithms where they are named."""
+    """The rows of one measure; only those of `algorithms`, if any are given."""
     chosen = [
         place
         for place, (name, algorithm) in enumerate(zip(rows["part"], rows["algorithm"], strict=True))
@@ -78,7 +78,7 @@ def part_of(rows: Mapping[str, Sequence[Any]], part: str, algorithms: Sequence[s
 
 
 def _timed(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> dict[str, list[Any]]:
-    # Processor time: what a run takes by the clock depends on what else the machine does.
+    # Processor time: elapsed time depends on what else the machine does.
     begun = time.process_time()
     rows = run_once(task, plan, algorithm, seed, report)
     columns: dict[str, list[Any]] = {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
@@ -90,7 +90,7 @@ def _file(folder: Path, algorithm: str, seed: int) -> Path:
 
 
 def _keep_plan(setting: Setting, folder: Path) -> None:
-    """Record the plan, or compare it with the one recorded."""
+    """Write the plan, or compare it with the one in the folder."""
     plan = asdict(setting.plan) | {"task": digest(setting.task), "ordinate": __version__}
     path = folder / PLAN
     with failures("written", folder):
@@ -101,15 +101,17 @@ def _keep_plan(setting: Setting, folder: Path) -> None:
     try:
         kept = json.loads(read_bytes(path))
     except ValueError:
-        raise InvalidInput(f"{path} is no plan; remove the folder {folder}, or give --out another one") from None
+        raise InvalidInput(
+            f"{path} is not a plan; delete the folder {folder}, or choose another one with --out"
+        ) from None
     differing = [name for name in plan if not isinstance(kept, dict) or kept.get(name) != plan[name]]
     if differing:
-        said = ", ".join(f"{name} is {kept.get(name)} there and {plan[name]} now" for name in differing)
-        raise InvalidInput(f"{folder} holds rows of another plan: {said}. Remove it, or give --out another folder")
+        changes = ", ".join(f"{name} is {kept.get(name)} there and {plan[name]} now" for name in differing)
+        raise InvalidInput(f"{folder} holds rows of another plan: {changes}. Delete it, or choose another with --out")
 
 
 def digest(value: Any) -> str:
-    """A hash of a task and all that it holds: the same data and numbers give the same hash, in any process."""
+    """A hash of a task and all its data; the same in every process."""
     hashed = hashlib.sha256()
     _feed(hashed.update, value)
     return hashed.hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Data sets with the features of an experiment: a published folder, or a stand-in's, plus a matrix of embeddings."""
+"""Data sets with the features of an experiment: a published folder or the user's tables, with a feature matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ordinate.errors import InvalidInput, naming
 
 
 def published(name: str, folder: Path, columns: int) -> Dataset:
-    """A published data set with features.npy beside its files: one row per item, reduced to so many components."""
+    """A published data set with the matrix in features.npy (one row per item), reduced to `columns` components."""
     dataset = read_dataset(name, folder)
     path = folder / FEATURES.name
     if not path.is_file():
@@ -30,25 +30,25 @@ def published(name: str, folder: Path, columns: int) -> Dataset:
 
 
 def recorded(folder: Path, columns: int | None = None) -> Dataset:
-    """A folder of the user's own tables; its features, if any, reduced to so many components."""
+    """A folder of the user's own tables; its features, if any, are reduced to `columns` components."""
     dataset = read_recorded_folder(folder)
     features = dataset.items.features
     return dataset if not columns or not features.shape[1] else with_features(dataset, reduced(features, columns))
 
 
 def reduced(features: Floats, columns: int) -> Floats:
-    """The first principal components: so many, or all where there are fewer."""
+    """The first principal components: `columns` of them, or all if there are fewer."""
     return principal_components(features, min(columns, *features.shape))
 
 
 def with_features(dataset: Dataset, features: Floats) -> Dataset:
-    """The data set with a matrix in place of what features it had."""
+    """The data set with this feature matrix instead of its own."""
     items = dataset.items
     return replace(dataset, items=Items(items.ids, features, group=items.group, content=items.content))
 
 
 def column_as_truth(dataset: Dataset, folder: Path, column: str) -> Dataset:
-    """A column of items.csv in place of the truth."""
+    """The data set with a column of items.csv as its truth."""
     path = folder / "items.csv"
     table = read_columns(path)
     with naming(path):

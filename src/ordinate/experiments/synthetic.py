@@ -41,14 +41,14 @@ def bound_part(form: str, view: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class BoundedTask:
-    """Logistic annotators over scores that are linear in the features; the error, and every bound on it."""
+    """Logistic annotators, scores that are linear in the features; measures the error and every bound on it."""
 
     dataset: Dataset
     noise: float
 
     def build(self, seed: int) -> Trial:
         items, truth = self.dataset.items, self.dataset.truth
-        assert truth is not None  # a synthetic task states it
+        assert truth is not None  # a synthetic task always has it
         theta: Floats = np.linalg.lstsq(items.features, truth, rcond=None)[0].astype(np.float64)
         row = {item: k for k, item in enumerate(items.ids)}
 

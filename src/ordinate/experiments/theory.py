@@ -14,8 +14,8 @@
 Two views. Verifiable: theta is theta_T and H is H_T(theta_T). Unverifiable: theta is theta_* and H is H_T(theta_*), and
 every d above is 1. Two forms: "right", as above, and "figure", what the authors plotted (see FORMS).
 
-It is the paper's bound and no promise: steps of its proof do not hold as written, and the true margins Delta_ij are
-known in simulations only. What a user can act on is `belief.expected_error`.
+This is the paper's bound, not a guarantee: steps of its proof do not hold as written, and the true margins Delta_ij are
+known only in simulations. Users should rely on `Study.expected_error` instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from scipy.special import expit
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.errors import InvalidInput
-from ordinate.learning.belief import FactoredBelief, difference, tiles
+from ordinate.learning.belief import tiles
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite, root_of
@@ -62,14 +63,14 @@ class Constants(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """An assumption that does not hold, and in what way. `paper_bound` lists the names."""
+    """An assumption that does not hold, and how it fails. `paper_bound` lists the names."""
 
     assumption: str
     detail: str
 
 
 class _Rules(NamedTuple):
-    """What tells one form from the other.
+    """The differences between the two forms.
 
     constant   C1
     power      of T, by which the exponents of alpha and beta are multiplied
@@ -86,7 +87,7 @@ class _Rules(NamedTuple):
         return truth.coefficients * (truth.noise if self.scaled else 1.0)
 
     def rate(self, constants: Constants, answers: int, dimensions: int) -> float:
-        """What both exponents share: 1 / (d C1)."""
+        """The common factor of both exponents: 1 / (d C1)."""
         return float(answers) ** self.power / (dimensions * self.constant(constants))
 
 
@@ -97,7 +98,7 @@ def _right_constant(constants: Constants) -> float:
 
 FORMS: dict[Form, _Rules] = {
     "right": _Rules(_right_constant, power=0, scaled=True, geometric=True),
-    # H^-1 / T stands where T H^-1 is meant, so the exponents come out T^2 too large.
+    # The authors use H^-1 / T instead of T H^-1, so the exponents are too large by T^2.
     "figure": _Rules(lambda c: 3.0 * (1.0 + c.coefficient_norm) ** 2, power=2, scaled=False, geometric=False),
 }
 
@@ -109,7 +110,7 @@ class CoefficientBelief:
     features         (n, d); for a model with a term per item: the columns [X, identity]
     coefficients     (d,) theta
     covariance       (d, d) H^-1
-    prior_precision  the multiple of the identity in H that is the prior's and not the answers'
+    prior_precision  the multiple of the identity in H that comes from the prior, not from the answers
     """
 
     features: Floats
@@ -124,7 +125,7 @@ class CoefficientBelief:
                 f"features {self.features.shape} and covariance {self.covariance.shape} do not fit d = {d}"
             )
         if len(self.features) < 2 or d < 1:
-            raise InvalidInput(f"a bound takes at least 2 items and 1 feature; got features {self.features.shape}")
+            raise InvalidInput(f"a bound needs at least 2 items and 1 feature; got features {self.features.shape}")
 
     @property
     def spectrum(self) -> Floats:
@@ -138,7 +139,7 @@ class CoefficientBelief:
     ) -> CoefficientBelief:
         """With H = H_T(theta) + prior_precision I, from the answers, at any theta (theta_* for the unverifiable view).
 
-        Raises InvalidInput where H has no inverse: fewer than d independent comparisons, and no prior.
+        Raises InvalidInput if H has no inverse: fewer than d independent comparisons, and no prior.
         """
         pairs = PairCounts.of(answers, len(features))
         scores = features @ coefficients
@@ -146,30 +147,32 @@ class CoefficientBelief:
         spectrum = np.linalg.eigvalsh(hessian) + prior_precision
         if spectrum[0] <= _ROUNDING * spectrum[-1]:
             count = len(answers.left)
-            raise InvalidInput(f"the Hessian of {count} answers has no full rank; give more, or a prior_precision")
+            raise InvalidInput(
+                f"the Hessian of {count} answers does not have full rank; give more answers, or a prior_precision"
+            )
         root = PositiveDefinite(hessian, prior_precision).inverse_root()
         return cls(features, coefficients, root @ root.T, prior_precision)
 
     def dimensions(self, view: View) -> int:
-        """What stands for d in the bounds of this view."""
+        """The value of d in the bounds of this view."""
         return len(self.coefficients) if view == "verifiable" else 1
 
     def item_belief(self) -> FactoredBelief:
-        """The same about scores, up to a shift of all: relative to the mean item, differences keep their digits."""
+        """The belief about scores, up to a common shift. Relative to the mean item, differences lose no digits."""
         centred = _centred(self.features)
         factor = centred @ root_of(self.covariance)
         return FactoredBelief(centred @ self.coefficients, factor, np.zeros(len(centred)))
 
 
 class Bound(NamedTuple):
-    """The paper's bound after T answers, and what went into it.
+    """The paper's bound after T answers, and the values that it depends on.
 
     error_bound           on E[R], at most 1
     probability_bound     on P(R >= threshold), at most 1: Theorem 1, or in the figure's form the next line
-    probability_by_pairs  error_bound / threshold, at most 1: far below Theorem 1, which bounds every pair by the worst
+    probability_by_pairs  error_bound / threshold, at most 1: far below Theorem 1, which uses the worst pair for all
     margin, alpha, beta   Delta_*, alpha_*, beta_*
     constant              C1
-    violated              what does not hold; the paper claims the numbers above only where this is empty
+    violated              the assumptions that fail; the paper claims the bound only if there are none
     """
 
     form: Form
@@ -199,7 +202,7 @@ def lemma_terms(
     view: View = "verifiable",
 ) -> tuple[Floats, Floats]:
     """alpha_ij(Delta) and beta_ij(Delta) of Lemma 1, each (P,), for pairs by rows; margin: Delta, a number or (P,)."""
-    gap, variance = difference(coefficients.item_belief(), left, right)
+    gap, variance = coefficients.item_belief().differences(left, right)
     rate = FORMS[form].rate(constants, answers, coefficients.dimensions(view))
     delta = np.broadcast_to(np.asarray(margin, dtype=np.float64), variance.shape)
     alpha, beta = np.exp(-_exponents(rate, delta, (expit(gap) * expit(-gap)) ** 2 * variance, variance))
@@ -219,8 +222,8 @@ def paper_bound(
     """The paper's bound on E[R] and on P(R >= threshold) after T answers; O(n^2 d) time, one tile of memory.
 
     coefficients  at theta_T for the verifiable view; at theta_* (`CoefficientBelief.at`) for the unverifiable one
-    truth         gives Delta_ij, the true order and S; without it theta stands in
-    given         S, Q, lambda_0 by name; those left out are ||theta_*||, max ||x_i|| and the least eigenvalue of H
+    truth         gives Delta_ij, the true order and S; if it is None, theta is used instead
+    given         S, Q, lambda_0 by name; the others are ||theta_*||, max ||x_i|| and the least eigenvalue of H
 
     What may be violated: "answers" (none yet), "known margins", "coefficient norm", "feature norm", "least eigenvalue",
     "full rank" (of the answers' part of H), "distinct scores", "short contrasts" (||z_ij|| <= 1, a step of the proof),
@@ -242,7 +245,7 @@ def paper_bound(
     pairs = _scan(coefficients, theta, rate, repeats)
     exponents = _exponents(rate, np.array(pairs.margin), np.array(pairs.noisy), np.array(pairs.variance))
     alpha, beta = np.exp(-exponents).tolist()
-    # T is a factor of the formulas, so without an answer they would say 0.
+    # T is a factor of the formulas, so they would be 0 without answers.
     error = pairs.mean if answers else 1.0
     by_pairs = theorem = min(error / threshold, 1.0)
     if rules.geometric and answers:
@@ -254,8 +257,8 @@ def paper_bound(
     least = found.least_eigenvalue
     singular = not answers or least - coefficients.prior_precision <= _ROUNDING * spectrum[-1]
     conditions = (
-        ("answers", not answers, "there is none yet"),
-        ("known margins", truth is None, "no truth was given; the margins and S are those of the estimate"),
+        ("answers", not answers, "there are no answers yet"),
+        ("known margins", truth is None, "no truth was given; the margins and S are estimates"),
         ("coefficient norm", above[0], f"it is {found.coefficient_norm:.4g}"),
         ("feature norm", above[1], f"it is {found.feature_norm:.4g}"),
         ("least eigenvalue", least < constants.least_eigenvalue * (1.0 - _ROUNDING), f"it is {least:.4g}"),
@@ -289,7 +292,7 @@ def bounds_over_run(
     threshold: float,
     *,
     truth: Truth | None = None,
-    model: Contextual = Contextual(1.0),  # noqa: B008 - immutable; the prior of the paper's experiments
+    model: Contextual = Contextual(1.0),  # noqa: B008 - immutable; the paper's prior
     given: Mapping[str, float] | None = None,
 ) -> dict[str, list[Any]]:
     """Every form and view after each number of answers in `steps`: flat columns, a row per step, form and view.
@@ -306,7 +309,7 @@ def bounds_over_run(
         seen = Answers(answers.left[:step], answers.right[:step], answers.outcome[:step])
         posterior = model.fit(features, seen)
         error = expected_error(posterior.belief, np.zeros(len(features), dtype=np.int64))
-        learned = CoefficientBelief(features, posterior.coefficients, posterior.spread.coefficients, precision)
+        learned = CoefficientBelief(features, posterior.coefficients, posterior.covariance.coefficients, precision)
         for form, rules in FORMS.items():
             beliefs: dict[View, CoefficientBelief] = {"verifiable": learned}
             if truth is not None:
@@ -322,7 +325,7 @@ def bounds_over_run(
 
 
 class _Pairs(NamedTuple):
-    """What one pass over all pairs finds.
+    """The result of one pass over all pairs.
 
     mean       of min(2 d T (alpha + beta), 1)
     not_small  the number of pairs where alpha or beta is above 1 / (4 d T)

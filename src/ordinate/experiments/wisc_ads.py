@@ -1,4 +1,4 @@
-"""WiscAds: texts compared by people; contextual and hybrid models, judged by held-out answers and by Bradley-Terry."""
+"""WiscAds: texts compared by people; evaluated on held-out answers and against the Bradley-Terry order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
 
 
 def figures(tag: str, what: str, truth: str = "") -> tuple[Figure, ...]:
-    """The held-out error beside the distance to the Bradley-Terry order and, where there is one, to the true order."""
+    """The held-out error and the distances to the Bradley-Terry order and to the true order, if that is known."""
     panels = [
         Panel("human-answers", HELD_OUT, "Share of held-out answers predicted wrong", "Held-out answers"),
         Panel("human-answers", TARGET, "Share of pairs in another order", "Bradley-Terry of all answers"),

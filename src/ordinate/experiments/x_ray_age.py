@@ -1,4 +1,4 @@
-"""X-RayAge: scores linear in image features, answers by a logistic model; in-sample and out-of-sample error."""
+"""X-RayAge: scores linear in image features, answers from a logistic model; in-sample and out-of-sample error."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ IN_SAMPLE, OUT_OF_SAMPLE, GAP = "in-sample error", "out-of-sample error", "gener
 FEATURES = 35
 NOISE = 0.1  # the paper's lambda, for ages in years
 SPREAD = 1.4
-"""The standard deviation of lambda * theta_* x: 0.1 * sqrt(0.67) * 17 years, with the paper's lambda and R^2, and a
-guess of how far the patients' ages spread. A stand-in's lambda is set so that its scores spread as far."""
+"""The standard deviation of lambda * theta_* x: 0.1 * sqrt(0.67) * 17 years, from the paper's lambda and R^2 and a
+guess of the standard deviation of the ages. The lambda of a stand-in is set so that its scores have the same one."""
 ALGORITHMS = (
     "guro-contextual",
     "bayes-guro-contextual",
@@ -40,7 +40,7 @@ _MAIN = tuple(name for name in ALGORITHMS if name != "norm-min-contextual")
 
 @dataclass(frozen=True, eq=False)
 class LinearTask:
-    """A sample of the items, drawn by the seed, ordered by scores (n,) that are linear in their features."""
+    """A random sample of the items, ordered by scores (n,) that are linear in their features."""
 
     dataset: Dataset
     scores: Floats
@@ -90,7 +90,7 @@ def _sample(count: int, size: int, seed: int) -> np.ndarray[tuple[int], np.dtype
 
 
 def ridge(features: Floats, target: Floats) -> tuple[Floats, float]:
-    """(n,) the fitted values of a ridge regression with penalty 1 and an intercept, and their R^2."""
+    """(n,) the fitted values of a ridge regression with penalty 1 and an intercept, and its R^2."""
     centred, wanted = features - features.mean(axis=0), target - target.mean()
     theta = np.linalg.solve(centred.T @ centred + np.eye(features.shape[1]), centred.T @ wanted)
     fitted: Floats = centred @ theta
@@ -98,12 +98,12 @@ def ridge(features: Floats, target: Floats) -> tuple[Floats, float]:
 
 
 def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting]:
-    """noise: lambda; None sets it by SPREAD."""
+    """The settings. noise: lambda; None sets it from SPREAD."""
     if dataset.truth is None or not dataset.items.features.shape[1]:
-        raise InvalidInput("this experiment takes items with features and a column truth; there is none")
+        raise InvalidInput("this experiment needs items with features and a column truth")
     scores, _ = ridge(dataset.items.features, dataset.truth)
     level = SPREAD / float(scores.std()) if noise is None else noise
-    # The features themselves, not their text, and no answers: a run carries what it needs.
+    # Each run gets a copy: keep the features and drop content and answers, which it does not need.
     bare = replace(dataset, items=replace(dataset.items, content={}), comparisons=())
     budget = wishes.budget_or(2_000)
     plan = Plan(budget, every=max(1, budget // 50), refit_every=10)
@@ -111,7 +111,7 @@ def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting
         Setting("in-sample", LinearTask(bare, scores, level, 200), plan, ALGORITHMS, seeds=15),
         Setting("generalisation", HalvesTask(bare, scores, level, 300), plan, _MAIN, seeds=15),
         Setting("sequential", LinearTask(bare, scores, level, 200), plan, SEQUENTIAL, seeds=15),
-        # The paper's schedules: it refits after every answer, or every 25, and calls it the same.
+        # The paper's schedules: refit after every answer, or every 25, which it finds to be equivalent.
         *(
             Setting(
                 f"refit-every-{every}",

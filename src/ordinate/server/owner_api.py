@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -11,6 +9,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from ordinate.data.comparisons import comparison_columns
+from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.ordering import Ordering
 from ordinate.embedding import embed_like
@@ -104,26 +104,21 @@ def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
     return _table(caller, "ordering", result.to_columns())
 
 
-@router.get("/{study}/export/comparisons.csv", summary="Download the comparisons", response_class=_Table)
+@router.get("/{study}/export/comparisons.csv", summary="Download the comparisons that count", response_class=_Table)
 def export_comparisons(caller: TheCaller) -> Response:
-    made = caller.served.study.comparisons()
-    columns: dict[str, list[Any]] = {
-        "left": [one.left for one in made],
-        "right": [one.right for one in made],
-        "winner": [one.outcome for one in made],
-        "annotator": [one.annotator or "" for one in made],
-    }
-    return _table(caller, "comparisons", columns)
+    return _table(caller, "comparisons", comparison_columns(caller.served.study.comparisons()))
+
+
+@router.get("/{study}/export/history.csv", summary="Download every answer and skip", response_class=_Table)
+def export_history(caller: TheCaller) -> Response:
+    """Every answer and skip with all that is stored of it."""
+    return _table(caller, "history", caller.served.study.history())
 
 
 def _table(caller: Caller, what: str, columns: Mapping[str, Sequence[Any]]) -> Response:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
     name = f"{caller.served.name}-{what}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return _Table(text.getvalue(), headers=headers)
+    return _Table(FORMATS[".csv"].encode(columns), headers=headers)
 
 
 @router.get("/{study}/items", summary="The items")

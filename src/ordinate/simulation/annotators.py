@@ -1,8 +1,8 @@
-"""Stand-ins for the people who answer: a logistic crowd, or answers that real people once gave.
+"""Simulated annotators: a logistic crowd, or recorded answers of real people.
 
-Common random numbers: the k-th answer to an unordered pair is a function of (seed, pair, k) and of nothing else, not of
-who asks, when, or on which side an item is shown. So all algorithms see the same answers wherever they ask the
-same pairs, and their difference is theirs.
+Common random numbers: the k-th answer to an unordered pair depends only on (seed, pair, k), not on who asks, when, or
+on which side an item is shown. Two algorithms that ask the same pairs get the same answers, so a difference between
+their errors is due to the algorithms alone.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _SWAPPED: dict[Outcome, Outcome] = {"left": "right", "right": "left", "tie": "ti
 
 
 class Annotators(Protocol):
-    """Whoever answers in a simulation; items are rows of the task's items."""
+    """The annotators of a simulation. Items are given as rows of the task's items."""
 
     def answer(self, left: int, right: int) -> Outcome:
         """The next answer to this pair."""
 
     def pool(self) -> PairList | None:
-        """The pairs that still have an answer; None where every pair always has one."""
+        """The pairs that can still be answered; None if every pair always can."""
 
 
 class LogisticAnnotators:
@@ -38,8 +38,8 @@ class LogisticAnnotators:
     scores  (n,) true scores
     noise   the paper's lambda: large means reliable answers, 0 means coin flips
 
-    An answer costs about two microseconds: the uniform number comes from hashing (seed, pair, k), not from a generator
-    per pair.
+    An answer takes about two microseconds: the uniform number is a hash of (seed, pair, k); there is no generator per
+    pair.
     """
 
     def __init__(self, scores: Floats, noise: float = 1.0, seed: int = 0) -> None:
@@ -65,7 +65,7 @@ class LogisticAnnotators:
 
 
 class RecordedAnnotators:
-    """Answers that people gave, each used once; several answers to a pair come in a seeded random order."""
+    """Answers that people gave, each used once. Several answers to one pair are given in a seeded random order."""
 
     def __init__(self, comparisons: Sequence[Comparison], items: Items, seed: int = 0) -> None:
         row = {item: k for k, item in enumerate(items.ids)}
@@ -92,7 +92,7 @@ class RecordedAnnotators:
         return sum(map(len, self._answers))
 
     def answer(self, left: int, right: int) -> Outcome:
-        """The next recorded answer; raises LookupError where none is left, which `pool` would have told."""
+        """The next recorded answer. Raises LookupError if none is left: ask only pairs of `pool`."""
         place = self._row_of_pair.get((left, right) if left < right else (right, left))
         if place is None or not self._answers[place]:
             raise LookupError(f"no recorded answer is left for rows {left} and {right}")

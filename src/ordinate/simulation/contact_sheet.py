@@ -1,4 +1,4 @@
-"""A sheet of small pictures in order, each with its rank: an ordering that one can check by eye."""
+"""A contact sheet: small pictures in order, each with its rank, to check an ordering by eye."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAPER, INK, GREY = "#ffffff", "#1a1a1a", "#6b6b6b"
 def contact_sheet(
     files: Sequence[bytes], captions: Sequence[tuple[str, str]], path: str | Path, *, title: str, subtitle: str
 ) -> None:
-    """Draw the image files row by row; a caption is (what stands out, what stands back), such as ("1", "true 3")."""
+    """Draw the image files row by row. A caption is a pair (bold text, grey text), such as ("1", "true 3")."""
     rows = -(-len(files) // COLUMNS)
     width = 2 * MARGIN + COLUMNS * TILE[0] + (COLUMNS - 1) * GAP
     height = HEADER + rows * (TILE[1] + CAPTION) + (rows - 1) * GAP + MARGIN
@@ -47,5 +47,5 @@ def contact_sheet(
 def _font(size: int, name: str = "DejaVuSans.ttf") -> ImageFont.FreeTypeFont:
     from matplotlib import get_data_path
 
-    # matplotlib carries these fonts, so the sheet looks the same everywhere.
+    # matplotlib includes these fonts, so the sheet looks the same everywhere.
     return ImageFont.truetype(Path(get_data_path(), "fonts", "ttf", name), size)

@@ -1,7 +1,7 @@
-"""The demo: order 100 versions of one photograph by asking simulated people, and leave everything in a folder.
+"""The demo: order 100 versions of one photograph by asking simulated people, and write the results to a folder.
 
-First one study in SQLite, asked and answered exactly as with real people. Then the same task many times over, to see
-how many questions it takes with pairs that are chosen well, and with pairs at random.
+First it runs one study in SQLite, exactly as with real people. Then it repeats the task many times, to measure how many
+questions it takes with well-chosen pairs and with random pairs.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from ordinate.simulation.tasks import SimulatedTask
 from ordinate.study.study import Study
 
 ALGORITHM = "guro-hybrid"
-# The same model with random pairs shows what choosing is worth; without features either, what both are worth.
+# Random pairs with the same model show the gain from choosing pairs; without features too, the gain from both.
 BASELINES = ("uniform-hybrid", "uniform-independent")
 QUESTION = "Which photo is clearer?"
 NOISE = 8.0
-"""Two versions a tenth of the whole range apart are told apart by 69 of 100 answers, the best from the worst always."""
+"""69 of 100 answers are right for two versions a tenth of the range apart, and all for the best and the worst."""
 PEOPLE = 5
 
 
 @dataclass(frozen=True)
 class DemoSummary:
-    """What happened, for the command line to put into words.
+    """The results of the demo.
 
-    answers, wrong_answers  of the one study: how many there were, how many contradict the truth
-    study_error             share of pairs that its ordering has the wrong way round
-    target_error            what `uniform-hybrid` ends with
-    questions_needed        algorithm -> questions until that error, on average; None: not within the budget
+    answers, wrong_answers  of the one study: the number of answers, and of those that contradict the truth
+    study_error             share of pairs that its ordering has in the wrong order
+    target_error            the final error of `uniform-hybrid`
+    questions_needed        algorithm -> questions until that error, on average; None: not reached within the budget
     final_error             algorithm -> mean error after the whole budget
     """
 
@@ -81,14 +81,14 @@ def run_demo(
     jobs: int = 2,
     progress: Progress | None = None,
 ) -> DemoSummary:
-    """Make the folder with study.db, items.csv, photos/, ordering.csv, error.png, contact_sheet.png and the rows behind
-    the plot, rows.csv; it is whole or not there.
+    """Make the folder with study.db, items.csv, photos/, ordering.csv, error.png, contact_sheet.png and rows.csv, the
+    data of the plot. After an error there is no folder.
 
-    seed      of the photos and the study; the comparison of algorithms runs over the `seeds` seeds after it
+    seed      of the photos and the study; the comparison of algorithms uses the next `seeds` seeds
     budget    questions in the study, and in each run
     progress  called with (questions asked, questions in all)
 
-    Raises StudyExists where the folder exists and holds anything.
+    Raises StudyExists if the folder exists and is not empty.
     """
     if min(seeds, budget) < 1 or photos < 3:
         raise InvalidInput(f"a demo needs seeds, questions and 3 photos; got {seeds}, {budget} and {photos}")
@@ -156,7 +156,7 @@ class _Result(NamedTuple):
 
 
 def _ask_people(dataset: DegradedPhotos, path: Path, seed: int, budget: int, report: Callable[[int], None]) -> _Result:
-    """One study on the disk, answered by a few people in turn."""
+    """Run one study on disk, answered by a few people in turn."""
     truth = _truth(dataset)
     row = {item: k for k, item in enumerate(dataset.items.ids)}
     people = LogisticAnnotators(truth, NOISE, seed)
@@ -174,12 +174,12 @@ def _ask_people(dataset: DegradedPhotos, path: Path, seed: int, budget: int, rep
 
 
 def _truth(dataset: DegradedPhotos) -> Floats:
-    assert dataset.truth is not None  # degrade_photo always states it
+    assert dataset.truth is not None  # degrade_photo always sets it
     return dataset.truth
 
 
 def _item_table(dataset: DegradedPhotos) -> dict[str, list[Any]]:
-    """The items as a user would have them: an id, the picture, and a column per feature."""
+    """The table of items as a user would have it: an id, the picture, and a column per feature."""
     items = dataset.items
     names = items.feature_names or ()
     columns: dict[str, list[Any]] = {"id": list(items.ids), "image": list(items.content["image"])}
@@ -200,12 +200,12 @@ def _draw_contact_sheet(dataset: DegradedPhotos, ordering: Ordering, path: Path,
 
 @contextmanager
 def _whole_or_absent(folder: Path) -> Iterator[Path]:
-    """A new folder to fill, whose contents become those of `folder` once all is well, and vanish otherwise."""
+    """A temporary folder to fill. Its contents move to `folder` at the end, or are deleted after an error."""
     target = folder.resolve()
     with failures("written", folder):
         taken = target.exists() and (not target.is_dir() or any(target.iterdir()))
     if taken:
-        raise StudyExists(f"{folder} exists already; it was left as it is. Name another folder, or remove this one")
+        raise StudyExists(f"{folder} already exists and was not changed. Name another folder, or remove this one")
     place = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     with failures("written", folder):
         place.mkdir(parents=True)
@@ -213,7 +213,7 @@ def _whole_or_absent(folder: Path) -> Iterator[Path]:
         yield place
         with failures("written", folder):
             if target.exists():
-                # An empty folder that was there stays the same folder: somebody may be working in it.
+                # An existing empty folder is kept, not replaced: a process may have it as its working directory.
                 for made in place.iterdir():
                     made.rename(target / made.name)
             else:

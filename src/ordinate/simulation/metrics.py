@@ -1,4 +1,4 @@
-"""How good an ordering is: against the true order, or against answers that the algorithm never saw."""
+"""How good an ordering is, compared with the true order or with held-out answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HoldOutUnit = Literal["answers", "pairs"]
 def ordering_error(scores: Floats, truth: Floats, group: Integers | None = None) -> float:
     """The normalised Kendall tau distance: the share of pairs that `scores` puts in the wrong order.  All shapes (n,).
 
-    Counts pairs within a group whose truth differs; equal scores count one half. NaN where there is no such pair.
+    Counts pairs within a group whose truth differs; equal scores count one half. NaN if there is no such pair.
 
     >>> ordering_error(np.array([3.0, 1.0, 2.0]), np.array([0.3, 0.2, 0.1]))
     0.3333333333333333
@@ -35,13 +35,13 @@ def _wrong_pairs(scores: Floats, truth: Floats) -> tuple[float, int]:
     from scipy.stats import kendalltau
 
     pairs = len(scores) * (len(scores) - 1) // 2
-    differ, told_apart = pairs - _tied_pairs(truth), pairs - _tied_pairs(scores)
-    if differ == 0 or told_apart == 0:
-        return differ / 2, differ
-    # tau-b = (concordant - discordant) / sqrt(differ * told_apart), so the count comes back as a whole number.
+    untied_truth, untied_scores = pairs - _tied_pairs(truth), pairs - _tied_pairs(scores)
+    if untied_truth == 0 or untied_scores == 0:
+        return untied_truth / 2, untied_truth
+    # tau-b = (concordant - discordant) / sqrt(untied_truth * untied_scores): solve for the difference, a whole number.
     tau = kendalltau(scores, truth).statistic
-    agreement = round(tau * np.sqrt(float(differ)) * np.sqrt(float(told_apart)))
-    return (differ - agreement) / 2, differ
+    agreement = round(tau * np.sqrt(float(untied_truth)) * np.sqrt(float(untied_scores)))
+    return (untied_truth - agreement) / 2, untied_truth
 
 
 def _tied_pairs(values: Floats) -> int:
@@ -50,12 +50,12 @@ def _tied_pairs(values: Floats) -> int:
 
 
 def held_out_error(scores: Floats, left: Integers, right: Integers, outcome: Floats) -> float:
-    """The share of held-out answers that the scores predict wrong; equal scores count one half.
+    """The share of held-out answers that the scores predict wrongly; equal scores count one half.
 
     left, right  (T,) rows of the items
     outcome      (T,) 1 where left won, 0 where right won; a tie (0.5) has no right prediction and is left out
 
-    NaN where no answer remains.
+    NaN if no answer remains.
     """
     decided = outcome != 0.5
     difference = (scores[left] - scores[right])[decided]
@@ -67,10 +67,10 @@ def held_out_error(scores: Floats, left: Integers, right: Integers, outcome: Flo
 def hold_out(
     comparisons: Sequence[Comparison], share: float, by: HoldOutUnit, rng: np.random.Generator
 ) -> tuple[list[Comparison], list[Comparison]]:
-    """Split into (to learn from, held out), each in the order given.
+    """Split into (to learn from, held out), each in the given order.
 
-    by  "answers" draws single answers; "pairs" draws whole pairs, so that no answer to a held-out pair is ever seen:
-        right where pairs have several answers
+    by  "answers" draws single answers; "pairs" draws whole pairs, so that the algorithm sees no answer to a held-out
+        pair: use it if pairs have several answers
     """
     if not 0.0 < share < 1.0:
         raise InvalidInput(f"the held-out share must be between 0 and 1, such as 0.1; got {share}")
@@ -85,7 +85,9 @@ def hold_out(
     chosen = np.zeros(units, dtype=np.bool_)
     chosen[rng.permutation(units)[: round(share * units)]] = True
     if not 0 < chosen.sum() < units:
-        raise InvalidInput(f"holding out {share:.0%} of {units} {by} leaves nothing on one side; record more answers")
+        raise InvalidInput(
+            f"holding out {share:.0%} of {units} {by} leaves nothing to learn from or to test; record more answers"
+        )
     held = chosen[unit]
     return (
         [comparison for comparison, out in zip(comparisons, held, strict=True) if not out],

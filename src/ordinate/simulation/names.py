@@ -1,6 +1,6 @@
-"""What an algorithm is called in figures, and how it is drawn: colour and marker for how it asks, line for its model.
+"""The name and the look of an algorithm in figures: colour and marker for its strategy, line style for its model.
 
-The colours are Okabe and Ito's, which colour-blind people can tell apart.
+The colours are those of Okabe and Ito, which colour-blind people can distinguish.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Look(NamedTuple):
     style: Any  # a line style of matplotlib
 
 
-# Longer names first, since "bald" also begins "bald-paper".
+# Longer names first, because "bald-paper" also starts with "bald".
 _STRATEGIES = {
     "bayes-guro": ("BayesGURO", "#56B4E9", "s"),
     "guro": ("GURO", "#0072B2", "o"),
@@ -35,14 +35,14 @@ _MODELS: dict[str, tuple[str, Any]] = {
     "contextual-sequential": ("contextual, sequential", (0, (5, 1, 1, 1, 1, 1))),
     "hybrid-sequential": ("hybrid, sequential", (0, (5, 1, 1, 1))),
 }
-# For what the tables above do not know.
+# For algorithms that are not in the tables above.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = "osD^vXP"
 _STYLES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 
 def look(algorithm: str, number: int = 0) -> Look:
-    """How to call and draw an algorithm; `number` sets those apart that are not in the table of algorithms.
+    """The name and look of an algorithm; `number` distinguishes algorithms that are not in the tables.
 
     >>> look("guro-hybrid").name
     'GURO hybrid'
@@ -52,8 +52,8 @@ def look(algorithm: str, number: int = 0) -> Look:
         model = plain.removeprefix(prefix).removeprefix("-")
         if plain.startswith(prefix) and model in _MODELS:
             words, style = _MODELS[model]
-            said = f"{name} {words}".strip() + (f", horizon {horizon}" if horizon else "")
-            return Look(said, colour, marker, style)
+            full_name = f"{name} {words}".strip() + (f", horizon {horizon}" if horizon else "")
+            return Look(full_name, colour, marker, style)
     return Look(
         algorithm,
         _COLOURS[number % len(_COLOURS)],

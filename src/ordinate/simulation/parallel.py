@@ -1,4 +1,4 @@
-"""Spread runs over processes here, or over the workers of a cluster, and watch how far they are."""
+"""Distribute runs over processes on this machine or over the workers of a cluster, and report progress."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from ordinate.data.arrays import Integers
 from ordinate.errors import InvalidInput
 
 Result = TypeVar("Result")
-Progress = Callable[[int, int], None]  # (steps made, steps in all)
-Report = Callable[[int], None]  # (steps made in this run)
+Progress = Callable[[int, int], None]  # (steps done, steps in all)
+Report = Callable[[int], None]  # (steps done in this run)
 Run = Callable[[Report], Result]
-Jobs = int | Cluster  # so many processes of this machine, or that cluster's workers
+Jobs = int | Cluster  # a number of processes on this machine, or the workers of a cluster
 
 POLL_SECONDS = 0.1
 
 
 def run_all(runs: Sequence[Run[Result]], steps: int, jobs: Jobs, progress: Progress | None = None) -> list[Result]:
-    """The results of all runs, in their order; each run takes `steps` steps at most. See `finished`."""
+    """The results of all runs, in the order of the runs; each run takes at most `steps` steps. See `finished`."""
     return [result for _, result in sorted(finished(runs, steps, jobs, progress), key=lambda done: done[0])]
 
 
 def finished(
     runs: Sequence[Run[Result]], steps: int, jobs: Jobs, progress: Progress | None = None
 ) -> Iterator[tuple[int, Result]]:
-    """The place and the result of each run, as soon as it ends: in no particular order.
+    """The position and the result of each run as soon as it ends, in no particular order.
 
-    With more than one job the runs must be picklable. An exception in one run, or an interrupt, ends all. On a cluster
-    progress counts the runs that ended.
+    With more than one job the runs must be picklable. An exception in one run, or an interrupt, ends all of them. On a
+    cluster, progress counts finished runs.
     """
     if isinstance(jobs, Cluster):
         yield from _on_cluster(runs, steps, jobs, progress)
@@ -73,7 +73,7 @@ def _on_cluster(
 
 def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[int, Result]:
     if multiprocessing.parent_process() is not None:
-        # Ctrl-C reaches the whole process group; the parent alone decides, and its children die without a traceback.
+        # Ctrl-C reaches the whole process group. Only the parent handles it, so that children print no traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def report(step: int) -> None:
@@ -86,7 +86,7 @@ def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[in
 
 @contextmanager
 def _counts(runs: int, shared: bool) -> Iterator[Integers]:
-    """Steps made per run; shared through a file that every process maps."""
+    """The steps done in each run; shared through a memory-mapped file if there are several processes."""
     if not shared:
         yield np.zeros(runs, dtype=np.int64)
         return
@@ -96,7 +96,7 @@ def _counts(runs: int, shared: bool) -> Iterator[Integers]:
 
 @contextmanager
 def _watched(counts: Integers, steps: int, progress: Progress | None) -> Iterator[None]:
-    """Call `progress` from a thread whenever steps were made, and once at the end."""
+    """Call `progress` from a thread whenever steps were done, and once at the end."""
     if progress is None:
         yield
         return

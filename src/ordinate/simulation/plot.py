@@ -1,4 +1,4 @@
-"""Figures of something against the number of comparisons: one panel or several, with one legend beside them."""
+"""Figures of a measure by number of comparisons: one panel or several, with one legend beside them."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 Band = Literal["one standard error", "one standard deviation", "95 % confidence interval"]
 SUFFIXES = (".png", ".svg", ".pdf")
 
-_ACROSS = 3  # panels side by side
-_MARKS = 8  # markers on each line
+_MAX_COLUMNS = 3  # panels side by side
+_MARKERS = 8  # on each line
 _GREY = "#555555"
-_LETTERS = 9  # of a title, per inch
+_LETTERS_PER_INCH = 9  # of a title
 
 
 class Line(NamedTuple):
-    """A curve with a band; step, mean, low, high are all of one length, and a band of nan is not drawn.
+    """A curve with a band. The arrays step, mean, low and high have one length; a band of NaN is not drawn.
 
-    reached  the number of comparisons at which it comes down to the panel's target, to be marked
+    reached  the number of comparisons at which the curve reaches the panel's target, marked in the figure
     """
 
     look: Look
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One pair of axes; `target` is a value to mark."""
+    """One pair of axes; `target` is a value to mark with a line."""
 
     lines: Sequence[Line]
     ylabel: str
@@ -54,12 +54,12 @@ class Panel(NamedTuple):
 
 
 def line(curve: Curve, band: Band, number: int = 0) -> Line:
-    """An algorithm's curve as it is drawn."""
-    reach = spread(curve, band)
-    return Line(look(curve.algorithm, number), curve.step, curve.mean, curve.mean - reach, curve.mean + reach)
+    """The line of an algorithm's curve."""
+    half = half_width(curve, band)
+    return Line(look(curve.algorithm, number), curve.step, curve.mean, curve.mean - half, curve.mean + half)
 
 
-def spread(curve: Curve, band: Band) -> Floats:
+def half_width(curve: Curve, band: Band) -> Floats:
     """Half the width of the band at each step."""
     from scipy.stats import t
 
@@ -82,10 +82,10 @@ def plot_error(
     ylabel: str = "Error",
     target: float | None = None,
 ) -> None:
-    """Draw the columns of `simulate`: mean over seeds, with a band of one standard error either way.
+    """Draw the columns of `simulate`: the mean over seeds, plus and minus one standard error.
 
     path    .png, .svg or .pdf
-    target  an error to mark, with the number of comparisons that each algorithm needs for it
+    target  an error to mark, with the number of comparisons that each algorithm needs to reach it
     """
     needed = {} if target is None else comparisons_needed(rows, target)
     lines = [
@@ -97,7 +97,7 @@ def plot_error(
 
 
 def explain(seeds: Collection[int], band: Band) -> str:
-    """What the lines and the bands of a figure are; `seeds`: of how many runs a line is the mean, each number once."""
+    """The explanation below a figure. `seeds`: the numbers of runs that the lines are means of."""
     if max(seeds, default=0) < 2:
         return "One run"
     said = f"the {band}" if band == "95 % confidence interval" else f"{band} either way"
@@ -105,7 +105,7 @@ def explain(seeds: Collection[int], band: Band) -> str:
 
 
 def draw(panels: Sequence[Panel], path: str | Path, *, title: str, explanation: str) -> None:
-    """Write the figure as .png, .svg or .pdf; the same panels give the same bytes."""
+    """Write the figure as .png, .svg or .pdf. The same panels give the same bytes."""
     import matplotlib
 
     path = Path(path)
@@ -118,39 +118,39 @@ def draw(panels: Sequence[Panel], path: str | Path, *, title: str, explanation: 
 
 
 def figure(panels: Sequence[Panel], title: str, explanation: str) -> Figure:
-    """The panels side by side, three in a row, and to their right what the lines are."""
+    """The panels, up to three in a row, with the legend to their right."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    across = min(len(panels), _ACROSS)
-    down = -(-len(panels) // across)
-    size = (3.0 + (5.6 if len(panels) == 1 else 4.2) * across, 0.6 + (4.0 if down == 1 else 3.4) * down)
-    # A Figure of its own, without pyplot: no global state, and no window system is asked for.
+    columns = min(len(panels), _MAX_COLUMNS)
+    rows = -(-len(panels) // columns)
+    size = (3.0 + (5.6 if len(panels) == 1 else 4.2) * columns, 0.6 + (4.0 if rows == 1 else 3.4) * rows)
+    # A Figure without pyplot: it has no global state and needs no window system.
     drawn = Figure(figsize=size, dpi=160, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     handles: dict[str, Any] = {}
-    places = list(drawn.subplots(down, across, squeeze=False).flat)
+    places = list(drawn.subplots(rows, columns, squeeze=False).flat)
     for axes, panel in zip(places, panels, strict=False):
         _draw_panel(axes, panel, handles)
     for axes in places[len(panels) :]:
         axes.set_axis_off()
-    drawn.suptitle(fill(title, int(_LETTERS * size[0])), x=0.01, ha="left", fontsize=12, fontweight="bold")
+    drawn.suptitle(fill(title, int(_LETTERS_PER_INCH * size[0])), x=0.01, ha="left", fontsize=12, fontweight="bold")
     drawn.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
-    # Beside the curves, never over them.
+    # Beside the axes, so that it covers no curve.
     drawn.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False, handlelength=3.6)
     return drawn
 
 
 def _undated(path: Path) -> dict[str, None]:
-    """What to leave out of the file: its date."""
+    """The metadata that leave the date out of the file."""
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
 
 
 def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
     last = max((int(one.step[-1]) for one in panel.lines), default=1)
     for number, one in enumerate(panel.lines):
-        # Markers of different lines stand at different places, so that none hides another.
+        # The markers of different lines are at different steps, so that none covers another.
         count = len(one.step)
-        every = max(1, count // _MARKS)
+        every = max(1, count // _MARKERS)
         (handle,) = axes.plot(
             one.step,
             one.mean,
@@ -174,7 +174,7 @@ def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
                 axes.plot([one.reached], [panel.target], "o", color=one.look.colour, markersize=6, zorder=4)
     axes.set_xlim(0, last)
     if panel.from_zero:
-        # The curves fill the axes: a band of two runs can be many times as high.
+        # The axes are scaled to the curves: the band of two runs can be many times as high.
         highest = max((float(np.nanmax(one.mean)) for one in panel.lines), default=1.0)
         axes.set_ylim(0, 1.05 * max(highest, panel.target or 0.0) or 1.0)
     axes.set_xlabel("Number of comparisons")

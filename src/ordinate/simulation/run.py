@@ -1,7 +1,7 @@
 """Run algorithms on a task over several seeds, through the same Study that real annotators use.
 
-One run is one algorithm with one seed. Runs share nothing, so they go to several processes, and the rows are the same
-whatever the number of processes: each run has its own generators and one thread for linear algebra.
+One run is one algorithm with one seed. Runs share nothing, so they can run in several processes. The number of
+processes does not change the rows: each run has its own generators and uses one thread for linear algebra.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from ordinate.simulation.tasks import Task
 
 
 class Row(NamedTuple):
-    """One measure of one run after `step` comparisons.
+    """The value of one measure in one run after `step` comparisons.
 
-    part     what is measured, where a task measures several things: "held-out error", say
-    seconds  the time that the study took so far to ask and learn
+    part     the name of the measure, such as "held-out error": a task may have several
+    error    the value of the measure
+    seconds  the time that the study has taken so far to ask and learn
     """
 
     algorithm: str
@@ -34,11 +35,11 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """How every run goes.
+    """The parameters that all runs share.
 
     budget       comparisons in a run
     every        the error is measured after 0, every, 2 * every, ... comparisons, and at the end
-    refit_every, scaling, candidates  go to Study.create
+    refit_every, scaling, candidates  are passed to Study.create
     """
 
     budget: int
@@ -68,8 +69,8 @@ def simulate(
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
-    A run that uses up every recorded answer ends early, with a last row there. All columns but `seconds` are the same
-    whatever `jobs` is (a number of processes, or a cluster). Interrupting stops all processes.
+    A run that uses all recorded answers ends early; its last row is at that step. `jobs` (a number of processes, or a
+    cluster) changes no column but `seconds`. An interrupt stops all processes.
     """
     plan = Plan(budget, every, refit_every, scaling, candidates)
     check_names(algorithms, seeds)
@@ -79,7 +80,7 @@ def simulate(
 
 
 def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report = lambda step: None) -> list[Row]:
-    """One run; `report` is called after each comparison with their number."""
+    """One run. `report` is called after each comparison with the number of comparisons so far."""
     from threadpoolctl import threadpool_limits
 
     from ordinate.compiled import interrupted
@@ -124,11 +125,11 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
             measured = step
         if step == plan.budget:
             break
-        # Of its pairs, those of items that have not arrived cannot be asked yet: the study leaves them out.
+        # The study leaves out pairs with items that have not been added yet.
         pool = trial.annotators.pool()
         begun = time.perf_counter()
         try:
-            # A new name for each answer: a crowd, so that a pair may be asked again.
+            # A new annotator for each answer, as in a crowd, so that a pair may be asked again.
             query = study.ask(f"simulated-{step + 1}", among=pool)
         except PoolExhausted:
             if measured != step:
@@ -144,8 +145,10 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
 
 
 def check_names(algorithms: Sequence[str], seeds: Sequence[int]) -> None:
-    """Raise InvalidInput where a run could not start."""
-    # An unknown algorithm is refused here rather than by a process, after minutes of other work.
+    """Raise InvalidInput if a name or a seed is invalid.
+
+    An unknown algorithm is refused here, not by a process after minutes of other work.
+    """
     from ordinate.algorithms import algorithm
 
     for name, values in (("algorithm", algorithms), ("seed", seeds)):
@@ -154,6 +157,6 @@ def check_names(algorithms: Sequence[str], seeds: Sequence[int]) -> None:
         if len(set(values)) < len(values):
             raise InvalidInput(f"the same {name} is given twice: {', '.join(map(str, values))}")
     if min(seeds) < 0:
-        raise InvalidInput(f"seeds are whole numbers from 0 on; got {min(seeds)}")
+        raise InvalidInput(f"seeds are whole numbers that are not negative; got {min(seeds)}")
     for name in algorithms:
         algorithm(name)

@@ -1,4 +1,4 @@
-"""Many runs in few numbers: mean and standard error over seeds, and how many comparisons an error costs."""
+"""Summaries of runs: mean and standard error over seeds, and the comparisons needed to reach an error."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ordinate.data.tables import Columns
 
 
 class Curve(NamedTuple):
-    """One algorithm's error against the number of comparisons; all arrays have one entry per step.
+    """One algorithm's error by number of comparisons; all arrays have one entry per step.
 
-    standard_error  of the mean over seeds; NaN from a single seed
-    seeds           how many runs got that far
+    standard_error  of the mean over seeds; NaN if there is a single seed
+    seeds           number of runs that reached the step
     """
 
     algorithm: str
@@ -27,7 +27,7 @@ class Curve(NamedTuple):
 
 
 def curves(rows: Columns) -> list[Curve]:
-    """The columns of `simulate` as one curve per algorithm, in their order."""
+    """One curve per algorithm, in order of appearance, from the columns of `simulate`."""
     errors: dict[str, dict[int, list[float]]] = {}
     for algorithm, step, error in zip(rows["algorithm"], rows["step"], rows["error"], strict=True):
         errors.setdefault(algorithm, {}).setdefault(int(step), []).append(float(error))
@@ -35,13 +35,13 @@ def curves(rows: Columns) -> list[Curve]:
 
 
 def numbers_of_seeds(rows: Columns) -> set[int]:
-    """How many runs an algorithm has: several numbers where some have fewer than others."""
+    """The numbers of runs of the algorithms: several numbers if some algorithms have fewer runs than others."""
     runs = set(zip(rows["algorithm"], rows["seed"], strict=True))
     return set(Counter(algorithm for algorithm, _ in runs).values())
 
 
 def span(numbers: Collection[int]) -> str:
-    """A number, or "2 to 4"."""
+    """The range of the numbers in words: "4", or "2 to 4"."""
     least, most = min(numbers, default=0), max(numbers, default=0)
     return f"{most}" if least == most else f"{least} to {most}"
 
@@ -63,7 +63,7 @@ def _curve(algorithm: str, by_step: dict[int, list[float]]) -> Curve:
 def error_table(rows: Columns, steps: Sequence[int] | None = None) -> dict[str, list[str]]:
     """A table to read: a row per algorithm, a column per step, "mean ± standard error" in the cells.
 
-    Steps default to about five, from a tenth of the way to the end. A cell is empty where nothing was measured.
+    The default is about five steps, from a tenth of the run to its end. A cell is empty if nothing was measured then.
     """
     found = curves(rows)
     chosen = _few_steps(found) if steps is None else list(steps)
@@ -89,9 +89,9 @@ def _cell(curve: Curve, step: int) -> str:
 
 
 def comparisons_needed(rows: Columns, error: float) -> dict[str, float | None]:
-    """Per algorithm, how many comparisons its mean error takes to come down to `error`; None where it never does.
+    """Algorithm -> number of comparisons until its mean error is at most `error`; None if it never is.
 
-    Between two measurements the curve is taken as a straight line.
+    The curve is interpolated linearly between measurements.
     """
     return {curve.algorithm: _first_crossing(curve, error) for curve in curves(rows)}
 

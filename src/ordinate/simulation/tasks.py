@@ -1,4 +1,4 @@
-"""What a simulation is about: a task builds, for each seed, items, someone to answer, and a judge of scores."""
+"""Tasks to simulate: for each seed, a task builds the items, the annotators and the error measures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, o
 
 
 class Learned(Protocol):
-    """What a judge may ask of a study."""
+    """The part of a study that error measures use."""
 
     def scores(self) -> Floats: ...
     def ordering(self, items: Items | None = None) -> Ordering: ...
@@ -29,17 +29,17 @@ class Learned(Protocol):
 
 
 class Arrival(NamedTuple):
-    """Items that are added to the study once it has so many comparisons."""
+    """Items that are added to the study after this number of comparisons."""
 
     after: int
     items: Items
 
 
 class Trial(NamedTuple):
-    """One run's world.
+    """The items, annotators and measures of one run.
 
     annotators  answer about rows of the items: those at the start, then those that arrive
-    evaluate    the study -> what is measured: a name for each measure, and its value
+    evaluate    study -> name of each measure -> its value
     """
 
     items: Items
@@ -49,10 +49,10 @@ class Trial(NamedTuple):
 
 
 class Task(Protocol):
-    """A frozen value that can travel to another process."""
+    """A frozen value that can be pickled and sent to another process."""
 
     def build(self, seed: int) -> Trial:
-        """The world of this seed: the same items, answers and split for every algorithm."""
+        """The trial of this seed, with the same items, answers and split for every algorithm."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +67,9 @@ class SimulatedTask:
 
     def __post_init__(self) -> None:
         if self.dataset.truth is None:
-            raise InvalidInput("annotators can only be simulated where the true scores are known")
+            raise InvalidInput("annotators can be simulated only if the true scores are known")
         if not 0.0 <= self.noise < math.inf:
-            raise InvalidInput(f"the noise level must be a number from 0 (coin flips) on; got {self.noise}")
+            raise InvalidInput(f"the noise must be 0 (coin flips) or a positive number; got {self.noise}")
 
     def build(self, seed: int) -> Trial:
         truth = self.dataset.truth
@@ -84,7 +84,7 @@ class SimulatedTask:
 
 @dataclass(frozen=True, eq=False)
 class RecordedTask:
-    """Recorded human answers, each used once; the error is that on a held-out share of them.
+    """Recorded human answers, each used once; the error is measured on a held-out share of them.
 
     by  "answers" or "pairs", see `hold_out`; the split depends on the seed alone
     """

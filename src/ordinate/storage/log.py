@@ -167,6 +167,9 @@ class Storage(Protocol):
         """Nobody else writes while the block runs. When it ends, everything that was appended is on disk; where the
         block or the disk fails, none of it is."""
 
+    def check(self) -> None:
+        """Raises StudyMoved where what is written now would be lost, as when the file was deleted or replaced."""
+
     def version(self) -> int | None:
         """While the storage is served, a number that changes with every write, also of others; otherwise None."""
 

@@ -7,7 +7,7 @@ import os
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
 from sqlalchemy.pool import NullPool, Pool, QueuePool
 
 from ordinate.data.items import Items
-from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyNotFound
+from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyMoved, StudyNotFound
 from ordinate.storage import tables
 from ordinate.storage.log import Entry, Settings
 from ordinate.storage.sql import SqlLog, SqlStorage, check_revision, migrate, write_settings
@@ -63,14 +63,78 @@ def open(path: Path) -> SqlStorage:
         raise StudyNotFound(f"there is no study {path}; create one with: ordinate create, or Study.create")
     if not path.is_file():
         raise NotAStudy(f"{path} is a folder, not a study")
-    engine = _engine(path, "rw")
-    with _translated(path), engine.connect() as connection:
+    database = SqliteFile(path)
+    with _translated(path), database.engine.connect() as connection:
         if check_revision(connection) != tables.REVISIONS[-1]:
             raise NotAStudy(
                 "an older version of ordinate wrote it; keep a copy, then run once: "
                 f"ordinate db upgrade {shlex.quote(str(path))}"
             )
-    return SqlStorage(engine, path.parent, lambda: _translated(path), lambda: _write_ahead(path))
+    return SqlStorage(database, path.parent)
+
+
+class SqliteFile:
+    """The file of an open study: its connections, its errors, and whether it is still the file that was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity = _identity(path)
+        self._checkpointer: sqlite3.Connection | None = None
+        self.engine = _engine(path, "rw")
+
+    def translated(self) -> AbstractContextManager[None]:
+        return _translated(self._path)
+
+    def check(self) -> None:
+        if (now := _identity(self._path)) == self._identity:
+            return
+        what = "was moved or deleted" if now is None else "was replaced by another file"
+        raise StudyMoved(
+            f"{self._path} {what} while the study was open, so nothing more is stored; put the file back, or close the "
+            "study and open it where it is now"
+        )
+
+    def committed(self) -> None:
+        self._empty_write_ahead_log()
+        self.check()
+
+    def _empty_write_ahead_log(self) -> None:
+        """Move what is in SQLite's write-ahead log into the file.
+
+        Whoever moves the file leaves that log behind: acknowledged answers would be missing, and another file that is
+        put in its place would be overwritten with them. Where somebody is reading just now, a part may stay behind
+        until the next commit.
+        """
+        if self._checkpointer is not None:
+            self._checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    @contextmanager
+    def serving(self) -> Iterator[Callable[[], int]]:
+        """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
+
+        Readers never wait then. (`synchronous`: FULL and EXTRA are one there.)
+        """
+        before, self.engine = self.engine, _engine(self._path, "rw", QueuePool)
+        with self.translated():
+            connection = self.engine.raw_connection()
+            kept: Any = connection.driver_connection
+            kept.execute("PRAGMA journal_mode = WAL")
+            self._checkpointer = _connect(self._path, "rw")
+            self._checkpointer.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield lambda: int(kept.execute("PRAGMA data_version").fetchone()[0])
+        finally:
+            with self.translated():
+                self._empty_write_ahead_log()
+            self._checkpointer.close()
+            self._checkpointer = None
+            connection.close()
+            self.engine.dispose()
+            self.engine = before
+            if _identity(self._path) == self._identity:
+                with suppress(sqlite3.OperationalError), closing(_connect(self._path, "rw")) as last:
+                    last.execute("PRAGMA busy_timeout = 0")
+                    last.execute("PRAGMA journal_mode = DELETE")
 
 
 def upgrade(path: Path) -> tuple[str, str]:
@@ -111,25 +175,13 @@ def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
     return engine
 
 
-@contextmanager
-def _write_ahead(path: Path) -> Iterator[tuple[Engine, Callable[[], int]]]:
-    """Use SQLite's write-ahead log while the block runs; after it the study is one file, unless others still use it.
-
-    A commit then waits for one flush of the log, and readers never wait. FULL and EXTRA mean the same there.
-    """
-    engine = _engine(path, "rw", QueuePool)
-    with _translated(path):
-        kept = engine.raw_connection()
-        watch: Any = kept.driver_connection
-        watch.execute("PRAGMA journal_mode = WAL")
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file the path leads to; None: to none."""
     try:
-        yield engine, lambda: int(watch.execute("PRAGMA data_version").fetchone()[0])
-    finally:
-        kept.close()
-        engine.dispose()
-        with suppress(sqlite3.OperationalError), closing(_connect(path, "rw")) as last:
-            last.execute("PRAGMA busy_timeout = 0")
-            last.execute("PRAGMA journal_mode = DELETE")
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _put_in_place(partial: Path, path: Path) -> None:

@@ -15,6 +15,7 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.comparisons import ANSWERS, OUTCOME_VALUES, Comparison
 from ordinate.data.items import Items
 from ordinate.data.joining import joined, require_same_grouping
+from ordinate.data.lookalikes import suggestion
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import Entry
@@ -294,7 +295,7 @@ class State:
     def row(self, item: str, where: str = "") -> int:
         """The row of an item. Raises UnknownItem; `where` opens the message."""
         if item not in self.rows:
-            raise UnknownItem(f"{where}the study has no item {item!r}")
+            raise UnknownItem(f"{where}the study has no item {item!r}{suggestion(item, self.rows)}")
         return self.rows[item]
 
     def pairs(self, pairs: Sequence[Pair]) -> tuple[Integers, Integers]:

@@ -23,7 +23,7 @@ from ordinate.data.ordering import Ordering
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
-from ordinate.learning.belief import Belief
+from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.models import Answers
 from ordinate.learning.posterior import Posterior
@@ -42,11 +42,12 @@ class _Scaled:
 
 @dataclass(frozen=True, eq=False)
 class _Refitted:
-    """The belief right after a refit, which saw this many answers; the covariance was renewed after `renewal`."""
+    """The belief right after a refit of so many answers. Its covariance was renewed after `renewal` answers."""
 
     epochs: tuple[int, int]
     renewal: int
     answers: int
+    covariance: KeptCovariance
     belief: Belief
 
 
@@ -117,13 +118,15 @@ class Inference:
             # The old belief goes first: there may be no memory for two.
             self._refitted = self._answered = self._pending = at = None
             fit = self._fit(state, renewal)
-            at = _Refitted(epochs, renewal, renewal, fit.spread.belief(fit.mean))
+            covariance = fit.covariance.kept()
+            at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
         while at.answers < refit:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
-            # Settling spends the old belief, so nothing may remember it, even if it is interrupted.
+            # These beliefs stop working now, also if this is interrupted.
             self._refitted = self._answered = self._pending = None
-            at = _Refitted(epochs, renewal, answers, belief.settle(mean))
+            at.covariance.absorb(belief)
+            at = _Refitted(epochs, renewal, answers, at.covariance, at.covariance.belief(mean))
         self._refitted = at
         return at
 
@@ -161,7 +164,7 @@ class Inference:
         if key not in self._errors:
             with one_thread():
                 fit = self._fit(state, count)
-                error = expected_error(fit.spread.belief(fit.mean), state.active)
+                error = expected_error(fit.covariance.belief(fit.mean), state.active)
             kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
             self._errors = {**kept, key: error}
         return self._errors[key]
@@ -214,7 +217,7 @@ class Inference:
                 self._settings.scaling,
                 counted if counted.any() else ~counted,
             )
-            # Of many items one copy in float32 is kept, and nothing else of that size is made (`ProjectedBelief`).
+            # Of many items one copy in float32 is kept, and nothing else of that size is made (`belief.projected`).
             kept = np.float32 if len(items) > MANY_ITEMS else np.float64
             self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features, kept))
         return self._scaled

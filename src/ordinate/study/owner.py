@@ -11,6 +11,7 @@ from ordinate.data.cells import text
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
+from ordinate.data.lookalikes import suggestion
 from ordinate.errors import InvalidInput
 from ordinate.storage import Entry, Settings
 from ordinate.study import leases
@@ -77,7 +78,10 @@ def exclude_annotator(transaction: Transaction, annotator: str, excluded: bool) 
     if annotator_name(annotator) is None:
         raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
     if not state.knows_annotator(annotator):
-        raise InvalidInput(f"no annotator {annotator!r} was asked or has answered")
+        known = [name for name in {*state.newest_asked, *state.annotators()} if name]
+        raise InvalidInput(
+            f"the study has no annotator {annotator!r} who was asked or has answered{suggestion(annotator, known)}"
+        )
     if excluded != (annotator in state.excluded_annotators):
         transaction.append("exclude-annotator" if excluded else "include-annotator", annotator=annotator)
 

@@ -26,7 +26,7 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.errors import InvalidInput, NotAStudy
 from ordinate.storage import AnswerDetails, Clock, Settings, Storage, checked, now, timestamp
-from ordinate.study import leases, next_pair, owner
+from ordinate.study import history, leases, next_pair, owner
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.owner import annotator_name
@@ -232,7 +232,7 @@ class Study:
         annotator.
         """
         several = not isinstance(comparisons, Comparison)
-        given = comparisons_of(comparisons) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
+        given = comparisons_of(comparisons, self.items) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
         if given:
             self._ledger.write(lambda transaction: owner.record(transaction, given, several))
         return len(given)
@@ -270,6 +270,11 @@ class Study:
         with self._ledger.reading() as state:
             entries = state.effective.entries
             return [Comparison(entry.left, entry.right, entry.answer, entry.annotator) for entry in entries]  # type: ignore[arg-type]
+
+    def history(self) -> dict[str, list[Any]]:
+        """Every answer, skip and recorded comparison as columns, those that do not count too; see `history.py`."""
+        with self._ledger.reading() as state, self._ledger.storage.reading() as log:
+            return history.columns(log.entries(0), state, self.token)
 
     def known(self, comparisons: Iterable[Comparison]) -> int:
         """How many of these comparisons the study has already, from the same annotators and as often."""

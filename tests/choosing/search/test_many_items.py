@@ -22,7 +22,9 @@ from ordinate.choosing.search.tiles import Tiles
 from ordinate.choosing.strategies.bayes_guro import disagreement
 from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs
-from ordinate.learning.belief import FactoredBelief, ProjectedBelief, difference, pending, update
+from ordinate.learning.belief import pending, update
+from ordinate.learning.belief.factored import FactoredBelief
+from ordinate.learning.belief.projected import ProjectedBelief
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -108,7 +110,7 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
         return
     assert group[found.left] == group[found.right] >= 0
     assert (found.left, found.right) not in set(zip(left[gone].tolist(), right[gone].tolist(), strict=True))
-    worth = utility(*difference(plain(with_open), np.array([found.left]), np.array([found.right])))[0]
+    worth = utility(*plain(with_open).differences(np.array([found.left]), np.array([found.right])))[0]
     assert found.utility == pytest.approx(worth, rel=1e-9, abs=1e-12)
     assert above <= max(found.utility, bound)
 
@@ -161,19 +163,19 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
     made = Tiles.of(belief, division, rng.normal(size=(groups, k)).astype(np.float32), most_items, limits)
     shown = len(made.begins) - 1
     assert made.begins[-1] == len(made.rows) == len(set(made.rows.tolist())) == min(len(division.order), most_items)
-    enough = float(np.median(difference(plain(belief), *rng.integers(0, n, (2, 50)))[1])) + 0.01
+    enough = float(np.median(plain(belief).differences(*rng.integers(0, n, (2, 50)))[1])) + 0.01
     times = np.zeros((n, n), dtype=np.int64)
     for tile in np.flatnonzero(made.second < shown):
         a, b = (made.rows[slice(*made.begins[block : block + 2])] for block in (made.first[tile], made.second[tile]))
         one, other = (places.ravel() for places in np.meshgrid(a, b, indexing="ij"))
-        margins, variances = difference(plain(belief), one, other)
+        margins, variances = plain(belief).differences(one, other)
         assert np.all(np.abs(margins) >= made.gap[tile])
         assert np.all(variances[one != other] <= made.variance[tile] + 1e-12)
         here, needed = np.array([[made.first[tile]], [made.second[tile]]]), np.array([enough], dtype=np.float32)
         done, left, right, spread = tiles.wide_pairs(made.factor, made.squared, made.begins, *here, needed, 25)
         assert done == 1
         left, right = made.rows[left], made.rows[right]
-        np.testing.assert_allclose(spread, difference(plain(belief), left, right)[1], rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(spread, plain(belief).differences(left, right)[1], rtol=1e-3, atol=1e-3)
         wide = variances > enough * 1.001 + 0.001
         if made.first[tile] == made.second[tile]:
             wide &= np.arange(len(a)).repeat(len(a)) < np.tile(np.arange(len(a)), len(a))
@@ -218,7 +220,7 @@ def test_of_pairs_that_can_all_be_evaluated_it_is_the_best_of_all(
         elif step == "o":
             belief = pending(belief, i, j)
         elif step == "r":
-            answered = belief = answered.settle(rng.normal(size=n))
+            answered = belief = answered.with_mean(rng.normal(size=n))
         elif step == "i":  # another annotator, who has seen nothing
             pool, belief = whole, answered
         found = search.best(answered, belief, pool, utility, np.random.default_rng([seed, number]))
@@ -233,7 +235,7 @@ def test_items_in_any_order_get_their_own_rows_of_the_factor() -> None:
     belief, group = make_belief(np.random.default_rng(0), 20, 3, 1.0, False), np.arange(20) % 2
     division, centres = AllPairs.of(group).division, np.array([[1, 1, 1], [2, 2, 2]], dtype=np.float32)
     for rows in ([3, 8, 5, 6], [3, 4, 5, 6], [9, 2, 13], [17]):  # 3..6 is also what the first and the last one span
-        ((_, factor),) = tiles._projected(belief, np.array(rows), division, centres, Limits())
+        ((_, factor),) = tiles._factors(belief, np.array(rows), division, centres, Limits())
         np.testing.assert_allclose(
             factor, (belief.features[rows] - centres[group[rows]]) @ belief.root, rtol=1e-5, atol=1e-5
         )
@@ -383,7 +385,7 @@ def test_what_was_kept_changes_no_choice(seed: int, hybrid: bool, steps: list[st
         elif step == "o":
             belief = pending(belief, i, j)
         elif step == "r":  # a refit that keeps the covariance
-            answered = belief = answered.settle(rng.normal(size=n))
+            answered = belief = answered.with_mean(rng.normal(size=n))
         else:  # a skip: the open queries are gone
             belief = answered
         anew = ManyItemsSearch(answered, pool, CurvaturePower(2), limits)
@@ -420,7 +422,7 @@ def test_of_few_distinct_items_the_best_pair_is_found_though_millions_tie() -> N
     _, first = np.unique(features, axis=0, return_index=True)
     left, right = first[np.array(np.triu_indices(50, 1))]
     assert found is not None
-    best = CurvaturePower(2)(*difference(belief, left, right)).max()
+    best = CurvaturePower(2)(*belief.differences(left, right)).max()
     assert found.utility == pytest.approx(best, rel=1e-4)
 
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from ordinate.choosing.search import Choice, CurvaturePower, LazySearch, MonotoneUtility, best_pair, best_scored
 from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs, PairList, Pool
-from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
+from ordinate.learning.belief import Belief, pending, update
+from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.learning.belief.factored import FactoredBelief
 
 UTILITIES: dict[str, MonotoneUtility] = {
     "norm-min": CurvaturePower(0),
@@ -32,7 +34,7 @@ def fitted(rng: np.random.Generator, kind: str, n: int, spread: float, coarse: b
     mean = spread * numbers(n)
     if kind == "dense":
         root = numbers(n, n)
-        return DenseBelief(mean, root @ root.T / n, np.empty((n, 0)))
+        return DenseCovariance(root @ root.T / n).belief(mean)
     residual = np.abs(numbers(n)) if kind == "hybrid" else np.zeros(n)
     return FactoredBelief(mean, numbers(n, int(rng.integers(0, 6))), residual)
 
@@ -42,12 +44,13 @@ def refitted(rng: np.random.Generator, belief: Belief, change: float) -> Belief:
     n = len(belief.mean)
     mean = belief.mean + change * rng.normal(size=n)
     scale = np.exp(change * rng.normal())
-    if isinstance(belief, DenseBelief):
+    if belief.pieces.sign < 0:
         root = rng.normal(size=(n, n))
-        left_over = belief.base - belief.factor @ belief.factor.T
-        return DenseBelief(mean, scale * left_over + change * root @ root.T / n, np.empty((n, 0)))
-    mixed = np.eye(belief.factor.shape[1]) + change * rng.normal(size=(belief.factor.shape[1],) * 2)
-    return FactoredBelief(mean, belief.factor @ mixed, belief.residual * scale)
+        left_over = belief.pieces.base - belief.pieces.factor @ belief.pieces.factor.T
+        return DenseCovariance(scale * left_over + change * root @ root.T / n).belief(mean)
+    factor = belief.pieces.factor
+    mixed = np.eye(factor.shape[1]) + change * rng.normal(size=(factor.shape[1],) * 2)
+    return FactoredBelief(mean, factor @ mixed, belief.pieces.residual * scale)
 
 
 class Asking:
@@ -114,7 +117,7 @@ class Asking:
         return choice
 
     def score(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return self.utility(*difference(self.with_open, left, right))
+        return self.utility(*self.with_open.differences(left, right))
 
     def ask_and_wait(self) -> None:
         if (choice := self.ask()) is not None:
@@ -195,7 +198,7 @@ def test_a_search_after_another_looks_at_a_small_part(kind: str, waiting: bool) 
     factor = rng.normal(size=(n, 20)) / np.sqrt(20)
     belief: Belief = FactoredBelief(rng.normal(size=n), factor, np.full(n, 0.1))
     if kind == "dense":
-        belief = DenseBelief(belief.mean, factor @ factor.T + 0.1 * np.eye(n), np.empty((n, 0)))
+        belief = DenseCovariance(factor @ factor.T + 0.1 * np.eye(n)).belief(belief.mean)
     search, pool, evaluated, answered = LazySearch(), AllPairs.of(np.zeros(n, dtype=np.int64)), [], belief
     for _ in range(30):
         choice = search.best(answered, belief, pool, CurvaturePower(2), rng)

@@ -12,7 +12,9 @@ from ordinate.choosing.search.choice import BestSoFar, pair_priorities, pair_pri
 from ordinate.data.arrays import Floats
 from ordinate.data.pairs import AllPairs, PairList
 from ordinate.errors import PoolExhausted
-from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, update
+from ordinate.learning.belief import Belief, update
+from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.learning.belief.factored import FactoredBelief
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -30,7 +32,7 @@ UTILITIES: dict[str, Utility] = {"norm-min": CurvaturePower(0), "guro": Curvatur
 def brute_force(belief: Belief, pairs: list[tuple[int, int]], utility: Utility, seed: np.uint64) -> tuple[int, int]:
     """Every pair in turn; of those that tie with the best, the one with the highest priority."""
     left, right = np.array(pairs).T.copy()
-    margins, variances = difference(belief, left, right)
+    margins, variances = belief.differences(left, right)
     values = np.array([utility(np.array([m]), np.array([v]))[0] for m, v in zip(margins, variances, strict=True)])
     floor = tie_floor(values.max())
     tied = [pair for pair, value in zip(pairs, values, strict=True) if value >= floor]
@@ -45,7 +47,7 @@ def make_belief(rng: np.random.Generator, kind: str, n: int, spread: float, coar
     mean = spread * numbers(n)
     if kind == "dense":
         root = numbers(n, n)
-        return DenseBelief(mean, root @ root.T / n, np.empty((n, 0)))
+        return DenseCovariance(root @ root.T / n).belief(mean)
     residual = np.abs(numbers(n)) if kind == "hybrid" else np.zeros(n)
     return FactoredBelief(mean, numbers(n, int(rng.integers(0, 6))), residual)
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from ordinate.choosing.search import CurvaturePower, LazySearch, Limits, MonotoneUtility, Shortlist, best_scored
 from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs
-from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
+from ordinate.learning.belief import Belief, pending, update
+from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.learning.belief.factored import FactoredBelief
 
 UTILITIES: dict[str, MonotoneUtility] = {
     "norm-min": CurvaturePower(0),
@@ -23,7 +25,7 @@ def fitted(rng: np.random.Generator, kind: str, n: int, coarse: bool) -> Belief:
     numbers = (lambda *shape: np.round(rng.normal(size=shape))) if coarse else (lambda *shape: rng.normal(size=shape))
     if kind == "dense":
         root = numbers(n, n)
-        return DenseBelief(numbers(n), root @ root.T / n, np.empty((n, 0)))
+        return DenseCovariance(root @ root.T / n).belief(numbers(n))
     return FactoredBelief(numbers(n), numbers(n, 4), np.abs(numbers(n)))
 
 
@@ -49,7 +51,7 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
             choice = kept.best(answered, belief, pool, utility, np.random.default_rng(number))
             plain = best_scored(
                 pool,
-                lambda left, right, belief=belief: utility(*difference(belief, left, right)),
+                lambda left, right, belief=belief: utility(*belief.differences(left, right)),
                 np.random.default_rng(number),
             )
             assert {choice.left, choice.right} == {plain.left, plain.right}

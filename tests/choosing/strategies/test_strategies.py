@@ -13,7 +13,8 @@ from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, PoolExhausted
-from ordinate.learning.belief import Belief, FactoredBelief
+from ordinate.learning.belief import Belief
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.study.schedule import last_refit
 
 STRATEGIES: dict[str, Strategy] = {repr(row.strategy): row.strategy for row in ALGORITHMS.values()}

@@ -15,7 +15,7 @@ from ordinate.choosing.search.utility import MonotoneUtility
 from ordinate.compiled import fast
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import PairList
-from ordinate.learning.belief import Belief, difference
+from ordinate.learning.belief import Belief
 
 _FEW = 256
 """Pairs evaluated together: fewer would cost as much, more would include pairs that the first of them rule out."""
@@ -51,8 +51,8 @@ class ListSearch:
             if len(near) > most and reached < _UNKNOWN:
                 near = near[np.argpartition(self._upper[near], -most)[-most:]]
                 most *= 2
-            utilities = self._utility(*difference(belief, left[near], right[near]))
-            kept = utilities if belief is answered else self._utility(*difference(answered, left[near], right[near]))
+            utilities = self._utility(*belief.differences(left[near], right[near]))
+            kept = utilities if belief is answered else self._utility(*answered.differences(left[near], right[near]))
             self._upper[near], waiting[near] = kept, False
             best.add(left[near], right[near], utilities)
             evaluated += len(near)

@@ -20,7 +20,7 @@ from ordinate.choosing.search.tiles import Tiles, group_centres, wide_pairs
 from ordinate.choosing.search.utility import MonotoneUtility
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList
-from ordinate.learning.belief import ProjectedBelief, difference
+from ordinate.learning.belief import ManyItemsBelief
 
 _GOOD = 0.75
 """Pairs are listed that have this share of the utility of the pair of rank `Limits.reference_rank`, or more."""
@@ -32,18 +32,18 @@ class ManyItemsSearch:
     What is kept may be dropped at any moment without changing a choice.
     """
 
-    def __init__(self, answered: ProjectedBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits) -> None:
+    def __init__(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits) -> None:
         self._features, self._division, self._utility, self._limits = answered.features, pool.division, utility, limits
         self._centres = group_centres(answered.features, pool.division)
         # The newest belief after answers alone, and the pairs that serve it.
-        self._kept: tuple[ProjectedBelief, _List] | None = None
+        self._kept: tuple[ManyItemsBelief, _List] | None = None
 
-    def serves(self, answered: ProjectedBelief, pool: AllPairs, utility: MonotoneUtility) -> bool:
+    def serves(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility) -> bool:
         same = pool.division is self._division and answered.features is self._features
         return same and utility == self._utility
 
     def best(
-        self, answered: ProjectedBelief, belief: ProjectedBelief, pool: AllPairs, seed: np.uint64
+        self, answered: ManyItemsBelief, belief: ManyItemsBelief, pool: AllPairs, seed: np.uint64
     ) -> Choice | None:
         """The best pair under `belief`, which is `answered` with any open queries taken off; or None.
 
@@ -59,17 +59,17 @@ class ManyItemsSearch:
         proven = tie_floor(choice.utility) > pairs.bound
         return choice if proven or pool.size > self._limits.most_pairs else None
 
-    def listed(self, answered: ProjectedBelief, pool: AllPairs) -> PairList:
+    def listed(self, answered: ManyItemsBelief, pool: AllPairs) -> PairList:
         """The pairs of the pool among which the best ones are."""
         pairs = self._after(answered, pool)
         allowed = pool.holds(pairs.ranks)
         return PairList.of(pairs.pairs.left[allowed], pairs.pairs.right[allowed])
 
-    def upper_bound(self, answered: ProjectedBelief, pool: AllPairs) -> float:
+    def upper_bound(self, answered: ManyItemsBelief, pool: AllPairs) -> float:
         """Of the utility of every pair that is not listed, before or after the open queries."""
         return self._after(answered, pool).bound
 
-    def _after(self, answered: ProjectedBelief, pool: AllPairs) -> _List:
+    def _after(self, answered: ManyItemsBelief, pool: AllPairs) -> _List:
         """The pairs listed after the refit, or after the newest answer that left none good enough.
 
         Whether one did depends on the answers alone, which are taken in one by one from the refit on.
@@ -91,14 +91,14 @@ class ManyItemsSearch:
         self._kept = belief, pairs
         return pairs
 
-    def _list(self, belief: ProjectedBelief, pool: AllPairs) -> _List:
+    def _list(self, belief: ManyItemsBelief, pool: AllPairs) -> _List:
         limits, many = self._limits, pool.starts[-1] > self._limits.most_pairs
         most = limits.most_items if many else len(belief.mean)
         tiles = Tiles.of(belief, pool.division, self._centres, most, limits)
         return _List.of(tiles, belief, pool, self._utility, limits)
 
 
-def _leads_to(belief: ProjectedBelief, later: ProjectedBelief) -> bool:
+def _leads_to(belief: ManyItemsBelief, later: ManyItemsBelief) -> bool:
     """Whether the later one is this one with more answers, or none."""
     return belief.at_refit is later.at_refit and belief.taken == later.taken[: len(belief.taken)]
 
@@ -122,7 +122,7 @@ class _List(NamedTuple):
     evaluated: int
 
     def candidates(
-        self, belief: ProjectedBelief, utility: MonotoneUtility, allowed: NDArray[np.bool_], limits: Limits
+        self, belief: ManyItemsBelief, utility: MonotoneUtility, allowed: NDArray[np.bool_], limits: Limits
     ) -> tuple[Integers, Floats]:
         """Places and utilities, under this belief, of pairs among which the best allowed one is.
 
@@ -134,12 +134,12 @@ class _List(NamedTuple):
         places = places[: max(few, int(np.searchsorted(-self.upper[places], -floor, side="right")))]
         return places, np.concatenate([utilities, self._utilities(belief, utility, places[few:])])
 
-    def _utilities(self, belief: ProjectedBelief, utility: MonotoneUtility, places: Integers) -> Floats:
-        return utility(*difference(belief, self.pairs.left[places], self.pairs.right[places]))
+    def _utilities(self, belief: ManyItemsBelief, utility: MonotoneUtility, places: Integers) -> Floats:
+        return utility(*belief.differences(self.pairs.left[places], self.pairs.right[places]))
 
     @classmethod
     def of(
-        cls, tiles: Tiles, belief: ProjectedBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits
+        cls, tiles: Tiles, belief: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits
     ) -> _List:
         upper_bounds = utility.upper_bound(utility(tiles.gap, tiles.variance))
         budget = limits.tiles if pool.starts[-1] > limits.most_pairs else len(upper_bounds)

@@ -32,8 +32,8 @@ from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, po
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, Division, PairList
-from ordinate.learning.belief import Belief, History, difference, tiles
-from ordinate.learning.belief_loops import difference_variance
+from ordinate.learning.belief import Belief, History, tiles
+from ordinate.learning.belief.loops import Pieces, difference_variance, quick_variance
 from ordinate.learning.logistic import WIDEST
 
 NO_PAIR = -1e300
@@ -86,7 +86,7 @@ class RowSearch:
         other._mask(pool, new)
         choice = other._best(answered, belief, pool, seed)
         lacked = pool.pairs_of(new)
-        utilities = self._utility(*difference(belief, lacked.left, lacked.right))
+        utilities = self._utility(*belief.differences(lacked.left, lacked.right))
         self._mask(pool, new[utilities >= tie_floor(choice.utility)])
         return choice
 
@@ -101,7 +101,7 @@ class RowSearch:
         allowed = self._masked.allowed(pool)
         best, evaluated = BestSoFar(seed), allowed.size
         if evaluated:
-            utilities = self._utility(*difference(belief, allowed.left, allowed.right))
+            utilities = self._utility(*belief.differences(allowed.left, allowed.right))
             best.add(allowed.left, allowed.right, utilities)
         bounds, slack = self._bounds(belief.history), self.slack(belief)
         lower = best.utility
@@ -202,10 +202,7 @@ class RowSearch:
                 group.rows,
                 belief.mean,
                 belief.variance,
-                belief.base,
-                belief.residual,
-                belief.factor,
-                belief.sign,
+                belief.pieces,
                 self._utility.exponent,
                 start,
                 column,
@@ -219,7 +216,7 @@ class RowSearch:
             others = others[np.searchsorted(others, group.rows[position], side="right") :]
             columns.append((np.full(len(others), group.rows[position]), others))
         left, right = map(np.concatenate, zip(*columns, strict=True))
-        return left, right, self._utility(*difference(belief, left, right))
+        return left, right, self._utility(*belief.differences(left, right))
 
 
 class _Bounds:
@@ -479,30 +476,13 @@ def finalist_rows(upper: Floats, current: NDArray[np.bool_], slack: float, floor
     return rows[:count].copy()
 
 
-@fast
-def quick_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
-    """`difference_variance` up to rounding, its sum in whatever order is quickest."""
-    # A text of its own: Numba's cache on disk does not tell two compilations of one function apart.
-    squared = 0.0
-    for column in range(factor.shape[1]):
-        gap = factor[i, column] - factor[j, column]
-        squared += gap * gap
-    variance: float = residual[i] + residual[j] + sign * squared
-    if base.shape[0]:
-        variance += base[i, i] + base[j, j] - 2.0 * base[i, j]
-    return variance
-
-
 @compiled
 def near_ties(
     positions: Integers,
     rows: Integers,
     mean: Floats,
     variance: Floats,
-    base: Floats,
-    residual: Floats,
-    factor: Floats,
-    sign: float,
+    pieces: Pieces,
     exponent: int,
     mask_start: Integers,
     mask_column: Integers,
@@ -514,6 +494,7 @@ def near_ties(
     positions index `rows` (c,), the ascending rows of the group's items; variance (n,) is marginal. The utility has the
     same bits wherever it is computed. Pairs that miss the floor by more than the `slack` of their rounding are skipped.
     """
+    base, residual, factor, sign = pieces
     most = positions.shape[0] * rows.shape[0]
     left, right, utilities = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
     count, needed = 0, floor - slack

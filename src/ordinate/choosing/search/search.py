@@ -19,7 +19,7 @@ from ordinate.choosing.search.rows import RowSearch
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility
 from ordinate.data.pairs import AllPairs, PairList, Pool
 from ordinate.errors import PoolExhausted
-from ordinate.learning.belief import Belief, ProjectedBelief, difference
+from ordinate.learning.belief import Belief, ManyItemsBelief
 
 
 class Search(Protocol):
@@ -51,35 +51,31 @@ class LazySearch:
             raise PoolExhausted("no pair is left to ask")
         if isinstance(pool, AllPairs) and isinstance(utility, MonotoneUtility):
             seed = rng.integers(0, 2**64, dtype=np.uint64)
-            if isinstance(answered, ProjectedBelief) and isinstance(belief, ProjectedBelief):
-                found = self._among_many(answered, pool, utility).best(answered, belief, pool, seed)
+            if (many := answered.many_items) is not None and (shrunk := belief.many_items) is not None:
+                found = self._among_many(many, pool, utility).best(many, shrunk, pool, seed)
                 if found is not None:
                     return found
             if pool.size <= self._limits.most_pairs:
                 if self._rows is None or not self._rows.serves(answered, pool, utility):
                     self._rows = RowSearch(answered, pool, utility)
                 return self._rows.best(answered, belief, pool, seed)
-        elif (
-            isinstance(pool, PairList)
-            and isinstance(utility, MonotoneUtility)
-            and not isinstance(answered, ProjectedBelief)
-        ):
+        elif isinstance(pool, PairList) and isinstance(utility, MonotoneUtility) and answered.many_items is None:
             if self._listed is None or not self._listed.serves(answered, pool, utility):
                 self._listed = ListSearch(answered, pool, utility)
             return self._listed.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
         pool = self.promising(answered, pool, rng)
-        return best_scored(pool, lambda left, right: utility(*difference(belief, left, right)), rng, self._limits)
+        return best_scored(pool, lambda left, right: utility(*belief.differences(left, right)), rng, self._limits)
 
     def promising(self, answered: Belief, pool: Pool, rng: np.random.Generator) -> Pool:
         """Of more than `most_pairs` pairs: those of large sigma'(m)^2 v, and `sampled_pairs` random ones."""
-        few = pool.size <= self._limits.most_pairs
-        if few or not isinstance(answered, ProjectedBelief) or not isinstance(pool, AllPairs):
+        many = answered.many_items
+        if pool.size <= self._limits.most_pairs or many is None or not isinstance(pool, AllPairs):
             return pool
-        listed = self._among_many(answered, pool, CurvaturePower(2)).listed(answered, pool)
+        listed = self._among_many(many, pool, CurvaturePower(2)).listed(many, pool)
         sample = pool.sample(self._limits.sampled_pairs, rng).without(listed.left, listed.right)
         return PairList.of(np.concatenate([listed.left, sample.left]), np.concatenate([listed.right, sample.right]))
 
-    def _among_many(self, answered: ProjectedBelief, pool: AllPairs, utility: MonotoneUtility) -> ManyItemsSearch:
+    def _among_many(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility) -> ManyItemsSearch:
         if self._many is None or not self._many.serves(answered, pool, utility):
             self._many = ManyItemsSearch(answered, pool, utility, self._limits)
         return self._many

@@ -16,7 +16,7 @@ from ordinate.choosing.search.search import Search
 from ordinate.choosing.search.utility import MonotoneUtility, Utility
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList, Pool
-from ordinate.learning.belief import Belief, ProjectedBelief, difference
+from ordinate.learning.belief import Belief
 
 _SHARE = 16
 """One row in this many is listed, those of the highest maxima, and `Limits.shortlist_rows` at least."""
@@ -36,7 +36,7 @@ class Shortlist:
         if (
             isinstance(pool, AllPairs)
             and isinstance(utility, MonotoneUtility)
-            and not isinstance(belief, ProjectedBelief)
+            and belief.many_items is None
             and 0 < pool.size <= self._limits.most_pairs
         ):
             before = rng.bit_generator.state
@@ -79,7 +79,7 @@ class _List:
         allowed = pool.holds(self._ranks)
         left, right = self._pairs.left[allowed], self._pairs.right[allowed]
         best = BestSoFar(seed)
-        best.add(left, right, self._utility(*difference(belief, left, right)))
+        best.add(left, right, self._utility(*belief.differences(left, right)))
         bound = self._utility.upper_bound(self._bound) + self._rows.slack(belief)
         if not best.floor > bound + PRODUCT_ROUNDING * abs(bound):
             return None

@@ -13,7 +13,7 @@ be loose: the scores are known least along g, and the scores of a good pair are 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from ordinate.choosing.search.limits import SINGLE_ROUNDING, Limits
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers, Singles
 from ordinate.data.pairs import Division
-from ordinate.learning.belief import ProjectedBelief, blocks
+from ordinate.learning.belief import ManyItemsBelief
+from ordinate.learning.belief.projected import row_blocks
 
 _BELOW_ONE, _CHANCE = 0.99, 1e-9
 _TWO = np.float32(2.0)
@@ -51,7 +52,7 @@ class Tiles(NamedTuple):
     longest: Floats
 
     @classmethod
-    def of(cls, belief: ProjectedBelief, division: Division, centres: Singles, most: int, limits: Limits) -> Tiles:
+    def of(cls, belief: ManyItemsBelief, division: Division, centres: Singles, most: int, limits: Limits) -> Tiles:
         """Of the items of all groups, of which `most` are searched.
 
         centres (groups, k): any points; bounds are tighter the nearer they are to the means of the groups.
@@ -110,7 +111,7 @@ class _Items(NamedTuple):
 def group_centres(features: Singles, division: Division) -> Singles:
     """(groups, k) the mean of each group's features."""
     means = np.zeros((len(division.rows), features.shape[1]), dtype=np.float32)
-    for block in blocks(len(division.order)):
+    for block in row_blocks(len(division.order)):
         rows = division.order[block]
         starts = np.flatnonzero(np.diff(division.number[rows], prepend=-1))
         groups = division.number[rows[starts]]
@@ -119,7 +120,7 @@ def group_centres(features: Singles, division: Division) -> Singles:
 
 
 def _measured(
-    belief: ProjectedBelief, division: Division, centres: Singles, most: int, limits: Limits
+    belief: ManyItemsBelief, division: Division, centres: Singles, most: int, limits: Limits
 ) -> tuple[_Items, Singles]:
     """All items, ascending, and their w (u, k); no w for more than `most` items."""
     rows = np.sort(division.order)
@@ -131,7 +132,7 @@ def _measured(
     )
     factor = np.empty((len(rows) if len(rows) <= most else 0, centres.shape[1]), dtype=np.float32)
     squared, along = np.empty((2, len(rows)))
-    for block, part in _projected(belief, rows, division, centres, limits):
+    for block, part in _factors(belief, rows, division, centres, limits):
         squared[block], along[block] = lengths(part), part @ direction
         if len(factor):
             factor[block] = part
@@ -140,23 +141,19 @@ def _measured(
     return items, factor
 
 
-def _factor(belief: ProjectedBelief, rows: Integers, division: Division, centres: Singles, limits: Limits) -> Singles:
+def _factor(belief: ManyItemsBelief, rows: Integers, division: Division, centres: Singles, limits: Limits) -> Singles:
     """(r, k) w of some items."""
-    return np.concatenate([part for _, part in _projected(belief, rows, division, centres, limits)])
+    return np.concatenate([part for _, part in _factors(belief, rows, division, centres, limits)])
 
 
-def _projected(
-    belief: ProjectedBelief, rows: Integers, division: Division, centres: Singles, limits: Limits
+def _factors(
+    belief: ManyItemsBelief, rows: Integers, division: Division, centres: Singles, limits: Limits
 ) -> Iterator[tuple[slice, Singles]]:
     """w of some items, as many (r, k) at a time as stay in a core's cache."""
-    features: Any = belief.features
-    root = belief.root.astype(np.float32)
     for start in range(0, len(rows), limits.rows_at_once):
         block = slice(start, start + limits.rows_at_once)
         part = rows[block]
-        # No copy of rows that follow one another.
-        about = features[part[0] : part[-1] + 1] if np.all(np.diff(part) == 1) else features[part]
-        yield block, (about - (centres[division.number[part]] if len(centres) > 1 else centres)) @ root
+        yield block, belief.single_factor(part, centres[division.number[part]] if len(centres) > 1 else centres)
 
 
 def _score_direction(factor: Floats, scores: Floats) -> Singles:

@@ -1,4 +1,4 @@
-"""The text of a file. It must be UTF-8, with or without a byte order mark; anything else is refused by line."""
+"""The text of a file, which must be UTF-8, with or without a byte order mark. Errors name the line."""
 
 import codecs
 
