@@ -146,6 +146,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
         if context is None:
             size = WIDE if width == "wide" else PHONE
             settings = {"viewport": size, "color_scheme": theme, "has_touch": width == "phone", **settings}
+            settings.setdefault("reduced_motion", "reduce")
             context = chromium.new_context(**settings)
             context.set_default_timeout(20_000)
             contexts.append(context)
@@ -169,6 +170,8 @@ def is_own(url: str) -> bool:
 PAIR = """[...document.querySelectorAll('#stage:not([hidden]) .item')].map(item =>
   [...item.querySelectorAll('[src]')].map(one => new URL(one.src).pathname).join() + item.textContent).join(' | ')"""
 
+# A pair can be answered a moment after both items are on the screen.
+ANSWERABLE = "performance.now() - document.getElementById('stage').dataset.shown > 200"
 FINISHED = "document.getElementById('message-title')?.textContent.startsWith('Thank you')"
 
 
@@ -190,6 +193,7 @@ class Judge:
 
     def wait_for_pair(self) -> None:
         self.page.wait_for_selector("#stage:not([hidden]) .item")
+        self.until(ANSWERABLE)
 
     @property
     def pair(self) -> str:
@@ -199,6 +203,7 @@ class Judge:
     def press(self, key: str) -> str:
         """Press a key that settles the pair, and wait for what comes next. Returns the pair that was settled."""
         before = self.pair
+        self.until(f"{ANSWERABLE} || !document.getElementById('message').hidden")
         self.page.keyboard.press(key)
         self.until(f"{PAIR} && {PAIR} !== {json.dumps(before)} || {FINISHED}")
         return before

@@ -9,6 +9,7 @@ import pytest
 IMAGES, TEXTS = (f"[...document.querySelectorAll('#stage {one}')]" for one in (".picture img", ".text"))
 SCALES = f"{IMAGES}.map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
 LIGHT = f"getComputedStyle({IMAGES}[0]).filter"
+GROUND = f"getComputedStyle({IMAGES}[0]).backgroundImage"
 SCROLLED = f"{TEXTS}.map(t => t.scrollTop / (t.scrollHeight - t.clientHeight || 1))"
 
 
@@ -31,7 +32,7 @@ def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge
     someone.until(f"{SCALES}[1] > 1.2")
     x, y = page.evaluate(
         "(() => { const i = document.querySelector('#left img'), m = new DOMMatrix(getComputedStyle(i).transform);"
-        "const w = i.offsetWidth / 2, h = i.offsetHeight / 2;"
+        "const w = i.parentElement.offsetWidth / 2, h = i.parentElement.offsetHeight / 2;"
         "return [m.e + w + (50 - w) * m.a, m.f + h + (60 - h) * m.a] })()"
     )
     assert (x, y) == pytest.approx((50, 60), abs=0.5)
@@ -55,27 +56,42 @@ def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge
     assert page.evaluate(SCALES) == [1, 1]
 
 
-def test_brightness_contrast_and_theme_by_keys_are_remembered(
-    serve: Any, photos: Any, judge: Callable[..., Any]
+def test_brightness_contrast_ground_and_theme_by_keys_are_remembered_and_recorded(
+    serve: Any, photos: Any, essays: Any, judge: Callable[..., Any], answers: Any
 ) -> None:
-    (served,) = serve(photos.path)
+    served, others = serve(photos.path, essays)
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "rad")
     assert page.evaluate(LIGHT) == "none"
-    for key in "bCi":
+    assert "conic-gradient" in page.evaluate(GROUND)
+    for key in "bCig":
         page.keyboard.press(key)
     assert page.evaluate(LIGHT) == "invert(1) brightness(1.1) contrast(0.91)"
+    changed = "brightness 110 %, contrast 91 %, inverted, white ground"
+    assert page.inner_text("#changed-words") == f"Pictures are changed: {changed}."
     page.keyboard.press("d")
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
     page.reload()
     someone.wait_for_pair()
     assert page.evaluate(LIGHT) == "invert(1) brightness(1.1) contrast(0.91)"
     assert page.get_attribute("html", "data-theme") == "dark"
-    page.click("#light-button")
+    page.click("#appearance-button")
     page.fill("#brightness", "150")
     assert "brightness(1.5)" in page.evaluate(LIGHT)
-    page.click("text=As it was")
+    page.keyboard.press("Escape")
+    page.click("#appearance >> text=Reset")
     assert page.evaluate(LIGHT) == "none"
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    first, second = (row["client"].partition("; ")[2] for row in answers(served.path))
+    assert (first, second) == (changed, "")
+    # Another study has settings of its own, and texts have none.
+    someone.begin(others.annotator, "rad")
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    assert ";" not in answers(others.path)[0]["client"]
 
 
 def test_texts_scroll_together_or_apart_and_stay_text(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:

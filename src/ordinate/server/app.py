@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from ordinate import __version__
-from ordinate.server import judging, owning, pages, problems
+from ordinate.server import data_quality, judging, owning, pages, problems, thumbnails
 from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import Guard
 from ordinate.server.keys import Keys
@@ -75,6 +75,9 @@ def create_app(
     problems.add_handlers(app)
     app.include_router(judging.router)
     app.include_router(owning.router)
+    app.include_router(data_quality.router)
+    # Before the pages, whose media have any other name.
+    app.include_router(thumbnails.router)
     app.include_router(pages.router)
     app.mount("/static", KeptFiles(directory=FOLDER, check_dir=False), name="static")
 

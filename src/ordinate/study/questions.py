@@ -23,6 +23,7 @@ from ordinate.errors import (
     BudgetSpent,
     InvalidInput,
     KeyReused,
+    NothingToUndo,
     PoolExhausted,
     StudyPaused,
     UnknownQuery,
@@ -174,17 +175,27 @@ class Questions(Ledger):
         """Take back the newest answer (or skip) that this annotator told; its query, returned, is open again."""
         return self.take_back(annotator)[0].query
 
-    def take_back(self, annotator: str | None = None) -> tuple[Lease, Answer]:
-        """`undo`, with until when the query is open now, and the answer that was taken back."""
+    def take_back(self, annotator: str | None = None, key: str | None = None) -> tuple[Lease, Answer]:
+        """`undo`, with until when the query is open now, and the answer that was taken back.
+
+        With a key it is the annotator's answer that came with it. Raises NothingToUndo where that one does not count.
+        """
         name = named(annotator)
 
         def take_back() -> tuple[Lease, Answer]:
-            told = self._state.newest_told(name)
+            told = self._state.newest_told(name) if key is None else self._told_with(key, name)
             was: Any = self._state.answered[told.query or 0].answer
             self._append([self._about(told, "retract", expires_at=leases.until(self._state, now()))])
             return self._lease(told), was
 
         return self._write(take_back)
+
+    def _told_with(self, key: str, annotator: str | None) -> Entry:
+        """The query that this annotator answered with a key, unless the answer was taken back."""
+        answer = self._state.keys.get(key)
+        if answer is None or answer.annotator != annotator or self._state.answered.get(answer.query or 0) != answer:
+            raise NothingToUndo("there is no such answer of yours; it may have been taken back already")
+        return self._state.queries[(answer.query or 0) - 1]
 
     @locked
     def _topped_up(self, annotator: str | None, wanted: int, among: PairList | None) -> list[Query]:

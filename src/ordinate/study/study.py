@@ -295,6 +295,11 @@ class Study(Questions):
         return sum(entry.answer == "skip" for entry in self._catch_up().seen(annotator).entries)
 
     @locked
+    def answered(self) -> list[Entry]:
+        """Answers and skips that were not taken back, with all that is known of each, in the order of the log."""
+        return sorted(self._catch_up().answered.values(), key=lambda entry: entry.position)
+
+    @locked
     def people(self) -> list[Person]:
         """Everybody who was asked, or whose answers were recorded, by name."""
         state = self._catch_up()
