@@ -31,7 +31,7 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
         page.keyboard.press(key)
     page.click("#choose-left", force=True)
     assert page.get_attribute("#choose-left", "aria-disabled") == "true"
-    someone.until("document.querySelector('.picture.loading .loading-note').textContent.endsWith('MB')")
+    someone.until("document.querySelector('.picture.loading .loading-note').textContent.endsWith(' kB')")
     held[0].continue_()
     someone.wait_for_pair()
     before = someone.press("ArrowLeft")

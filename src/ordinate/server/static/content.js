@@ -40,8 +40,8 @@ export class Side {
   // Say how large the picture is that is still loading.
   async showSize() {
     if (this.state !== "loading") return;
-    const megabytes = (await sizeOf(this.#address)) / 1e6;
-    if (megabytes > 0) this.#note.textContent = `Loading ${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB`;
+    const bytes = await sizeOf(this.#address);
+    if (bytes > 0) this.#note.textContent = `Loading ${sizeInWords(bytes)}`;
   }
 
   /** @param {State} state */
@@ -128,6 +128,12 @@ export function makeContent(query) {
   const setting = settingOf([query.left, query.right].map((item) => item.text ?? "").filter((text) => text !== ""));
   const [left, right] = [new Side(query.left, "left", setting), new Side(query.right, "right", setting)];
   return { id: query.id, query, left, right, ready: Promise.all([left.ready, right.ready]) };
+}
+
+/** @param {number} bytes */
+export function sizeInWords(bytes) {
+  const megabytes = bytes / 1e6;
+  return megabytes < 1 ? `${Math.ceil(bytes / 1000)} kB` : `${megabytes.toFixed(megabytes < 9.95 ? 1 : 0)} MB`;
 }
 
 /** The size of a file in bytes, without loading it; 0 where the server does not say. @param {string} address */
