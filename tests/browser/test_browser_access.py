@@ -140,8 +140,7 @@ def test_pages_of_other_studies(
     owner.join(texts.owner)
     owner.page.wait_for_selector("#first-link button")
     check(owner.page, "owner-empty")
-    someone.page.go_back()
-    someone.wait_for_pair()
+    someone.begin(texts.annotator, f"{look['width']} {look['theme']}")
     someone.press("ArrowLeft")
     owner.page.wait_for_selector(".item-card")
     check(owner.page, "owner-texts")
@@ -154,10 +153,8 @@ def test_pages_of_other_studies(
     owner.wait_for_text("state", "Running")
 
 
-def test_a_phone_on_its_side_gives_the_pictures_most_of_its_height(
-    serve: Any, photos: Any, judge: Callable[..., Any]
-) -> None:
-    (served,) = serve(photos.path)
+def test_a_phone_on_its_side_gives_the_pictures_most_of_its_height(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["photos"]
     someone = judge(viewport={"width": 667, "height": 375}, has_touch=True)
     page = someone.page
     someone.begin(served.annotator, "across")
@@ -170,10 +167,8 @@ def test_a_phone_on_its_side_gives_the_pictures_most_of_its_height(
 
 
 @pytest.mark.parametrize(("width", "height"), [(320, 480), (667, 375), (320, 256)])
-def test_small_windows_reach_everything(
-    serve: Any, photos: Any, judge: Callable[..., Any], width: int, height: int
-) -> None:
-    (served,) = serve(photos.path)
+def test_small_windows_reach_everything(shared: Any, judge: Callable[..., Any], width: int, height: int) -> None:
+    served = shared["photos"]
     someone = judge(viewport={"width": width, "height": height})
     someone.begin(served.annotator, f"small {width} {height}")
     page = someone.page
@@ -185,8 +180,8 @@ def test_small_windows_reach_everything(
         someone.wait_for_pair()
 
 
-def test_a_keyboard_reaches_every_control_and_leaves_it(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(essays)
+def test_a_keyboard_reaches_every_control_and_leaves_it(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "tab")
@@ -207,8 +202,8 @@ def test_a_keyboard_reaches_every_control_and_leaves_it(serve: Any, essays: Any,
     assert page.evaluate(name) == "choose-left"
 
 
-def test_the_focus_comes_back_to_the_button_after_a_wait(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(essays)
+def test_the_focus_comes_back_to_the_button_after_a_wait(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "waits")
@@ -218,6 +213,7 @@ def test_the_focus_comes_back_to_the_button_after_a_wait(serve: Any, essays: Any
     for _ in range(20):  # as many as the page has ahead
         if page.is_visible("#message"):
             break
+        someone.wait_for_pair()
         someone.press("Enter") if page.evaluate("app.dataset.ahead") != "0" else page.keyboard.press("Enter")
     someone.wait_for_text("message-title", "Getting the next pair")
     assert page.evaluate("document.activeElement.id") == "message"

@@ -13,9 +13,9 @@ LOADING = "document.querySelectorAll('#stage .picture.loading').length"
 
 
 def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
-    serve: Any, photos: Any, judge: Callable[..., Any], answers: Any
+    shared: Any, judge: Callable[..., Any], answers: Any
 ) -> None:
-    (served,) = serve(photos.path)
+    served = shared["photos"]
     someone, owner = judge(), judge()
     page = someone.page
     held: list[Any] = []
@@ -36,7 +36,7 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
     someone.wait_for_pair()
     before = someone.press("ArrowLeft")
     someone.wait_until_sent()
-    assert [row["answer"] for row in answers(served.path)] == ["left"]
+    assert [row["answer"] for row in answers(served.path, "eager")] == ["left"]
     assert before
 
     # One that does not load can be loaded again, or skipped; the owner is told which one it is.
@@ -53,14 +53,14 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
     page.keyboard.press("s")
     someone.until("document.getElementById('last').textContent === 'Skipped.'")
     someone.wait_until_sent()
-    skipped = answers(served.path)[-1]
+    skipped = answers(served.path, "eager")[-1]
     assert (skipped["answer"], skipped["reason"]) == ("skip", "does not load: left")
     owner.join(served.owner)
     owner.wait_for_text("not-loaded", f"Did not load for annotators: {skipped['left']} (1 skip).")
 
 
-def test_accidents_are_no_answers(serve: Any, photos: Any, judge: Callable[..., Any], answers: Any) -> None:
-    (served,) = serve(photos.path)
+def test_accidents_are_no_answers(shared: Any, judge: Callable[..., Any], answers: Any) -> None:
+    served = shared["photos"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "clumsy")
@@ -79,17 +79,15 @@ def test_accidents_are_no_answers(serve: Any, photos: Any, judge: Callable[..., 
     ):
         someone.until(f"{ahead} > 1")
         someone.wait_for_pair()
-        before = len(answers(served.path))
+        before = len(answers(served.path, "clumsy"))
         accident()
         someone.until("document.getElementById('app').dataset.waiting === '0'")
         page.wait_for_timeout(50)
-        assert len(answers(served.path)) == before + 1
+        assert len(answers(served.path, "clumsy")) == before + 1
 
 
-def test_an_undo_waits_for_the_network_like_an_answer(
-    serve: Any, photos: Any, judge: Callable[..., Any], answers: Any
-) -> None:
-    (served,) = serve(photos.path)
+def test_an_undo_waits_for_the_network_like_an_answer(shared: Any, judge: Callable[..., Any], answers: Any) -> None:
+    served = shared["photos"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "regret")
@@ -103,22 +101,22 @@ def test_an_undo_waits_for_the_network_like_an_answer(
     second = someone.press("ArrowLeft")
     page.keyboard.press("u")
     someone.until(f"{json.dumps(second)} === {PAIR}")
-    assert [row["answer"] for row in answers(served.path)] == ["left"]
+    assert [row["answer"] for row in answers(served.path, "regret")] == ["left"]
     page.unroute("**/api/v1/**")
     page.evaluate("dispatchEvent(new Event('online'))")
     someone.wait_until_sent()
-    assert [row["answer"] for row in answers(served.path)] == ["right"]
+    assert [row["answer"] for row in answers(served.path, "regret")] == ["right"]
     # After a reload, too: the page remembers its latest answers.
     page.reload()
     someone.wait_for_pair()
     someone.press("u")
     assert someone.pair == first
     someone.wait_until_sent()
-    assert answers(served.path) == []
+    assert answers(served.path, "regret") == []
 
 
-def test_who_waits_for_others_goes_on_by_itself(serve: Any, photos: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(photos.path)
+def test_who_waits_for_others_goes_on_by_itself(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["photos"]
     someone = judge()
     nothing = {"queries": [], "finished": None, "paused": False, "retry_after": 1}
     someone.page.route("**/queries", lambda route: route.fulfill(json=nothing))
@@ -161,8 +159,8 @@ def test_short_texts_are_large_and_code_has_a_fixed_pitch(
     someone.until(f"{height} === {folded}")
 
 
-def test_a_page_that_opens_nothing_says_where_to_go(serve: Any, photos: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(photos.path)
+def test_a_page_that_opens_nothing_says_where_to_go(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["photos"]
     owner = judge()
     page = owner.page
     root = served.owner.partition("/join/")[0]
@@ -175,4 +173,4 @@ def test_a_page_that_opens_nothing_says_where_to_go(serve: Any, photos: Any, jud
     page.click("text=Judge yourself")
     owner.wait_for_pair()
     page.click("[aria-label='Results of the study']")
-    page.wait_for_selector("#first-link button")
+    page.wait_for_selector("#links button")

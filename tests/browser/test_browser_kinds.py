@@ -13,8 +13,8 @@ GROUND = f"getComputedStyle({IMAGES}[0]).backgroundImage"
 SCROLLED = f"{TEXTS}.map(t => t.scrollTop / (t.scrollHeight - t.clientHeight || 1))"
 
 
-def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(photos.path)
+def test_pictures_are_enlarged_and_moved_together(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["photos"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "zoe")
@@ -57,9 +57,9 @@ def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge
 
 
 def test_brightness_contrast_ground_and_theme_by_keys_are_remembered_and_recorded(
-    serve: Any, photos: Any, essays: Any, judge: Callable[..., Any], answers: Any
+    shared: Any, judge: Callable[..., Any], answers: Any
 ) -> None:
-    served, others = serve(photos.path, essays)
+    served, others = shared["photos"], shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "rad")
@@ -85,17 +85,17 @@ def test_brightness_contrast_ground_and_theme_by_keys_are_remembered_and_recorde
     assert page.evaluate(LIGHT) == "none"
     someone.press("ArrowLeft")
     someone.wait_until_sent()
-    first, second = (row["client"].partition("; ")[2] for row in answers(served.path))
+    first, second = (row["client"].partition("; ")[2] for row in answers(served.path, "rad"))
     assert (first, second) == (changed, "")
     # Another study has settings of its own, and texts have none.
     someone.begin(others.annotator, "rad")
     someone.press("ArrowLeft")
     someone.wait_until_sent()
-    assert ";" not in answers(others.path)[0]["client"]
+    assert ";" not in answers(others.path, "rad")[0]["client"]
 
 
-def test_texts_scroll_together_or_apart_and_stay_text(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(essays)
+def test_texts_scroll_together_or_apart_and_stay_text(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["essays"]
     someone = judge(width="phone")
     page = someone.page
     someone.begin(served.annotator, "tess")
@@ -116,8 +116,8 @@ def test_texts_scroll_together_or_apart_and_stay_text(serve: Any, essays: Any, j
         someone.press("ArrowRight")
 
 
-def test_sounds_play_one_at_a_time(serve: Any, tones: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(tones)
+def test_sounds_play_one_at_a_time(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["tones"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "ear")
@@ -127,8 +127,8 @@ def test_sounds_play_one_at_a_time(serve: Any, tones: Any, judge: Callable[..., 
         someone.until(f"JSON.stringify({playing}) === {json.dumps(json.dumps(expected, separators=(',', ':')))}")
 
 
-def test_keys_can_be_switched_off_and_do_not_act_while_typing(serve: Any, essays: Any, judge: Any) -> None:
-    (served,) = serve(essays)
+def test_keys_can_be_switched_off_and_do_not_act_while_typing(shared: Any, judge: Any) -> None:
+    served = shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "sam")
