@@ -100,7 +100,7 @@ def test_many_at_once(run, folder):
 
 @pytest.mark.parametrize(
     ("place", "words"),
-    [("A.png", "it has 'a.png', which looks alike"), ("sub\\b.png", "write the path with / as in sub/b.png")],
+    [("A.png", "'a.png' looks alike"), ("sub\\b.png", "write the path with / as in sub/b.png")],
 )
 def test_a_missing_file_is_answered_with_the_nearest(run, photos, folder, place, words):
     Image.new("RGB", (4, 4)).save(photos / "sub" / "b.png")
@@ -128,17 +128,24 @@ class TestLookAlikes:
         assert told == "Groups that look alike but differ, since the exact text decides: 'g' and 'G'."
 
     def test_an_unknown_item_is_answered_with_the_nearest(self, run, study, folder):
-        assert (
-            "the study has no item 'A'; it has 'a', which looks alike" in run("exclude", "study.db", "--item", "A").err
-        )
+        assert "the study has no item 'A'; 'a' looks alike" in run("exclude", "study.db", "--item", "A").err
         (folder / "made.csv").write_text("left,right,winner\na,b,a\nc,D ,c\n")
         refused = run("import", "study.db", "made.csv")
-        assert refused.err == "Error: made.csv: row 2: the study has no item 'D '; it has 'd', which looks alike\n"
+        assert refused.err == "Error: made.csv: row 2: the study has no item 'D '; 'd' looks alike\n"
+
+    def test_an_unknown_query_too(self, run, study):
+        query = run("ask", "study.db", "--json").json["queries"][0]["id"]
+        token, _, number = query.rpartition("-")
+        for given in (f"{token}-0{number}", f" {query}", f"{token[:-1]}-{number}"):
+            refused = run("tell", "study.db", given, "left")
+            assert refused.code == 2
+            assert repr(query) in refused.err
+        assert "nearest" not in run("tell", "study.db", f"{token}-99", "left").err
 
     def test_an_unknown_annotator_too(self, run, study, folder):
         (folder / "made.csv").write_text("left,right,winner,annotator\na,b,a,Mallory\n")
         run("import", "study.db", "made.csv")
-        assert "it has 'Mallory', which looks alike" in run("exclude", "study.db", "--annotator", "mallory").err
+        assert "'Mallory' looks alike" in run("exclude", "study.db", "--annotator", "mallory").err
 
 
 def test_an_excluded_item_is_not_added_again_but_included(run, study, folder):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from html.parser import HTMLParser
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -100,16 +98,6 @@ def test_a_session_is_no_link_and_a_link_no_session(site):
     forged = signer.session(Session("abcdef", "owner", "Olga"))
     visitor = TestClient(site.app, cookies={f"ordinate-{token}": forged})
     assert visitor.get("/api/v1/studies/essays").status_code == 401
-
-
-def test_sessions_end(site, monkeypatch):
-    browser = site.browser("Ann")
-    assert browser.get("").status_code == 200
-    days, start = 24 * 3600, time.time()
-    monkeypatch.setattr("itsdangerous.timed.time", SimpleNamespace(time=lambda: start + 30 * days - 60))
-    assert browser.get("").status_code == 200
-    monkeypatch.setattr("itsdangerous.timed.time", SimpleNamespace(time=lambda: start + 30 * days + 60))
-    assert browser.get("").status_code == 401
 
 
 def test_cookies_are_kept_from_scripts_and_other_sites(site):

@@ -53,6 +53,6 @@ def suggestion(name: str, known: Collection[str]) -> str:
     if alike is not None:
         # Written in ASCII where the two would look the same on the screen.
         same = unicodedata.normalize("NFC", alike) == unicodedata.normalize("NFC", name) or not alike.isprintable()
-        return f"; it has {alike!a}, which looks alike" if same else f"; it has {alike!r}, which looks alike"
+        return f"; {alike!a} looks alike" if same else f"; {alike!r} looks alike"
     near = get_close_matches(name, known, 1) if len(known) <= _LARGEST else []
-    return f"; the nearest that it has is {near[0]!r}" if near else ""
+    return f"; {near[0]!r} is the nearest" if near else ""

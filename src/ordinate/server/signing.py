@@ -9,10 +9,12 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from itsdangerous import BadData, Signer, URLSafeSerializer, URLSafeTimedSerializer
+from itsdangerous import BadData, Signer, TimestampSigner, URLSafeSerializer, URLSafeTimedSerializer
 
 from ordinate.errors import InvalidInput, StorageFailed
 
@@ -30,11 +32,19 @@ class Session(NamedTuple):
 
 
 class LinkSigner:
-    def __init__(self, secret: str) -> None:
+    """`clock`: the time in seconds since 1970, by which sessions end."""
+
+    def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+
+        class Stamping(TimestampSigner):
+            def get_timestamp(self) -> int:
+                return int(clock())
+
         if len(secret) < LEAST_SECRET:
             raise InvalidInput(f"the link secret must have at least {LEAST_SECRET} characters, as random as can be")
         self._links = URLSafeSerializer(secret, salt="ordinate.link")
-        self._sessions = URLSafeTimedSerializer(secret, salt="ordinate.session")
+        self._sessions = URLSafeTimedSerializer(secret, salt="ordinate.session", signer=Stamping)
         self._forms = Signer(secret, salt="ordinate.form")
 
     def link(self, study: str, link: str) -> str:
@@ -52,11 +62,14 @@ class LinkSigner:
         return str(self._sessions.dumps(list(session)))
 
     def read_session(self, signed: str) -> Session | None:
+        """The session; None where the signature is not ours, or is older than a session lasts."""
         try:
-            study, link, annotator = self._sessions.loads(signed[:_LONGEST], max_age=SESSION_SECONDS)
+            (study, link, annotator), signed_at = self._sessions.loads(signed[:_LONGEST], return_timestamp=True)
         except (BadData, TypeError, ValueError):
             return None
-        return Session(study, link, annotator)
+        # A session from the future began before the clock was set back: it goes on.
+        is_old = self._clock() - signed_at.timestamp() > SESSION_SECONDS
+        return None if is_old else Session(study, link, annotator)
 
     def form_token(self, session: str) -> str:
         """What a page must send along with a session's cookie to change anything: other sites cannot know it."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ordinate import algorithms
 from ordinate.choosing.search import Shortlist
 from ordinate.data.comparisons import Answer, Query
+from ordinate.data.lookalikes import suggestion
 from ordinate.data.pairs import PairList
 from ordinate.errors import (
     AlreadyAnswered,
@@ -267,7 +268,9 @@ class Questions:
         if query_id != self._id(number) or not 1 <= number <= len(state.queries):
             elsewhere = token not in ("", self._token)
             reason = "it is of another study" if elsewhere else "this study never asked it"
-            raise UnknownQuery(f"unknown query {query_id!r}: {reason}")
+            same_number = [entry for entry in state.open() if str(entry.query) == digits.strip().lstrip("0")]
+            meant = suggestion(query_id, [self._id(entry.query) for entry in same_number])
+            raise UnknownQuery(f"unknown query {query_id!r}: {reason}{meant}")
         return number
 
     def _id(self, number: int | None) -> str:
