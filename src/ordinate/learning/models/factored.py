@@ -17,7 +17,7 @@ from ordinate.data.arrays import Floats
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
-from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.one_by_one import replay_factored
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
@@ -31,7 +31,7 @@ class FactoredHybrid:
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)
-        theta, zeta = maximum(Prior(self.coefficient_variance, self.item_variance), compared)
+        theta, zeta = map_estimate(Prior(self.coefficient_variance, self.item_variance), compared)
         mean = linear_scores(features, theta)
         mean[compared.rows] += zeta
 

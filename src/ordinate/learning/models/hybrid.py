@@ -19,7 +19,7 @@ from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.item_covariance import ItemCovariance
-from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.posterior import Posterior
 
 _MOST_OF_THEM = 0.8
@@ -35,7 +35,7 @@ class Hybrid:
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
-        theta, zeta = maximum(prior, compared)
+        theta, zeta = map_estimate(prior, compared)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
         return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, mean), self.item_variance)

@@ -67,7 +67,7 @@ def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
     return number.astype(np.int64), sets
 
 
-def maximum(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
+def map_estimate(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
     """theta (k,) and zeta (t,) of the compared items at the MAP; zeta is 0 where its variance is."""
     problem = _Problem(prior, compared)
     theta, tension, _ = problem.parts(newton(problem.objective, problem.step, problem.start))
