@@ -25,6 +25,7 @@ class Contextual:
     """Scores are linear in the features (the paper, f_theta). The variance grows with k, not with n."""
 
     coefficient_variance: float = 2.0
+    dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)

@@ -28,6 +28,7 @@ class FactoredHybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)

@@ -32,6 +32,7 @@ class Hybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
