@@ -3,7 +3,7 @@
     X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     posterior O(k^2 + n), O(k^2) per answer
 
 The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
-with the weights sigma' of the current MAP instead of those of each answer's day.
+with the weights sigma' at the current MAP instead of those when each answer came.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ With D the diagonal of A^-1 and W its off-diagonal weights, A^-1 = D - W, and wi
 
     A_ii = e_i^T (D^-1 + D^-1 W D^-1 + D^-1 W D^-1 W D^-1 + D^-1 W D^-1 W D^-1 W D^-1) e_i + b^T A b
 
-The four terms (the second is 0) are sparse and summed in float64. For the rest, b^T A b, conjugate gradients add one
-positive piece per product (Golub and Meurant 2010, chapter 5), twice as fast as they find A b, for 64 items at a time.
-Constants are eigenvectors, A 1 = 1 / precision, and are taken out first: they alone would slow it down.
+The four terms (the second is 0) are sparse and summed in float64. For b^T A b, conjugate gradients add one positive
+term per product (Golub and Meurant 2010, chapter 5), and converge twice as fast as for A b. They take 64 items at a
+time. Constants are eigenvectors, A 1 = 1 / precision, and are removed first: they would slow down convergence.
 """
 
 from __future__ import annotations
