@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ordinate.choosing.search import CurvaturePower
-from ordinate.choosing.search.large import Large
+from ordinate.choosing.search import LIMITS, CurvaturePower
+from ordinate.choosing.search.many_items import ManyItemsSearch
 from ordinate.data.items import Items
 from ordinate.data.pairs import PairList
-from ordinate.learning.belief import ProjectedBelief
+from ordinate.learning.belief import ManyItemsBelief
 from ordinate.learning.logistic import logistic_slope, sigmoid
 from ordinate.study.study import Study
 from ordinate.study.threads import one_thread
@@ -44,7 +44,7 @@ def write_features(path: Path, n: int, d: int) -> None:
     matrix.flush()
 
 
-def best_of_all(belief: ProjectedBelief, asked: PairList) -> float:
+def best_of_all(belief: ManyItemsBelief, asked: PairList) -> float:
     """The largest sigma'(m)^2 v of all pairs that were not asked, in float32, tile by tile.
 
     Left out are tiles whose scores lie so far apart that no pair in them could be better, however much its v.
@@ -53,7 +53,7 @@ def best_of_all(belief: ProjectedBelief, asked: PairList) -> float:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     low, high = np.sort(place[[asked.left, asked.right]], axis=0)
-    factor = belief.features[order] @ belief.root.astype(np.float32)
+    factor = belief.single_factor(order, np.zeros((1, belief.features.shape[1]), dtype=np.float32))
     factor -= factor.mean(axis=0)
     variance = np.einsum("nk,nk->n", factor, factor) + belief.residual[order].astype(np.float32)
     score = belief.mean[order].astype(np.float32)
@@ -81,9 +81,10 @@ def best_of_all(belief: ProjectedBelief, asked: PairList) -> float:
     return best
 
 
-def best_of_rows(belief: ProjectedBelief, asked: PairList, rows: int) -> float:
+def best_of_rows(belief: ManyItemsBelief, asked: PairList, rows: int) -> float:
     """Of the pairs not asked with one of so many items: half of them the widest at a level, half random ones."""
-    factor = belief.features @ belief.root.astype(np.float32)
+    every = np.arange(len(belief.mean))
+    factor = belief.single_factor(every, np.zeros((1, belief.features.shape[1]), dtype=np.float32))
     variance = np.einsum("nk,nk->n", factor, factor) + belief.residual.astype(np.float32)
     levels = np.array_split(np.argsort(belief.mean), LEVELS)
     widest = np.concatenate([level[np.argsort(-variance[level])[: rows // 2 // LEVELS]] for level in levels])
@@ -121,15 +122,15 @@ def run(
             left, right = place[query.left], place[query.right]
             if checks and number % max(answers // checks, 1) == 0 and number:
                 with one_thread():
-                    belief = study._inference.answered(study._state)
-                    assert isinstance(belief, ProjectedBelief)
+                    belief = study._inference.answered(study._state).many_items
+                    assert belief is not None, "--items is too small for the search that this measures"
                     found = float(study._state.queries[-1].utility or 0.0)
                     pool = study._state.unseen(None)
                     asked = pool.pairs_of(pool.masked)
                     best = best_of_rows(belief, asked, rows) if rows else best_of_all(belief, asked)
                     losses.append(max(1 - found / best, 0.0))
-                    rest = Large(pool, CurvaturePower(2), belief.features).rest(belief, pool)
-                    ceilings.append(max(rest / found, 1.0))
+                    search = ManyItemsSearch(belief, pool, CurvaturePower(2), LIMITS)
+                    ceilings.append(max(search.upper_bound(belief, pool) / found, 1.0))
             told, spent = time.perf_counter(), time.process_time()
             study.tell(query.id, "left" if rng.random() < sigmoid(scores[left] - scores[right]) else "right")
             walls.append(wall + time.perf_counter() - told)

@@ -21,7 +21,8 @@ from benchmarks.plain import best_by_differences, best_by_products, shrunk  # no
 
 from ordinate.choosing.search import CurvaturePower, best_pair  # noqa: E402
 from ordinate.data.pairs import AllPairs  # noqa: E402
-from ordinate.learning.belief import FactoredBelief, difference, update  # noqa: E402
+from ordinate.learning.belief import update  # noqa: E402
+from ordinate.learning.belief.factored import FactoredBelief  # noqa: E402
 
 
 @given(n=st.integers(2, 40), d=st.integers(1, 6), seed=st.integers(0, 10_000))
@@ -43,7 +44,7 @@ def test_the_plain_update_is_that_of_a_belief() -> None:
     chance = 1.0 / (1.0 + np.exp(scores[1] - scores[0]))
     covariance = shrunk(np.eye(3), features[0] - features[1], chance * (1.0 - chance))
     contrast = features[2] - features[4]
-    assert difference(belief, np.array([2]), np.array([4]))[1] == pytest.approx(contrast @ covariance @ contrast)
+    assert belief.differences(np.array([2]), np.array([4]))[1] == pytest.approx(contrast @ covariance @ contrast)
 
 
 @pytest.mark.parametrize("who", ["NumPy, dense Newton", "choix opt_pairwise"])

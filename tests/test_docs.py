@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,15 @@ from ordinate.algorithms import ALGORITHMS
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LAYERS = PROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
+
+
+def by_hand(page: Path) -> str:
+    """A page without what a command wrote between its markers."""
+    generated = r"<!-- (begin|benchmarks: start).*?<!-- (end|benchmarks: end)"
+    return re.sub(generated, "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def test_the_python_example_of_the_readme_runs(tmp_path: Path) -> None:
@@ -38,13 +48,52 @@ def test_the_readme_has_its_two_commands(command: str) -> None:
     assert README.count(f"python -m {command}\n") == 1
 
 
-def test_the_tree_has_a_line_for_every_module() -> None:
+def tree() -> set[Path]:
+    """The files and folders that the tree of ARCHITECTURE.md names: before two spaces, a level per two more."""
+    (text,) = re.findall(r"```\nsrc/ordinate/\n(.*?)```", ARCHITECTURE, flags=re.DOTALL)
+    named: set[Path] = set()
+    folders = [ROOT / "src" / "ordinate"]
+    for line in text.splitlines():
+        names = line.strip().split("  ")[0]
+        depth = (len(line) - len(line.lstrip())) // 2
+        for name in names.split(", "):
+            named.add(path := folders[depth - 1] / name)
+            if name.endswith("/"):
+                folders[depth:] = [path]
+    return named
+
+
+def test_the_tree_names_every_module_and_only_what_is_there() -> None:
     package = ROOT / "src" / "ordinate"
-    modules = {path.name for path in package.glob("*.py")} | {
-        f"{path.parent.name}/" for path in package.glob("*/__init__.py")
-    }
-    missing = {name for name in modules - {"__init__.py"} if f"  {name}" not in ARCHITECTURE}
-    assert not missing, f"ARCHITECTURE.md has no line for {sorted(missing)}"
+    code = {path for suffix in ("py", "js") for path in package.rglob(f"*.{suffix}") if "migrations" not in path.parts}
+    modules = {path for path in code if path.name != "__init__.py"} | {path.parent for path in code}
+    assert not {str(path.relative_to(ROOT)) for path in modules - tree() - {package}}, "not in ARCHITECTURE.md"
+    assert not {str(path.relative_to(ROOT)) for path in tree() if not path.exists()}, "named in ARCHITECTURE.md"
+
+
+def test_the_layers_are_those_of_the_import_contract() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", ARCHITECTURE, flags=re.MULTILINE)
+    layers = [set(re.findall(r"`(\w+)", names)) for _, names in rows[: len(LAYERS)]]
+    assert layers == [set(layer.split(" | ")) for layer in LAYERS]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_that_are_there(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        assert re.match(r"https?://", target) or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_another_page_leads_to_each_page(page: Path) -> None:
+    others = (other.read_text(encoding="utf-8") for other in PAGES if other != page)
+    assert any(re.search(rf"\]\((docs/)?{re.escape(page.name)}", text) for text in others)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_of_the_project_that_are_named_in_full_are_there(page: Path) -> None:
+    """`src/...`, `tests/...` and `benchmarks/...`; NAME stands for what somebody adds."""
+    for path in re.findall(r"\b((?:src|tests|benchmarks)/[\w./-]+\.py)\b", by_hand(page)):
+        assert "NAME" in path or (ROOT / path).exists(), path
 
 
 @pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").glob("*.png")), ids=lambda path: path.stem)

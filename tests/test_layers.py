@@ -43,6 +43,12 @@ def test_import_loads_numpy_and_little_else() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_what_folds_a_log_compiles_nothing() -> None:
+    command = "import sys, ordinate.study.fold, ordinate.study.leases; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 @pytest.mark.parametrize("name", ordinate.__all__)
 def test_public_names(name: str) -> None:
     assert getattr(ordinate, name) is not None

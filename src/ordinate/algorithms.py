@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ordinate.choosing.search import CurvaturePower
 from ordinate.choosing.strategies import Strategy
-from ordinate.choosing.strategies.bald import Bald
-from ordinate.choosing.strategies.bald_paper import BaldPaper
 from ordinate.choosing.strategies.bayes_guro import BayesGuro
 from ordinate.choosing.strategies.colstim import Colstim
-from ordinate.choosing.strategies.guro import Guro
-from ordinate.choosing.strategies.norm_min import NormMin
+from ordinate.choosing.strategies.greedy import Greedy
 from ordinate.choosing.strategies.overlap import Overlap
 from ordinate.choosing.strategies.subsampled import Subsampled
 from ordinate.choosing.strategies.uniform import Uniform
+from ordinate.choosing.utilities.bald import Information
+from ordinate.choosing.utilities.bald_paper import PaperInformation
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 from ordinate.learning.models import Model
@@ -26,7 +26,7 @@ from ordinate.learning.models.trueskill import TrueSkill
 
 
 class Algorithm(NamedTuple):
-    """refit_every  overrules the study's schedule, for models that take in one answer after another."""
+    """refit_every  overrides the study's schedule, for models that take one answer after another."""
 
     model: Model
     strategy: Strategy
@@ -34,18 +34,23 @@ class Algorithm(NamedTuple):
     refit_every: int | None = None
 
 
+GURO = Greedy(CurvaturePower(2))
+NORM_MIN = Greedy(CurvaturePower(0))
+BALD = Greedy(Information())
+BALD_PAPER = Greedy(PaperInformation())
+
 ALGORITHMS: dict[str, Algorithm] = {
     "guro-hybrid": Algorithm(
-        Hybrid(), Guro(), "Asks where the order is least certain; learns from features and per item. The default."
+        Hybrid(), GURO, "Asks where the order is least certain; learns from features and per item. The default."
     ),
     "guro-hybrid-factored": Algorithm(
-        FactoredHybrid(), Guro(), "guro-hybrid with the paper's factored covariance, for thousands of items."
+        FactoredHybrid(), GURO, "guro-hybrid with the paper's factored covariance, for thousands of items."
     ),
     "guro-contextual": Algorithm(
-        Contextual(), Guro(), "Learns from features alone: fast, and right only as far as features tell the order."
+        Contextual(), GURO, "Learns from features alone: fast, and right only as far as features tell the order."
     ),
     "guro-independent": Algorithm(
-        Independent(), Guro(), "A score per item and no features (Bradley-Terry); the default without features."
+        Independent(), GURO, "A score per item and no features (Bradley-Terry); the default without features."
     ),
     "bayes-guro-hybrid": Algorithm(
         Hybrid(), BayesGuro(), "Asks where 50 draws of the scores disagree most about the answer: GURO with chance."
@@ -62,30 +67,30 @@ ALGORITHMS: dict[str, Algorithm] = {
         Sequential(item_variance=1.0), BayesGuro(), "bayes-guro-hybrid-factored without refits.", 1
     ),
     "bald-hybrid": Algorithm(
-        Hybrid(), Bald(), "Asks for the answer that tells most bits about the scores, computed exactly."
+        Hybrid(), BALD, "Asks for the answer that tells the most bits about the scores, computed exactly."
     ),
-    "bald-hybrid-factored": Algorithm(FactoredHybrid(), Bald(), "bald-hybrid with the paper's factored covariance."),
-    "bald-contextual": Algorithm(Contextual(), Bald(), "Exact BALD, contextual model."),
-    "bald-independent": Algorithm(Independent(), Bald(), "Exact BALD, a score per item."),
-    "bald-contextual-sequential": Algorithm(Sequential(), Bald(), "bald-contextual without refits.", 1),
+    "bald-hybrid-factored": Algorithm(FactoredHybrid(), BALD, "bald-hybrid with the paper's factored covariance."),
+    "bald-contextual": Algorithm(Contextual(), BALD, "Exact BALD, contextual model."),
+    "bald-independent": Algorithm(Independent(), BALD, "Exact BALD, a score per item."),
+    "bald-contextual-sequential": Algorithm(Sequential(), BALD, "bald-contextual without refits.", 1),
     "bald-paper-hybrid": Algorithm(
-        Hybrid(), BaldPaper(), "BALD by the paper's approximation, which overrates pairs that are far apart."
+        Hybrid(), BALD_PAPER, "BALD by the paper's approximation, which overrates pairs that are far apart."
     ),
     "bald-paper-hybrid-factored": Algorithm(
-        FactoredHybrid(), BaldPaper(), "bald-paper-hybrid with the paper's factored covariance."
+        FactoredHybrid(), BALD_PAPER, "bald-paper-hybrid with the paper's factored covariance."
     ),
-    "bald-paper-contextual": Algorithm(Contextual(), BaldPaper(), "BALD by the paper's approximation, contextual."),
+    "bald-paper-contextual": Algorithm(Contextual(), BALD_PAPER, "BALD by the paper's approximation, contextual."),
     "bald-paper-independent": Algorithm(
-        Independent(), BaldPaper(), "BALD by the paper's approximation, a score per item."
+        Independent(), BALD_PAPER, "BALD by the paper's approximation, a score per item."
     ),
     "bald-paper-contextual-sequential": Algorithm(
-        Sequential(), BaldPaper(), "bald-paper-contextual without refits, as in the paper's experiments.", 1
+        Sequential(), BALD_PAPER, "bald-paper-contextual without refits, as in the paper's experiments.", 1
     ),
-    "norm-min-hybrid": Algorithm(Hybrid(), NormMin(), "NormMin, hybrid model."),
+    "norm-min-hybrid": Algorithm(Hybrid(), NORM_MIN, "NormMin, hybrid model."),
     "norm-min-contextual": Algorithm(
-        Contextual(), NormMin(), "Asks where the model knows least, however easy the answer; a baseline of the paper."
+        Contextual(), NORM_MIN, "Asks where the model knows least, however easy the answer; a baseline of the paper."
     ),
-    "norm-min-independent": Algorithm(Independent(), NormMin(), "NormMin, a score per item."),
+    "norm-min-independent": Algorithm(Independent(), NORM_MIN, "NormMin, a score per item."),
     "colstim-contextual": Algorithm(
         Contextual(),
         Colstim(horizon=2_000),
@@ -115,10 +120,10 @@ NO_MEANING = {
     "trueskill-hybrid": _PER_ITEM,
     "trueskill-independent": _PER_ITEM,
 }
-"""Names that someone may look for, and why there is no such algorithm."""
+"""Names that people may look for, and why there is no such algorithm."""
 
 MANY_ITEMS = 20_000
-"""Above this, features are kept in float32 and no covariance of all items with all is made."""
+"""Above this, features are kept in float32 and no (n, n) covariance is computed."""
 
 
 def algorithm(name: str) -> Algorithm:
@@ -142,20 +147,20 @@ def algorithm(name: str) -> Algorithm:
 
 
 def for_budget(name: str, budget: int) -> str:
-    """The algorithm with this budget as its horizon, where it has one and the name does not say another."""
+    """The algorithm with this budget as its horizon, where it has a horizon and the name does not give one."""
     fits = ":" not in name and isinstance(algorithm(name).strategy, Colstim)
     return f"{name}:{budget}" if fits else name
 
 
 def default_algorithm(items: Items) -> str:
-    """What a person who chose nothing gets."""
+    """The algorithm of a study for which nobody chose one."""
     if len(items) > MANY_ITEMS:
         return "guro-hybrid-factored"
     return "guro-hybrid" if items.features.shape[1] else "guro-independent"
 
 
 def require_size(name: str, items: int) -> None:
-    """Raise InvalidInput where the covariance of all items with all would not fit into memory, or for no algorithm."""
+    """Raise InvalidInput for an unknown algorithm, and where its (n, n) covariance would not fit into memory."""
     model = algorithm(name).model
     if items > MANY_ITEMS and isinstance(model, Hybrid | Independent):
         gigabytes = round(items * items * 8 / 1e9)

@@ -14,7 +14,9 @@ import re
 import time
 import uuid
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, Self
+from urllib.parse import quote
 
 import httpx
 
@@ -23,7 +25,7 @@ from ordinate.data.comparisons import Answer, Comparison, Query
 
 ATTEMPTS = 6
 """How often a request is sent while the server cannot be reached or is too busy."""
-PAUSE = 0.5
+_STUDIES = "/api/v1/studies"
 _PAGE = 1000
 _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
 
@@ -39,21 +41,27 @@ class OrderedItem(NamedTuple):
 class Client:
     """A study on a server, for whom the link is.
 
+    timeout  seconds that one request may take, and that `ask` waits for a pair
+    pause    seconds before a request is sent again after a failure; doubled each time
+
     Errors are those of the package: AlreadyAnswered, PoolExhausted, UnknownQuery, InvalidInput; StorageFailed where the
-    server cannot be reached.
+    server cannot be reached or has no pair in time.
     """
 
-    def __init__(self, link: str, *, timeout: float = 60.0, transport: httpx.BaseTransport | None = None) -> None:
+    def __init__(
+        self, link: str, *, timeout: float = 60.0, pause: float = 0.5, transport: httpx.BaseTransport | None = None
+    ) -> None:
         found = re.fullmatch(r"(https?://.+)/join/([^/?#]+)/([^/?#]+)/?", link.strip())
         if found is None:
             raise errors.InvalidInput("a server is named by a link such as http://127.0.0.1:8000/join/study/TOKEN")
         base, self.study, token = found.groups()
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        self._patience, self._pause = timeout, pause
         self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout, transport=transport)
 
     def status(self, annotator: str | None = None) -> dict[str, Any]:
         """Where the study stands; see docs/server.md."""
-        headers = {} if annotator is None else {"X-Annotator": annotator}
+        headers = {} if annotator is None else {"X-Annotator": quote(annotator)}
         return self._send("GET", "", headers=headers)
 
     def ask(self, annotator: str | None = None, count: int = 1) -> list[Query]:
@@ -62,15 +70,23 @@ class Client:
 
     def ask_shown(self, annotator: str | None = None, count: int = 1) -> list[dict[str, Any]]:
         """`ask` as the server sends it, with what there is to show of each item."""
-        given = self._send("POST", "/queries", json={"count": count, "annotator": annotator})
-        queries: list[dict[str, Any]] = given["queries"]
-        if not queries:
+        until = time.monotonic() + self._patience
+        while True:
+            given = self._send("POST", "/queries", json={"count": count, "annotator": annotator})
+            queries: list[dict[str, Any]] = given["queries"]
+            if queries:
+                return queries
             if given["paused"]:
                 raise errors.StudyPaused("the owner has paused this study")
             if given["finished"] == "exhausted":
                 raise errors.PoolExhausted("no pair is left to ask")
-            raise errors.BudgetSpent("all answers that were asked for are given", given["finished"] == "total-budget")
-        return queries
+            if given["finished"] is not None:
+                total = given["finished"] == "total-budget"
+                raise errors.BudgetSpent("all answers that were asked for are given", total)
+            wait = given["retry_after"]
+            if time.monotonic() + wait > until:
+                raise errors.StorageFailed("the server has no pair to give at the moment; ask again later")
+            time.sleep(wait)
 
     def tell(self, query: str, answer: Answer, annotator: str | None = None, *, reason: str | None = None) -> int:
         """Answer a query; returns how many answers the annotator has given. On the server's disk on return."""
@@ -95,14 +111,86 @@ class Client:
             Comparison(row["left"], row["right"], row["winner"], row["annotator"]) for row in self._rows("comparisons")
         ]
 
+    def items(self) -> list[dict[str, Any]]:
+        """All items, as annotators see them; with an owner's link."""
+        return list(self._rows("items"))
+
     def add_items(self, items: list[dict[str, Any]]) -> int:
         """Add items, each with an id and perhaps features, group, text, image, audio, video, link; returns how many
         there are then. With an owner's link."""
         return int(self._send("POST", "/items", once=True, json={"items": items})["items"])
 
+    def rules(self) -> dict[str, Any]:
+        """What annotators are asked for; see docs/server.md. With an owner's link."""
+        return self._send("GET", "/rules")
+
     def set_rules(self, **changes: Any) -> dict[str, Any]:
         """Change rules, for instance `set_rules(paused=True)`; returns all of them. With an owner's link."""
         return self._send("PATCH", "/rules", json=changes)
+
+    def links(self) -> list[dict[str, Any]]:
+        """All links, oldest first; `url` is what to hand out. With an owner's link."""
+        links: list[dict[str, Any]] = self._send("GET", "/links")["links"]
+        return links
+
+    def make_link(
+        self,
+        role: Literal["owner", "annotator"] = "annotator",
+        annotator: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> dict[str, Any]:
+        """Make a link, perhaps for one annotator or until a time that has its zone; with an owner's link."""
+        until = None if expires_at is None else expires_at.isoformat()
+        body = {"role": role, "annotator": annotator, "expires_at": until}
+        return self._send("POST", "/links", once=True, json=body)
+
+    def revoke_link(self, id: str) -> dict[str, Any]:
+        """Revoke a link; with an owner's link."""
+        return self._send("POST", f"/links/{quote(id, safe='')}/revoke")
+
+    def annotators(self) -> list[dict[str, Any]]:
+        """Everybody who was asked or has answered; with an owner's link."""
+        annotators: list[dict[str, Any]] = self._send("GET", "/annotators")["annotators"]
+        return annotators
+
+    def exclude(self, *, item: str | None = None, annotator: str | None = None) -> None:
+        """Leave an item or an annotator out of everything; with an owner's link."""
+        self._send("POST", "/exclusions", json={"item": item, "annotator": annotator, "excluded": True})
+
+    def include(self, *, item: str | None = None, annotator: str | None = None) -> None:
+        """Take an excluded item or annotator in again; with an owner's link."""
+        self._send("POST", "/exclusions", json={"item": item, "annotator": annotator, "excluded": False})
+
+    def export(self, what: Literal["ordering", "comparisons"]) -> str:
+        """The ordering or the comparisons as CSV; with an owner's link."""
+        response = self._request("GET", f"{self._study}/export/{what}.csv")
+        _require_success(response)
+        return response.text
+
+    def studies(self) -> list[dict[str, Any]]:
+        """The studies of the server that this link opens."""
+        studies: list[dict[str, Any]] = _content(self._request("GET", _STUDIES))["studies"]
+        return studies
+
+    def create_study(
+        self,
+        name: str,
+        items: list[dict[str, Any]],
+        *,
+        question: str = "Which ranks higher?",
+        algorithm: str | None = None,
+        seed: int = 0,
+    ) -> dict[str, Any]:
+        """Create a study beside this one; returns its name and its links. With an owner's link."""
+        body = {"name": name, "items": items, "question": question, "algorithm": algorithm, "seed": seed}
+        return _content(self._request("POST", _STUDIES, once=True, json=body))
+
+    def shown(self, query: str, annotator: str | None = None) -> str | None:
+        """Say that a query is on the screen, which may prolong its lease; returns until when it is held."""
+        expires_at: str | None = self._send("POST", "/shown", json={"query": query, "annotator": annotator})[
+            "expires_at"
+        ]
+        return expires_at
 
     def close(self) -> None:
         self._http.close()
@@ -120,9 +208,15 @@ class Client:
             yield from page[what]
             cursor = page["next_cursor"]
 
+    @property
+    def _study(self) -> str:
+        return f"{_STUDIES}/{self.study}"
+
     def _send(self, method: str, path: str, *, once: bool = False, **request: Any) -> dict[str, Any]:
-        """The content of the answer; `once`: what may have arrived is not sent again."""
-        address = f"/api/v1/studies/{self.study}{path}"
+        return _content(self._request(method, self._study + path, once=once, **request))
+
+    def _request(self, method: str, address: str, *, once: bool = False, **request: Any) -> httpx.Response:
+        """The response; `once`: a request that may have arrived is not sent again."""
         for attempt in range(ATTEMPTS):
             last = attempt == ATTEMPTS - 1
             try:
@@ -130,23 +224,34 @@ class Client:
             except httpx.TransportError as error:
                 if last or (once and not isinstance(error, httpx.ConnectError)):
                     raise errors.StorageFailed(f"{self._http.base_url} cannot be reached: {error}") from error
-                time.sleep(PAUSE * 2**attempt)
+                time.sleep(self._pause * 2**attempt)
                 continue
             if response.status_code in (429, 503) and not last:
                 wait = response.headers.get("Retry-After", "")
-                time.sleep(float(wait) if wait.isdecimal() else PAUSE * 2**attempt)
+                time.sleep(float(wait) if wait.isdecimal() else self._pause * 2**attempt)
                 continue
-            return _content(response)
+            return response
         raise AssertionError("the last attempt returns or raises")
 
 
 def _content(response: httpx.Response) -> dict[str, Any]:
+    _require_success(response)
+    content: dict[str, Any] = _json(response)
+    return content
+
+
+def _json(response: httpx.Response) -> Any:
     try:
-        content: dict[str, Any] = response.json()
+        return response.json()
     except ValueError:
         raise errors.StorageFailed(f"{response.url} gave no JSON, but status {response.status_code}") from None
+
+
+def _require_success(response: httpx.Response) -> None:
+    """Raise the error that a response tells of."""
     if response.is_success:
-        return content
+        return
+    content = _json(response)
     detail, kind = str(content.get("detail")), str(content.get("type")).removeprefix("urn:ordinate:")
     if kind == "BudgetSpent":
         raise errors.BudgetSpent(detail, total=False)

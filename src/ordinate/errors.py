@@ -22,6 +22,14 @@ class UnknownQuery(InvalidInput):
     """The study has no query with this id."""
 
 
+class NotYourQuery(InvalidInput):
+    """The query was given to another annotator."""
+
+
+class AnnotatorExcluded(InvalidInput):
+    """The annotator is excluded, so they are asked nothing."""
+
+
 class AlreadyAnswered(OrdinateError):
     """The query was already answered, skipped or withdrawn."""
 
@@ -70,6 +78,10 @@ class StorageFailed(OrdinateError, OSError):
     """The disk or the database failed: full, read-only, locked. Acknowledged answers are safe."""
 
     exit_code = 1
+
+
+class StudyMoved(StorageFailed):
+    """The file of an open study was moved, deleted or replaced; what was acknowledged is in that file."""
 
 
 class ClusterFailed(OrdinateError, OSError):

@@ -14,8 +14,7 @@ import pytest
 from ordinate.datasets import degrade_photo
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "first-study.md").read_text(encoding="utf-8")
-LIST, CREATE, _, ORDER = re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTALL)
-(LIST_IN_PYTHON,) = re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL)
+CREATE, _, ORDER = re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTALL)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the guide's commands are for a POSIX shell")
@@ -26,10 +25,6 @@ def test_from_a_folder_of_images_to_two_annotators(tmp_path: Path, serve: Any, j
         told = command.replace("ordinate ", f"{sys.executable} -m ordinate ")
         subprocess.run(["bash", "-ec", told], cwd=tmp_path, check=True, capture_output=True)
 
-    run(LIST)
-    table = (tmp_path / "items.csv").read_text()
-    subprocess.run([sys.executable, "-c", LIST_IN_PYTHON], cwd=tmp_path, check=True)
-    assert (tmp_path / "items.csv").read_text() == table
     run(CREATE)
     (served,) = serve(tmp_path / "study.db", options=("--budget", "300"))
     ann, bob = judge(), judge(width="phone")

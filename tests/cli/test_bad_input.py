@@ -256,6 +256,8 @@ class TestHostileDisks:
     def test_read_only_folder(self, run, study, folder, ordinary_user):
         place = folder / "place"
         place.mkdir()
+        (folder / "made.csv").write_text("left,right,winner\na,b,left\n")
+        assert run("import", "study.db", "made.csv").code == 0
         shutil.copy(study, place / "study.db")
         shutil.copy(folder / "items.csv", place)
         before = contents(place)
@@ -350,6 +352,8 @@ class TestRealProcess:
         columns = "id\n" + "".join(f"item-{number}\n" for number in range(3000))
         (folder / "many.csv").write_text(columns)
         assert main(["create", "many.db", "--items", "many.csv", "--algorithm", "uniform-independent"]) == 0
+        (folder / "made.csv").write_text("left,right,winner\nitem-0,item-1,left\n")
+        assert main(["import", "many.db", "made.csv"]) == 0
         for line in ("order many.db", "order many.db --json"):
             shell = f"{' '.join(COMMAND)} {line} | head -n 1"
             done = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from ordinate import Study
+from ordinate import Comparison, Study
 from ordinate.cli.screen import error_in_words
 
 URL = "sqlite:///study.db"
@@ -40,19 +42,23 @@ class TestCreate:
             "algorithm": "guro-independent",
             "question": "Which?",
             "seed": 3,
-            "numbers_left_aside": ["sharpness", "contrast"],
+            "columns_not_used": ["sharpness", "contrast"],
+            "notes": [],
         }
 
-    def test_numbers_that_were_not_used_are_mentioned(self, run, folder):
+    def test_columns_that_were_not_used_are_mentioned(self, run, folder):
         out = run("create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness").out
-        assert "Not used: contrast. To learn from such numbers, make it with\n" in out
+        assert "Columns not used: contrast.\nTo learn from the numbers in them, make the study with\n" in out
         assert "  --feature-columns sharpness,contrast\n" in out
         (folder / "items.csv").write_text("id,group,text,note,size\n1,1,7,x,2\n2,1,8,3,\n")
-        assert "Not used" not in run("create", "other.db", "--items", "items.csv").out  # ids, group, text; gaps
+        out = run("create", "other.db", "--items", "items.csv").out
+        assert "Columns not used: note, size.\n" in out
+        assert "To learn from" not in out  # a text, and numbers with a gap
         np.save(folder / "features.npy", np.eye(2))
         (folder / "items.csv").write_text("id,size\n1,2\n2,3\n")
-        given = run("create", "third.db", "--items", "items.csv", "--features", "features.npy", "--json").json
-        assert given["numbers_left_aside"] == []  # a matrix was given instead
+        out = run("create", "third.db", "--items", "items.csv", "--features", "features.npy").out
+        assert "Columns not used: size.\n" in out
+        assert "To learn from" not in out  # a matrix was given instead
 
     def test_matrix_groups_id_column_and_algorithm(self, run, folder):
         (folder / "grouped.csv").write_text("name,group\nx,1\ny,1\nz,2\nw,2\n")
@@ -66,7 +72,7 @@ class TestCreate:
         (folder / "photos").mkdir()
         (folder / "studies").mkdir()
         for name in ("a.png", "b.png"):
-            (folder / "photos" / name).touch()
+            Image.new("RGB", (4, 4)).save(folder / "photos" / name)
         (folder / "photos" / "items.csv").write_text("id,image\na,a.png\nb,./b.png\nc,https://example.org/c.png\nd,\n")
         assert run("create", "studies/study.db", "--items", "photos/items.csv").code == 0
         with Study.open("sqlite:///studies/study.db") as made:
@@ -121,7 +127,7 @@ class TestExchange:
         table = "left,right,winner,annotator\na,b,right,anna\nc,b,c,\nd,a,tie,ben\n"
         (folder / "made.csv").write_text(table)
         assert run("import", "study.db", "made.csv", "--json").json == {
-            "study": "study.db", "recorded": 3, "comparisons": 3,
+            "study": "study.db", "recorded": 3, "comparisons": 3, "columns_not_used": [],
         }  # fmt: skip
         assert run("export", "study.db", "out.csv", "--json").json == {
             "study": "study.db", "file": "out.csv", "comparisons": 3,
@@ -155,6 +161,70 @@ class TestExchange:
         assert "Wrote 0 comparisons" in run("export", "study.db", "out.csv").out
         assert (folder / "out.csv").read_text().splitlines() == ["left,right,winner,annotator"]
 
+    def test_columns_that_are_not_read_are_named(self, run, study, folder):
+        (folder / "made.csv").write_text("left,right,winner,when,why\na,b,a,now,so\n")
+        assert "Columns not used: when, why.\n" in run("import", "study.db", "made.csv").out
+        assert run("import", "study.db", "made.csv", "--again", "--json").json["columns_not_used"] == ["when", "why"]
+
+    def test_groups_that_the_study_does_not_have_are_refused(self, run, study, folder):
+        (folder / "made.csv").write_text("left,right,winner,group\na,b,a,1\nc,d,c,2\n")
+        refused = run("import", "study.db", "made.csv")
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith(
+            "Error: made.csv: the comparisons have a column 'group' but the study has no groups"
+        )
+        assert run("status", "study.db", "--json").json["comparisons"] == 0
+
+    def test_groups_must_be_those_of_the_study(self, run, folder):
+        (folder / "grouped.csv").write_text("id,group\nx,g1\ny,g1\nz,g2\nw,g2\n")
+        run("create", "study.db", "--items", "grouped.csv")
+        (folder / "made.csv").write_text("left,right,winner,group\nx,y,x,g1\nz,w,z,g1\n")
+        refused = run("import", "study.db", "made.csv")
+        assert "made.csv: row 2: item 'z' is in group 'g2' of the study, not in 'g1'" in refused.err
+        (folder / "made.csv").write_text("left,right,winner,group\nx,y,x,g1\nz,w,z,g2\n")
+        assert run("import", "study.db", "made.csv", "--json").json == {
+            "study": "study.db", "recorded": 2, "comparisons": 2, "columns_not_used": [],
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+    def test_hostile_ids_come_back(self, run, folder, suffix):
+        ids = ["=1+1", "'=x", "a\rb", "a\nb", 'say "x"', "-5", "+a", "@b", "\u202eab", " c ", "007", "é", "a,b", "a;b"]
+        (folder / "items.json").write_text(json.dumps([{"id": one} for one in ids]))
+        assert run("create", "study.db", "--items", "items.json").code == 0
+        made = [Comparison(one, other, "left", "=cmd()") for one, other in pairwise(ids)]
+        with Study.open(URL) as opened:
+            opened.record(made)
+        assert run("export", "study.db", f"out{suffix}").code == 0
+        assert run("create", "again.db", "--items", "items.json").code == 0
+        assert run("import", "again.db", f"out{suffix}").code == 0
+        with Study.open("sqlite:///again.db") as opened:
+            assert opened.comparisons() == made
+
+    def test_full_export(self, run, study, folder):
+        first = ask(run, "--annotator", "ann")[0]
+        run("tell", "study.db", first["id"], "left")
+        run("undo", "study.db", "--annotator", "ann")
+        run("tell", "study.db", first["id"], "tie")
+        second = ask(run, "--annotator", "ann")[0]
+        run("tell", "study.db", second["id"], "skip")
+        (folder / "made.csv").write_text("left,right,winner,annotator\na,b,a,ben\n")
+        run("import", "study.db", "made.csv")
+        run("exclude", "study.db", "--annotator", "ben")
+        assert "Wrote 4 answers to full.json." in run("export", "study.db", "full.json", "--full").out
+        rows = json.loads((folder / "full.json").read_text())
+        told = [(row["winner"], row["status"], row["query"], row["annotator"]) for row in rows]
+        assert told == [
+            ("left", "taken back", first["id"], "ann"),
+            ("tie", "counts", first["id"], "ann"),
+            ("skip", "skipped", second["id"], "ann"),
+            ("left", "annotator excluded", None, "ben"),
+        ]
+        assert rows[0]["taken_back_at"] >= rows[0]["stored_at"] >= rows[0]["asked_at"]
+        assert rows[1]["algorithm"] == "guro-hybrid"
+        assert rows[1]["utility"] > 0
+        refused = run("import", "study.db", "full.json")
+        assert "full.json: this is a full export, with answers that do not count; import the plain one" in refused.err
+
 
 class TestItems:
     def test_add_items_takes_the_study_s_feature_columns(self, run, study, folder):
@@ -175,10 +245,12 @@ class TestItems:
         assert run("exclude", "study.db", "--item", "b", "--json").json == {
             "study": "study.db", "excluded_items": ["b"], "excluded_annotators": [], "comparisons": 1,
         }  # fmt: skip
+        assert [row["id"] for row in run("order", "study.db", "--json").json["items"]].count("b") == 0
+        assert len(run("order", "study.db", "--json").json["items"]) == 3
         out = run("exclude", "study.db", "--annotator", "ben").out
         assert "Excluded annotators: ben." in out
         assert "Comparisons that count: 0." in out
-        assert [row["id"] for row in run("order", "study.db", "--json").json["items"]].count("b") == 0
+        assert "with ordinate include study.db --item b\n" in run("order", "study.db").out
         run("include", "study.db", "--item", "b")
         assert run("include", "study.db", "--annotator", "ben", "--json").json["comparisons"] == 2
 
@@ -195,6 +267,22 @@ class TestOrder:
         assert [line.split("│")[2].strip() for line in out.splitlines() if line.startswith("│")] == list("dcba")
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
+        assert "in the wrong order, if people answered sensibly.\n" in out
+
+    def test_without_answers_there_is_none(self, run, study, folder):
+        result = run("order", "study.db")
+        assert (result.code, result.out) == (
+            0,
+            "No answers count yet, so there is no order: all places would be by chance. Answer with ordinate annotate "
+            "study.db, or in the browser with ordinate serve study.db.\n",
+        )
+        assert run("order", "study.db", "--items", "items.csv").out == result.out
+        empty = run("order", "study.db", "--json").json
+        assert (empty["items"], empty["comparisons"], empty["expected_error"]) == ([], 0, None)
+        refused = run("order", "study.db", "--out", "ordering.csv")
+        assert refused.code == 2
+        assert "study.db has no answers that count yet, so there is no order to write to ordering.csv" in refused.err
+        assert not (folder / "ordering.csv").exists()
 
     def test_json(self, run, answered):
         result = run("order", "study.db", "--json").json
@@ -236,8 +324,11 @@ class TestStatus:
         first = ask(run, "--annotator", "anna")[0]
         run("tell", "study.db", first["id"], "left")
         waiting = ask(run, "--annotator", "anna")[0]
-        run("exclude", "study.db", "--item", next(iter({"a", "b", "c", "d"} - _sides(first) - _sides(waiting)), "d"))
+        excluded = next(iter({"a", "b", "c", "d"} - _sides(first) - _sides(waiting)), "d")
+        told = run("exclude", "study.db", "--item", excluded).out
+        assert f"Take back in with: ordinate include study.db --item {excluded}\n" in told
         out = run("status", "study.db").out
+        assert f"ordinate include study.db --item {excluded} " in out
         assert "Which is clearer?" in out
         assert "guro-hybrid" in out
         assert "excluded items" in out
@@ -293,6 +384,8 @@ class TestHostileTexts:
             json.dumps([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
         )
         assert run("create", "study.db", "--items", "items.json", "--question", HOSTILE).code == 0
+        with Study.open(URL) as opened:
+            opened.record(Comparison(*columns["id"], "left"))
 
     @pytest.mark.parametrize(
         "line", [["ask"], ["order"], ["status"], ["annotate"], ["exclude", "--item", f"0{HOSTILE}"]], ids=lambda x: x[0]

@@ -34,6 +34,8 @@ def test_a_study_embeds_new_items_by_its_own_recipe(run, folder, new, route):
     assert made.code == 0, made.err
     assert "Features: by letters:any; new items get theirs in the same way" in made.out
     assert run("add-items", "study.db", "--items", "new.csv", "--json").json["features"] == 2
+    (folder / "made.csv").write_text("left,right,winner\na,b,a\n")
+    assert run("import", "study.db", "made.csv").code == 0
     ordered = run("order", "study.db", "--items", "new.csv", "--json")
     assert {row["id"] for row in ordered.json["items"]} == {"e", "f"}
     with Study.open("sqlite:///study.db") as study:

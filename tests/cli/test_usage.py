@@ -28,6 +28,8 @@ def test_the_keys_fit_a_terminal_and_offer_images_only_where_there_are_some(run,
 def test_unseen_items_are_not_placed_in_silence_where_nothing_tells_them_apart(run, folder, options, warned):
     assert run("create", "s.db", "--items", "items.csv", *options).code == 0
     (folder / "new.csv").write_text("id,sharpness\nnew-1,1\nnew-2,2\n")
+    (folder / "made.csv").write_text("left,right,winner\na,b,a\n")
+    assert run("import", "s.db", "made.csv").code == 0
     assert ("their places mean nothing" in run("order", "s.db", "--items", "new.csv").out.replace("\n", " ")) == warned
     assert "mean nothing" not in run("order", "s.db").out
 

@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinate.data.cells import all_plain, id_text, plain_text
-from ordinate.data.comparisons import Comparison, check_comparison, comparisons_from_columns, read_comparisons
+from ordinate.data.cells import all_valid_ids, id_text, plain_text
+from ordinate.data.comparisons import (
+    Comparison,
+    check_comparison,
+    comparisons_from_columns,
+    comparisons_of,
+    read_comparisons,
+)
 from ordinate.data.formats import FORMATS, read_columns
 from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering
@@ -230,6 +236,19 @@ class TestComparisons:
         # What an export writes is a side, so this is what makes the way out and back exact.
         assert check_comparison(Comparison("right", "x", "right")).outcome == "right"
 
+    def test_items_called_like_sides(self) -> None:
+        """Sides and names of items in one table: a side goes first where all winners are sides, else it is refused."""
+        names = {"left": ["right", "tie", "a"], "right": ["x", "left", "b"]}
+        sides = comparisons_from_columns({**names, "winner": ["right", "left", "tie"]})
+        assert [one.outcome for one in sides] == ["right", "left", "tie"]
+        for winner, row in ((["right", "tie", "b"], 1), (["x", "left", "b"], 2), (["x", "tie", "b"], 2)):
+            with pytest.raises(InvalidInput, match=f"row {row}: the winner .* can be read two ways; name all"):
+                comparisons_from_columns({**names, "winner": winner})
+        by_id = comparisons_from_columns(
+            {"left": ["left", "a", "skip"], "right": ["x", "right", "y"], "winner": ["left", "a", "skip"]}
+        )
+        assert [one.outcome for one in by_id] == ["left", "left", "left"], "where both readings agree"
+
     @pytest.mark.parametrize(
         ("row", "message"),
         [
@@ -239,6 +258,8 @@ class TestComparisons:
             ((7, "7", "left"), "row 2: item '7' is compared with itself"),
             (("a", "b", "c"), "row 2: unknown winner 'c'; it is left, right, tie"),
             (("a", "b", "skip"), "row 2: unknown winner 'skip'"),
+            (("a", "b", "Left"), "row 2: unknown winner 'Left'; .*: write 'left'$"),
+            (("A", "b", "a "), "row 2: unknown winner 'a '; .*: write 'A'$"),
             (("a", "b", None), "row 2: unknown winner ''"),
             (("a", "b", "left", "x\0"), "row 2: annotator holds"),
         ],
@@ -254,6 +275,8 @@ class TestComparisons:
             comparisons_from_columns({"left": ["a"], "right": ["b"]})
         with pytest.raises(InvalidInput, match="different lengths"):
             comparisons_from_columns({"left": ["a"], "right": ["b"], "winner": []})
+        with pytest.raises(InvalidInput, match="column 'Annotator' looks like 'annotator'"):
+            comparisons_from_columns({"left": ["a"], "right": ["b"], "winner": ["a"], "Annotator": ["x"]})
 
     def test_file(self, tmp_path: Path) -> None:
         path = tmp_path / "comparisons.csv"
@@ -271,6 +294,15 @@ class TestComparisons:
             return
         assert check_comparison(once) == once
         assert once[:3] == (left, right, outcome)
+
+    @pytest.mark.parametrize("library", [pandas, polars])
+    def test_groups_of_a_frame_are_checked(self, library: Any) -> None:
+        frame = library.DataFrame({"left": ["a"], "right": ["b"], "winner": ["a"], "group": ["g"]})
+        with pytest.raises(InvalidInput, match="the study has no groups"):
+            comparisons_of(frame, Items(["a", "b"]))
+        with pytest.raises(InvalidInput, match="row 1: item 'b' is in group 'h' of the study, not in 'g'"):
+            comparisons_of(frame, Items(["a", "b"], group=["g", "h"]))
+        assert comparisons_of(frame, Items(["a", "b"], group=["g", "g"])) == [Comparison("a", "b", "left")]
 
 
 class TestOrdering:
@@ -328,9 +360,25 @@ def test_columns_that_nearly_mean_something_are_refused(name):
     assert len(Items.from_columns({"id": ["a"], "Group": ["x"], "group": ["g"]})) == 1
 
 
-def test_a_decimal_comma_is_explained():
-    with pytest.raises(InvalidInput, match="decimals with a point"):
-        Items.from_columns({"id": ["a"], "x": ["1,5"]}, feature_columns=["x"])
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        ("1,5", "no number; write the decimals with a point$"),
+        ("0,125", "no number; write the decimals with a point$"),
+        ("1,500", "no number; leave out the separators of thousands"),
+        ("1.234,56", "no number; leave out the separators of thousands"),
+        ("1_000", "no number; leave out the separators of thousands"),
+        ("1 000", "no number; leave out the separators of thousands"),
+        ("1'000", "no number; leave out the separators of thousands"),
+        ("٣", "no number$"),
+        ("0x10", "no number$"),
+        ("50%", "no number$"),
+        ("a,b", "no number$"),
+    ],
+)
+def test_numbers_written_in_another_way_are_refused_with_a_hint(value, hint):
+    with pytest.raises(InvalidInput, match=hint):
+        Items.from_columns({"id": ["a"], "x": [value]}, feature_columns=["x"])
 
 
 @given(st.lists(st.one_of(st.text("a \0é\ud800\t", max_size=3), st.sampled_from([None, 7, 7.0, float("nan"), "x"]))))
@@ -344,6 +392,6 @@ def test_values_seen_at_once_are_those_that_each_pass_alone(values):
             return False
 
     passed = all(map(passes, values))
-    assert passed or not all_plain(values)
+    assert passed or not all_valid_ids(values)
     if all(isinstance(value, str) and value.isascii() for value in values):
-        assert all_plain(values) == passed
+        assert all_valid_ids(values) == passed

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ordinate.data.scaling import FeatureMap
-from ordinate.learning.belief import difference
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.hybrid import Hybrid
@@ -76,7 +75,7 @@ def test_more_columns_than_items_changes_no_posterior(model: Contextual | Hybrid
     short = model.fit(mapped.transform(features), answers)
     assert mapped.transform(features).shape == (8, 9)
     pairs = np.triu_indices(8, 1)
-    for expected, found in zip(difference(plain.belief, *pairs), difference(short.belief, *pairs), strict=True):
+    for expected, found in zip(plain.belief.differences(*pairs), short.belief.differences(*pairs), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-8)
     group, new_group = np.zeros(8, dtype=np.int64), np.zeros(4, dtype=np.int64)
     expected_new = plain.predict((new - centre) / unit, new_group, group)

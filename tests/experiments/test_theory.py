@@ -338,7 +338,7 @@ def test_a_run_gives_flat_columns():
     # Each row is that of paper_bound on the refitted model.
     early = Answers(answers.left[:30], answers.right[:30], answers.outcome[:30])
     posterior = Contextual(1.0).fit(features, early)
-    learned = CoefficientBelief(features, posterior.coefficients, posterior.spread.coefficients, 1.0)
+    learned = CoefficientBelief(features, posterior.coefficients, posterior.covariance.coefficients, 1.0)
     true = CoefficientBelief.at(features, 0.5 * theta, early, 1.0)
     least = min(learned.spectrum[0], true.spectrum[0])
     bound = paper_bound(learned, 30, 0.2, truth=Truth(theta, 0.5), given={"least_eigenvalue": least})

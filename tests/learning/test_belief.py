@@ -6,7 +6,9 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from ordinate.data.pairs import members
-from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
+from ordinate.learning.belief import Belief, KeptBelief, KeptCovariance, pending, update
+from ordinate.learning.belief.dense import DenseBelief, DenseCovariance
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.logistic import logistic_slope
 
@@ -14,7 +16,7 @@ from ordinate.learning.logistic import logistic_slope
 def random_dense(rng: np.random.Generator, n: int) -> tuple[DenseBelief, np.ndarray]:
     root = rng.normal(size=(n, n))
     covariance = root @ root.T / n + 0.1 * np.eye(n)
-    return DenseBelief(rng.normal(size=n), covariance, np.empty((n, 0))), covariance
+    return DenseCovariance(covariance.copy()).belief(rng.normal(size=n)), covariance
 
 
 def random_factored(rng: np.random.Generator, n: int, k: int, residual: float) -> tuple[FactoredBelief, np.ndarray]:
@@ -24,7 +26,7 @@ def random_factored(rng: np.random.Generator, n: int, k: int, residual: float) -
 
 def full(belief: Belief) -> np.ndarray:
     rows = np.arange(len(belief.mean))
-    return belief.covariance(rows, rows) + np.diag(belief.residual)
+    return belief.covariance(rows, rows) + np.diag(belief.pieces.residual)
 
 
 def contrasts(n: int) -> np.ndarray:
@@ -56,19 +58,43 @@ def test_updates_equal_refactorisation(kind: str) -> None:
 
 @pytest.mark.parametrize("pieces", [2, 20])
 @pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
-def test_settling_moves_the_mean_and_nothing_else(kind: str, pieces: int) -> None:
+def test_a_kept_covariance_is_that_of_the_belief_it_absorbed(kind: str, pieces: int) -> None:
     rng = np.random.default_rng(6)
-    belief: Belief
-    belief, _ = random_dense(rng, 9) if kind == "dense" else random_factored(rng, 9, 4, float(kind == "hybrid"))
+    kept: KeptCovariance
+    if kind == "dense":
+        kept = DenseCovariance(random_dense(rng, 9)[1])
+    else:
+        kept = KeptBelief(random_factored(rng, 9, 4, float(kind == "hybrid"))[0])
+    belief = kept.belief(rng.normal(size=9))
     for _ in range(pieces):
         belief = update(belief, *rng.choice(9, 2, replace=False))
-    before, mean = full(belief), rng.normal(size=9)
-    after = belief.settle(mean)
+    before, history, mean = full(belief), belief.history, rng.normal(size=9)
+    kept.absorb(belief)
+    after = kept.belief(mean)
     np.testing.assert_allclose(full(after), before, atol=1e-12)
     np.testing.assert_array_equal(after.mean, mean)
-    assert not after.history.continues(belief.history)
+    assert not after.history.continues(history)
     if kind == "dense":
-        assert after.factor.shape[1] == (2 if pieces == 2 else 0)
+        assert after.pieces.factor.shape[1] == (2 if pieces == 2 else 0)
+
+
+def test_a_belief_whose_memory_was_absorbed_says_so() -> None:
+    kept = DenseCovariance(random_dense(np.random.default_rng(0), 5)[1])
+    first = belief = kept.belief(np.zeros(5))
+    for _ in range(20):
+        belief = update(belief, 0, 1)
+    kept.absorb(belief)
+    rows, rng = np.arange(2), np.random.default_rng(0)
+    for old in (first, belief):
+        for use in (
+            lambda old=old: old.covariance(rows, rows),
+            lambda old=old: old.differences(rows, rows + 1),
+            lambda old=old: old.shrink(0, 1, 0.2),
+            lambda old=old: old.sample(1, rng),
+        ):
+            with pytest.raises(RuntimeError, match="memory"):
+                use()
+    assert kept.belief(np.ones(5)).differences(rows, rows + 1)[0].tolist() == [0.0, 0.0]
 
 
 def test_factored_update_with_residuals_drops_the_cross_terms_only() -> None:
@@ -95,11 +121,11 @@ def test_difference_is_that_of_the_full_covariance(kind: str) -> None:
     belief, _ = random_dense(rng, 7) if kind == "dense" else random_factored(rng, 7, 3, float(kind == "hybrid"))
     belief = pending(update(belief, 0, 3), 2, 5)
     left, right = np.triu_indices(7, 1)
-    margins, variances = difference(belief, left, right)
+    margins, variances = belief.differences(left, right)
     z = contrasts(7)
     np.testing.assert_allclose(margins, z @ belief.mean, atol=1e-12)
     np.testing.assert_allclose(variances, np.einsum("pi,ij,pj->p", z, full(belief), z), atol=1e-12)
-    swapped = difference(belief, right, left)
+    swapped = belief.differences(right, left)
     np.testing.assert_array_equal(swapped[1], variances)
     np.testing.assert_array_equal(swapped[0], -margins)
 
@@ -107,7 +133,7 @@ def test_difference_is_that_of_the_full_covariance(kind: str) -> None:
 def test_pending_is_close_to_the_expected_shrinkage_of_an_answer() -> None:
     """At m = 4, v = 4 the expectation over scores and answers leaves about 0.86 v; sigma'(m) would leave 0.93 v."""
     belief = FactoredBelief(np.array([4.0, 0.0]), np.array([[2.0], [0.0]]), np.zeros(2))
-    left_over = difference(pending(belief, 0, 1), np.array([0]), np.array([1]))[1][0] / 4.0
+    left_over = pending(belief, 0, 1).differences(np.array([0]), np.array([1]))[1][0] / 4.0
 
     def posterior_variance(answer: int) -> tuple[float, float]:
         def weight(x: float, power: int) -> float:
@@ -120,7 +146,7 @@ def test_pending_is_close_to_the_expected_shrinkage_of_an_answer() -> None:
     expected = sum(chance * variance for chance, variance in map(posterior_variance, (0, 1))) / 4.0
     assert left_over == pytest.approx(expected, abs=0.02)
     assert left_over == pytest.approx(0.86, abs=0.01)
-    assert difference(update(belief, 0, 1), np.array([0]), np.array([1]))[1][0] / 4.0 == pytest.approx(0.93, abs=0.005)
+    assert update(belief, 0, 1).differences(np.array([0]), np.array([1]))[1][0] / 4.0 == pytest.approx(0.93, abs=0.005)
 
 
 @pytest.mark.parametrize("kind", ["dense", "hybrid"])
@@ -139,16 +165,17 @@ def test_samples_have_the_mean_and_covariance(kind: str) -> None:
 def test_draws_of_a_dense_belief_follow_its_answers_open_queries_and_refits(pieces: int, alike: bool) -> None:
     """Few pieces stay apart at a refit, many go into the base; items that are known to be alike are drawn alike."""
     rng, n = np.random.default_rng(7), 5
-    belief: Belief
-    belief, covariance = random_dense(rng, n)
+    mean, (_, covariance) = rng.normal(size=n), random_dense(rng, n)
     if alike:
         covariance[4], covariance[:, 4] = covariance[3], covariance[:, 3]
         covariance[4, 4] = covariance[3, 3]
-        belief = DenseBelief(belief.mean, covariance, np.empty((n, 0)))
+    kept = DenseCovariance(covariance)
+    belief: Belief = kept.belief(mean)
     belief.sample(1, rng)
     for _ in range(pieces):
         belief = update(belief, *rng.choice(n, 2, replace=False))
-    belief = pending(update(belief.settle(rng.normal(size=n)), 0, 3), 1, 2)
+    kept.absorb(belief)
+    belief = pending(update(kept.belief(rng.normal(size=n)), 0, 3), 1, 2)
     belief = belief.shrink(2, 3, 0.0)  # an answer that was certain
     wanted, draws = full(belief), belief.sample(400_000, np.random.default_rng(8))
     scale = np.sqrt(np.outer(np.diagonal(wanted), np.diagonal(wanted)))
@@ -160,8 +187,8 @@ def test_draws_of_a_dense_belief_follow_its_answers_open_queries_and_refits(piec
 
 def test_draws_of_a_dense_belief_are_those_of_one_made_anew() -> None:
     """What was drawn before, and from which belief on the way, decides nothing."""
-    fit, _ = random_dense(np.random.default_rng(9), 6)
-    again = DenseBelief(fit.mean, fit.base.copy(), fit.factor)
+    fit, covariance = random_dense(np.random.default_rng(9), 6)
+    again = DenseCovariance(covariance).belief(fit.mean)
     for i, j in ((0, 1), (2, 5), (1, 4)):
         fit.sample(3, np.random.default_rng(0))
         fit, again = fit.shrink(i, j, 0.2), again.shrink(i, j, 0.2)

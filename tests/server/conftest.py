@@ -15,9 +15,9 @@ from fastapi.testclient import TestClient
 
 from ordinate.data.items import Items
 from ordinate.data.recipe import Recipe
-from ordinate.server import prefetcher
 from ordinate.server.app import create_app
 from ordinate.server.authentication import Authenticator
+from ordinate.server.limits import Limits
 from ordinate.server.registry import ServedStudy
 from ordinate.study.rules import Role
 from ordinate.study.study import Study
@@ -39,7 +39,7 @@ class Site:
 
     @property
     def served(self) -> ServedStudy:
-        return self.authenticator.served("essays")
+        return self.authenticator.find_study("essays")
 
     @property
     def study(self) -> Study:
@@ -47,7 +47,7 @@ class Site:
 
     def token(self, role: Role = "annotator", annotator: str | None = None, **options: Any) -> str:
         link = self.study.make_link(role, annotator, **options)
-        return self.authenticator.keys.link(self.study.token, link.id)
+        return self.authenticator.signer.link(self.study.token, link.id)
 
     def program(self, role: Role = "annotator", annotator: str | None = None) -> Program:
         return Program(self.client, {"Authorization": f"Bearer {self.token(role, annotator)}"})
@@ -91,12 +91,6 @@ class Program:
         return self.post("/answers", {"query": query["id"], "answer": answer, "count": 0, **options}, headers)
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is, nobody gets just any pair."""
-    monkeypatch.setattr(prefetcher, "PATIENCE", 60.0)
-
-
 Build = Callable[..., Site]
 
 
@@ -111,14 +105,18 @@ def build(tmp_path: Path) -> Iterator[Build]:
         question: str = "Which is better?",
         recipe: Recipe | None = None,
         app: Any = (),
+        limits: Any = (),
         **rules: Any,
     ) -> Site:
         path = tmp_path / "essays.db"
+        # However slow the machine is, nobody gets a random pair.
+        patient = Limits(**{"pair_seconds": 60.0, **dict(limits)})
+        options = {"executor": lambda: ThreadPoolExecutor(1), "limits": patient, **dict(app)}
         if not path.exists():
             features = np.random.default_rng(0).normal(size=(12, 3))
             given = items or Items(IDS, features, content={"text": [f"The text of {name}" for name in IDS]})
             Study.create(given, question=question, recipe=recipe, storage=f"sqlite:///{path}").close()
-        made = create_app([path], SECRET, **{"executor": lambda: ThreadPoolExecutor(1), **dict(app)})
+        made = create_app([path], SECRET, **options)
         client = TestClient(made, raise_server_exceptions=False)
         client.__enter__()
         running.append(client)

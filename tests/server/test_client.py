@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 import pytest
 
-from ordinate import client as clients
 from ordinate.client import Client
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
@@ -41,11 +42,9 @@ class Wire(httpx.BaseTransport):
 
 
 @pytest.fixture
-def connect(site, monkeypatch):
-    monkeypatch.setattr(clients, "PAUSE", 0.0)
-
+def connect(site):
     def connected(role: str = "annotator", lost: int = 0) -> Client:
-        return Client(f"http://testserver/join/essays/{site.token(role)}", transport=Wire(site, lost))
+        return Client(f"http://testserver/join/essays/{site.token(role)}", pause=0.0, transport=Wire(site, lost))
 
     return connected
 
@@ -117,10 +116,80 @@ def test_what_is_no_link_is_refused(link):
         Client(link)
 
 
-def test_a_server_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(clients, "PAUSE", 0.0)
+def test_a_server_that_is_not_there():
     with (
-        Client("http://127.0.0.1:9/join/study/token") as client,
+        Client("http://127.0.0.1:9/join/study/token", pause=0.0) as client,
         pytest.raises(StorageFailed, match="cannot be reached"),
     ):
         client.ask()
+
+
+@pytest.mark.parametrize("name", ["Zoë", "李雷", "Ann %41", "a/b?c#d&e=f", "Ωμέγα 🙂", "O'Brien, Jr."])
+def test_every_name_gets_through(site, connect, name):
+    with connect() as client:
+        (query,) = client.ask(name)
+        assert query.annotator == name
+        assert client.tell(query.id, "left", name) == 1
+        assert client.status(name)["your"] == {"name": name, "answers": 1, "skips": 0, "budget": None}
+        assert client.undo(name) == query
+        assert client.shown(query.id, name)
+    with connect("owner") as owner:
+        owner.exclude(annotator=name)
+        assert [one["name"] for one in owner.annotators() if one["excluded"]] == [name]
+        link = owner.make_link(annotator=name)
+    with Client(link["url"], transport=Wire(site)) as own:
+        assert own.status()["your"]["name"] == name
+
+
+def test_an_owner_does_everything(site, connect):
+    with connect() as ann, connect("owner") as owner:
+        ann.tell(ann.ask("Ann")[0].id, "left", "Ann")
+        assert [one["id"] for one in owner.items()] == list(site.study.items.ids)
+        assert owner.rules()["lease"] == 600.0
+        owner.exclude(item="item 00")
+        assert site.study.excluded_items == ("item 00",)
+        owner.include(item="item 00")
+        owner.exclude(annotator="Ann")
+        assert owner.comparisons() == []
+        owner.include(annotator="Ann")
+        assert [(one["name"], one["answers"]) for one in owner.annotators()] == [("Ann", 1)]
+        assert owner.export("comparisons").splitlines()[0] == "left,right,winner,annotator"
+        assert len(owner.export("ordering").splitlines()) == 13
+        made = owner.make_link(expires_at=datetime(2099, 1, 1, tzinfo=UTC))
+        assert owner.links()[-1] == made
+        assert owner.revoke_link(made["id"])["revoked"] is True
+        with Client(made["url"], transport=Wire(site)) as gone, pytest.raises(InvalidInput, match="revoked"):
+            gone.ask("Bob")
+        created = owner.create_study("colours", [{"id": "red"}, {"id": "blue"}], question="Which?")
+        with Client(created["owner"]["url"], transport=Wire(site)) as other:
+            assert other.status()["question"] == "Which?"
+            assert [one["study"] for one in other.studies()] == ["colours"]
+        with pytest.raises(InvalidInput, match="only the owner"):
+            ann.export("ordering")
+
+
+def test_it_waits_for_a_pair_as_the_server_says(build):
+    """One link holds as many pairs as it may; then somebody answers."""
+    site = build(limits={"open_per_link": 2})
+    link = f"http://testserver/join/essays/{site.token()}"
+    with Client(link, transport=Wire(site), timeout=60.0) as client, ThreadPoolExecutor(1) as thread:
+        first, _ = client.ask("Ann", 2)
+        waiting = thread.submit(client.ask, "Bob")
+        with pytest.raises(TimeoutError):
+            waiting.result(0.5)
+        client.tell(first.id, "left", "Ann")
+        assert waiting.result(60)[0].annotator == "Bob"
+    with (
+        Client(link, transport=Wire(site), timeout=1.0) as hasty,
+        pytest.raises(StorageFailed, match="ask again later"),
+    ):
+        hasty.ask("Cem")
+
+
+def test_a_server_under_a_path(build):
+    site = build(app={"url": "http://testserver/judging"})
+    with Client(f"http://testserver/judging/join/essays/{site.token('owner')}", transport=Wire(site)) as owner:
+        made = owner.make_link()
+        assert made["url"].startswith("http://testserver/judging/join/essays/")
+        with Client(made["url"], transport=Wire(site)) as ann:
+            assert ann.tell(ann.ask("Ann")[0].id, "left", "Ann") == 1

@@ -8,24 +8,30 @@ from typing import Any
 
 import pytest
 
-from ordinate.storage import moment
-from ordinate.study import leases, questions
+from ordinate.storage import timestamp
+from ordinate.study import leases
 
 
 def pair(query: dict[str, Any]) -> frozenset[str]:
     return frozenset((query["left"]["id"], query["right"]["id"]))
 
 
+class Clock:
+    """Stands still until the test moves it."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> str:
+        return timestamp(self.time)
+
+    def forward(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A clock that the test moves: clock(seconds)."""
-    when = [datetime(2030, 1, 1, tzinfo=UTC)]
-
-    def forward(seconds: float) -> None:
-        when[0] += timedelta(seconds=seconds)
-
-    monkeypatch.setattr(questions, "now", lambda: moment(when[0]))
-    return forward
+def clock() -> Clock:
+    return Clock()
 
 
 def test_a_person_judges(site: Any) -> None:
@@ -67,7 +73,11 @@ def test_the_log_says_when_where_and_by_what(site: Any) -> None:
     connection.row_factory = sqlite3.Row
     asked, told = connection.execute("SELECT * FROM log WHERE query IS NOT NULL ORDER BY position").fetchall()
     connection.close()
-    assert (asked["strategy"], asked["annotator"], asked["tab"]) == ("Guro()", "Ann", "tab 1")
+    assert (asked["strategy"], asked["annotator"], asked["tab"]) == (
+        "Greedy(utility=CurvaturePower(exponent=2))",
+        "Ann",
+        "tab 1",
+    )
     assert asked["model"].startswith("Hybrid(")
     assert asked["based_on"] < asked["position"]
     assert asked["utility"] > 0
@@ -138,14 +148,15 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) 
     assert ann.post("/queries", {"tab": "new"}).json()["finished"] == "exhausted"
 
 
-def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Any) -> None:
+def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Clock) -> None:
     from ordinate.data.items import Items
 
     site = build(Items(["a", "b"]), lease=60.0)
+    site.study._ledger.clock = clock
     ann, bob = site.browser("Ann"), site.browser("Bob")
     (held,) = ann.ask()
-    assert bob.post("/queries").json() == {"queries": [], "finished": "exhausted", "paused": False}
-    clock(61)
+    assert bob.post("/queries").json() == {"queries": [], "finished": "exhausted", "paused": False, "retry_after": None}
+    clock.forward(61)
     (again,) = bob.ask()
     assert pair(again) == pair(held)
     late = ann.tell(held)
@@ -155,39 +166,42 @@ def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Any)
     assert ann.tell(held).status_code == 409
 
 
-def test_a_late_answer_counts_while_nobody_else_has_the_pair(build: Any, clock: Any) -> None:
+def test_a_late_answer_counts_while_nobody_else_has_the_pair(build: Any, clock: Clock) -> None:
     site = build(lease=60.0)
+    site.study._ledger.clock = clock
     ann = site.browser("Ann")
     (held,) = ann.ask()
-    clock(61)
+    clock.forward(61)
     assert site.study.take("Bob", 1, []) == [], "he takes nothing, but it is noted that the lease has ended"
     assert site.study.open_queries() == []
     assert ann.tell(held).status_code == 200
     assert site.study.annotators() == {"Ann": 1}
 
 
-def test_a_late_answer_counts_where_who_had_the_pair_next_skipped_it(build: Any, clock: Any) -> None:
+def test_a_late_answer_counts_where_who_had_the_pair_next_skipped_it(build: Any, clock: Clock) -> None:
     from ordinate.data.items import Items
 
     site = build(Items(["a", "b"]), lease=60.0)
+    site.study._ledger.clock = clock
     ann, bob = site.browser("Ann"), site.browser("Bob")
     (held,) = ann.ask()
-    clock(61)
+    clock.forward(61)
     bob.tell(bob.ask()[0], "skip")
     assert ann.tell(held).status_code == 200
     assert site.study.annotators() == {"Ann": 1}
 
 
-def test_a_pair_on_the_screen_keeps_its_lease(build: Any, clock: Any) -> None:
+def test_a_pair_on_the_screen_keeps_its_lease(build: Any, clock: Clock) -> None:
     site = build(lease=60.0)
+    site.study._ledger.clock = clock
     ann = site.browser("Ann")
     (held,) = ann.ask()
-    clock(20)
+    clock.forward(20)
     assert ann.post("/shown", {"query": held["id"]}).json()["expires_at"] == held["expires_at"]
-    clock(20)
+    clock.forward(20)
     renewed = ann.post("/shown", {"query": held["id"]}).json()["expires_at"]
     assert renewed == "2030-01-01T00:01:40.000+00:00"
-    clock(50)
+    clock.forward(50)
     assert ann.ask() == [{**held, "expires_at": renewed}]
 
 
@@ -251,12 +265,13 @@ def test_the_key_outlives_the_server(build: Any) -> None:
     assert len(again.study.comparisons()) == 1
 
 
-def test_undo_opens_the_pair_again_for_a_whole_lease(build: Any, clock: Any) -> None:
+def test_undo_opens_the_pair_again_for_a_whole_lease(build: Any, clock: Clock) -> None:
     site = build(lease=60.0)
+    site.study._ledger.clock = clock
     ann = site.browser("Ann")
     (query,) = ann.ask()
     ann.tell(query)
-    clock(100)
+    clock.forward(100)
     undone = ann.post("/undo").json()["query"]
     assert undone["expires_at"] == "2030-01-01T00:02:40.000+00:00"
     assert ann.ask() == [undone]
@@ -288,7 +303,7 @@ def test_budgets_end_the_questions(build: Any) -> None:
     ann, bob = site.browser("Ann"), site.browser("Bob")
     for query in ann.ask(5):
         ann.tell(query)
-    assert ann.post("/queries").json() == {"queries": [], "finished": "budget", "paused": False}
+    assert ann.post("/queries").json() == {"queries": [], "finished": "budget", "paused": False, "retry_after": None}
     assert ann.get("").json()["finished"] == "budget"
     (last,) = bob.ask(5)
     bob.tell(last)
@@ -301,9 +316,14 @@ def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:
     ann = site.browser("Ann")
     (query,) = ann.ask()
     site.study.set_rules(paused=True)
-    assert ann.post("/queries", {"count": 2}).json() == {"queries": [query], "finished": None, "paused": False}
+    assert ann.post("/queries", {"count": 2}).json() == {
+        "queries": [query],
+        "finished": None,
+        "paused": False,
+        "retry_after": None,
+    }
     assert ann.tell(query).status_code == 200
-    assert ann.post("/queries").json() == {"queries": [], "finished": None, "paused": True}
+    assert ann.post("/queries").json() == {"queries": [], "finished": None, "paused": True, "retry_after": None}
     assert ann.get("").json()["paused"] is True
 
 

@@ -12,7 +12,6 @@ from PIL import Image
 
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.server.media import data_url, media_type
 
 
 @pytest.fixture
@@ -143,34 +142,3 @@ def test_pictures_written_into_the_table(build, picture):
     response = ann.client.get("/media/essays/0/image")
     assert (response.content, response.headers["content-type"]) == (picture, "image/png")
     assert ann.client.get("/media/essays/1/image").status_code == 404
-    assert data_url("data:image/png;base64,%%%") is None
-    assert data_url("data:") is None
-
-
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
-def test_what_pillow_writes_is_known(tmp_path, kind):
-    Image.new("RGB", (3, 2)).save(tmp_path / "picture", kind)
-    assert media_type((tmp_path / "picture").read_bytes()[:64]) == f"image/{kind.lower()}"
-
-
-@pytest.mark.parametrize(
-    ("head", "kind"),
-    [
-        (b"RIFF\x00\x00\x00\x00WAVEfmt ", "audio/wav"),
-        (b"ID3\x04", "audio/mpeg"),
-        (b"\xff\xfb\x90\x00", "audio/mpeg"),
-        (b"\xff\xf1\x50\x80", "audio/aac"),
-        (b"fLaC", "audio/flac"),
-        (b"OggS\x00\x02" + bytes(20) + b"\x01vorbis", "audio/ogg"),
-        (b"OggS\x00\x02" + bytes(20) + b"\x80theora", "video/ogg"),
-        (b"\x00\x00\x00\x20ftypisom", "video/mp4"),
-        (b"\x00\x00\x00\x20ftypM4A ", "audio/mp4"),
-        (b"\x00\x00\x00\x20ftypavif", "image/avif"),
-        (b"\x1aE\xdf\xa3", "video/webm"),
-        (b"<svg ", None),
-        (b"%PDF-1.7", None),
-        (b"", None),
-    ],
-)
-def test_sounds_and_videos_are_known_by_their_first_bytes(head, kind):
-    assert media_type(head) == kind

@@ -21,8 +21,9 @@ from schemathesis.specs.openapi.checks import (
 
 from ordinate.data.items import Items
 from ordinate.server.app import create_app
-from ordinate.server.keys import Keys
-from ordinate.server.prefetcher import one_process
+from ordinate.server.helper import HelperProcess
+from ordinate.server.limits import Limits
+from ordinate.server.signing import LinkSigner
 from ordinate.study.study import Study
 
 CHECKS = [
@@ -33,7 +34,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 SECRET = "a secret of these tests"
-DOCUMENT = create_app([], SECRET, executor=one_process).openapi()
+DOCUMENT = create_app([], SECRET, executor=HelperProcess).openapi()
 OPERATIONS = [(path, method) for path, methods in DOCUMENT["paths"].items() for method in methods]
 
 
@@ -45,9 +46,9 @@ def schema(tmp_path_factory):
     with Study.create(items, storage=f"sqlite:///{path}") as study:
         owner, shared = study.make_link("owner"), study.make_link("annotator")
         study.tell(study.ask().id, "left")
-        keys = Keys(SECRET)
-        tokens = [keys.link(study.token, link.id) for link in (owner, shared)]
-    app = create_app([path], SECRET, executor=lambda: ThreadPoolExecutor(1), per_second=1e6)
+        signer = LinkSigner(SECRET)
+        tokens = [signer.link(study.token, link.id) for link in (owner, shared)]
+    app = create_app([path], SECRET, executor=lambda: ThreadPoolExecutor(1), limits=Limits(requests_per_second=1e6))
     loaded = schemathesis.openapi.from_asgi("/api/v1/openapi.json", app)
     # Each call starts and ends the application; the studies stay open until the last.
     registry = app.state.authenticator.registry

@@ -1,7 +1,6 @@
 """Studies whose features stay in a file: the same study as with features in memory, reopened, moved, changed."""
 
 import shutil
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.__main__ import main
+from ordinate.choosing.search import LazySearch, Limits
 from ordinate.data.items import Items
 from ordinate.errors import FeaturesChanged, InvalidInput
 from ordinate.study import inference, study
@@ -85,7 +85,7 @@ def test_a_changed_file_is_refused(url: str, tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_large_file_is_not_copied_into_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ordinate.data.items.KEPT_IN_FILE", 100)
+    monkeypatch.setattr("ordinate.data.items.LARGEST_IN_MEMORY", 100)
     np.save(tmp_path / "features.npy", VALUES)
     (tmp_path / "items.csv").write_text("id\n" + "\n".join(IDS) + "\n")
     items, features = str(tmp_path / "items.csv"), str(tmp_path / "features.npy")
@@ -123,7 +123,7 @@ def test_a_covariance_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPat
 
 def test_reopened_studies_of_many_items_ask_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(inference, "MANY_ITEMS", 10)
-    monkeypatch.setattr(import_module("ordinate.choosing.search.best_pair"), "MOST_PAIRS", 100)
+    monkeypatch.setattr(inference, "LazySearch", lambda: LazySearch(Limits(most_pairs=100)))
     np.save(tmp_path / "features.npy", VALUES)
     items = Items(IDS, features=tmp_path / "features.npy")
     for name in ("guro-contextual", "guro-hybrid-factored", "bald-contextual", "bayes-guro-hybrid-factored"):
@@ -134,4 +134,4 @@ def test_reopened_studies_of_many_items_ask_the_same(monkeypatch: pytest.MonkeyP
             query = again.ask()
             assert (query.left, query.right) == asked[number]
             again.tell(query.id, ("left", "right", "tie")[number % 3])
-            again._forget()
+            again._ledger.drop_caches()

@@ -42,10 +42,10 @@ def apply(state: State, entries: Sequence[Entry], items: Items = ITEMS) -> None:
 
 
 def effective(state: State) -> list[tuple[str | None, str | None, str | None]]:
-    """Both as kept while growing and as made anew: they must not differ."""
+    """As kept while the log grows, and as rebuilt: the two must not differ."""
     kept = [(entry.left, entry.right, entry.answer) for entry in state.effective.entries]
     columns = [column.tolist() for column in state.effective.first(len(state.effective))]
-    state.forget()
+    state.drop_caches()
     assert kept == [(entry.left, entry.right, entry.answer) for entry in state.effective.entries]
     assert columns == [column.tolist() for column in state.effective.first(len(state.effective))]
     return kept
@@ -104,15 +104,15 @@ def test_the_newest_answer_is_the_annotators_own_and_undone_ones_are_passed_over
         answered(1, "left", annotator="Ann"),
         answered(3, "left", annotator="Bob"),
     )
-    assert state.newest_told("Ann").query == 1
+    assert state.last_answered("Ann").query == 1
     apply(state, [about("retract", 1, annotator="Ann")])
-    assert state.newest_told("Ann").query == 2
+    assert state.last_answered("Ann").query == 2
     apply(state, [about("retract", 2, annotator="Ann")])
     with pytest.raises(NothingToUndo, match="'Ann'"):
-        state.newest_told("Ann")
-    assert state.newest_told("Bob").query == 3
+        state.last_answered("Ann")
+    assert state.last_answered("Bob").query == 3
     with pytest.raises(NothingToUndo):
-        state.newest_told(None)
+        state.last_answered(None)
 
 
 def test_an_excluded_item_takes_its_comparisons_and_queries_out_and_back_in() -> None:

@@ -14,11 +14,13 @@ from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
+from ordinate.learning.belief import Belief
 from ordinate.learning.models import Answers, Model
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.independent import Independent
+from ordinate.study.next_pair import pending_pairs
 from ordinate.study.schedule import last_refit, last_renewal, next_refit
 from ordinate.study.study import Study
 
@@ -37,22 +39,32 @@ def study_after(algorithm: str, answers: int, refit_every: int | None = None) ->
     return study
 
 
+def belief_of(study: Study) -> Belief:
+    """What the next choice is based on."""
+    with study._ledger.reading() as state:
+        return study._ledger.inference.belief(state, pending_pairs(state, state.open()))
+
+
+def answers_of(study: Study, count: int) -> Answers:
+    """The first `count` answers."""
+    with study._ledger.reading() as state:
+        return Answers(*state.effective.first(count))
+
+
 @pytest.mark.parametrize("algorithm", ["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "guro-independent"])
 def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> None:
     study = study_after(algorithm, 107)
     for name in ("ada", "bob", "cleo"):
         study.ask(name)
-    answers = Answers(*study._state.effective.first(107))
+    answers = answers_of(study, 107)
     scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
     expected = ALGORITHMS[algorithm].model.fit(scaled, Answers(*(column[:100] for column in answers))).belief
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
     for query in study.open_queries():
         expected = beliefs.pending(expected, int(query.left), int(query.right))
-    found = study._inference.belief(study._state)
-    for one, other in zip(
-        beliefs.difference(found, LEFT, RIGHT), beliefs.difference(expected, LEFT, RIGHT), strict=True
-    ):
+    found = belief_of(study)
+    for one, other in zip(found.differences(LEFT, RIGHT), expected.differences(LEFT, RIGHT), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
@@ -68,12 +80,12 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
         rng.integers(0, 20, 117), rng.integers(1, 20, 117), rng.integers(0, 2, 117), strict=True
     ):
         study.record([(str(left), str((left + step) % 20), ("left", "right")[winner])])
-        study._inference.belief(study._state)
+        belief_of(study)
         if forget and step % 3 == 0:
-            study._forget()
-    found = study._inference.belief(study._state)
+            study._ledger.drop_caches()
+    found = belief_of(study)
 
-    answers = Answers(*study._state.effective.first(117))
+    answers = answers_of(study, 117)
     scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
     means = {count: Hybrid().fit(scaled, Answers(*(part[:count] for part in answers))).mean for count in (100, 110)}
     np.testing.assert_array_equal(found.mean, means[110])
@@ -84,7 +96,7 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
         precision += np.outer(z, z) / (2 + np.exp(day[i] - day[j]) + np.exp(day[j] - day[i]))
     z = np.eye(20)[LEFT] - np.eye(20)[RIGHT]
     expected = np.einsum("pi,ij,pj->p", z, np.linalg.inv(precision), z)
-    np.testing.assert_allclose(beliefs.difference(found, LEFT, RIGHT)[1], expected, rtol=1e-9)
+    np.testing.assert_allclose(found.differences(LEFT, RIGHT)[1], expected, rtol=1e-9)
 
 
 def test_renewals_are_refits_and_come_by_the_schedule() -> None:
@@ -114,7 +126,7 @@ def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
     rng = np.random.default_rng(4)
     ids = rng.permuted(np.tile(np.arange(20), (2345, 1)), axis=1)[:, :2]
     study.record([(str(left), str(right), "left") for left, right in ids])
-    study._forget()
+    study._ledger.drop_caches()
     model = type(ALGORITHMS[algorithm].model)
     fits, fit = [], model.fit
 
@@ -130,9 +142,9 @@ def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
 @pytest.mark.parametrize("algorithm", [name for name, row in ALGORITHMS.items() if row.refit_every == 1])
 def test_models_that_take_one_answer_after_another_move_with_each_whatever_the_schedule(algorithm: str) -> None:
     study = study_after(algorithm, 13, refit_every=10)
-    before = study._inference.belief(study._state).mean.copy()
+    before = belief_of(study).mean.copy()
     study.record([("0", "1", "left")])
-    assert not np.array_equal(study._inference.belief(study._state).mean, before)
+    assert not np.array_equal(belief_of(study).mean, before)
 
 
 class Watching:
@@ -160,7 +172,7 @@ def test_candidates_limit_what_a_strategy_sees() -> None:
 
 def test_a_choice_is_made_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     watching = Watching()
-    monkeypatch.setattr("ordinate.study.asking.strategy_of", lambda *_: watching)
+    monkeypatch.setattr("ordinate.study.next_pair.strategy_of", lambda *_: watching)
     study_after("guro-contextual", 3).ask()
     assert watching.threads == {1}
 

@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 
 from ordinate import algorithms
+from ordinate.data.arrays import Integers
 from ordinate.data.comparisons import Answer, Comparison, Query
 from ordinate.data.items import Items
+from ordinate.data.pairs import PairList
 from ordinate.errors import AlreadyAnswered, InvalidInput, NothingToUndo, PoolExhausted, UnknownItem, UnknownQuery
 from ordinate.study.study import Study
 
@@ -506,35 +508,35 @@ def test_another_study_on_the_file_sees_everything_at_once(tmp_path: Path) -> No
         assert one.open_queries() == [query]
 
 
-def test_a_choice_is_made_again_when_another_wrote_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_choice_is_repeated_when_another_wrote_meanwhile(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'study.db'}"
     with Study.create(ITEMS, storage=url) as one, Study.open(url) as other:
-        choose = one._choose
-        calls = []
+        choices = []
 
-        def overtaken(*arguments: Any) -> Any:
-            chosen = choose(*arguments)
-            calls.append(chosen.based_on)
-            if len(calls) <= 3:  # the fourth is made under the lock, where another would have to wait
-                other.record(RECORDED[0])
-            return chosen
+        class Overtaken(PairList):
+            """During the first three choices another process writes; the fourth is made inside the transaction."""
 
-        monkeypatch.setattr(one, "_choose", overtaken)
-        query = one.ask()
-        assert calls == [1, 2, 3, 4]
+            def within(self, group: Integers) -> PairList:
+                choices.append(len(other.comparisons()))
+                if len(choices) <= 3:
+                    other.record(RECORDED[0])
+                return super().within(group)
+
+        query = one.ask(among=Overtaken.of(*np.triu_indices(len(ITEMS), 1)))
+        assert choices == [0, 1, 2, 3]
         assert other.open_queries() == [query]
         assert len(one.comparisons()) == 3
 
 
 def test_an_interrupt_while_entries_are_taken_in_loses_nothing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     study.record(RECORDED)
-    apply = study._state.apply
+    apply = study._ledger._state.apply
 
     def interrupted(entries: Any, items: Any) -> None:
         apply(entries[:1], items)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(study._state, "apply", interrupted)
+    monkeypatch.setattr(study._ledger._state, "apply", interrupted)
     with pytest.raises(KeyboardInterrupt):
         study.record(RECORDED)
     assert study.comparisons() == RECORDED, "the call failed, so none of its entries count"

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from ordinate.data.comparisons import Comparison, Query
 from ordinate.data.items import Items
 from ordinate.errors import OrdinateError
-from ordinate.storage import moment
+from ordinate.storage import timestamp
 from ordinate.study.leases import Lease
 from ordinate.study.study import Study
 
@@ -50,14 +50,15 @@ def items(first: int, count: int, grouped: bool) -> Items:
 
 
 class Reopened(RuleBasedStateMachine):
-    """`plain` lives in memory and is never disturbed; `stored` is closed, opened and made to forget at any time. Both
+    """`plain` lives in memory and is never disturbed; `stored` is closed, opened and loses its caches at any time. Both
     have one clock, which stands still unless a step moves it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.time = datetime(2025, 1, 1, tzinfo=UTC)
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("ordinate.study.questions.now", lambda: moment(self.time))
+
+    def clock(self) -> str:
+        return timestamp(self.time)
 
     @initialize(
         algorithm=st.sampled_from(["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "uniform-independent"]),
@@ -71,11 +72,10 @@ class Reopened(RuleBasedStateMachine):
         self.grouped = grouped
         self.count = COUNT
         options: dict[str, Any] = {"algorithm": algorithm, "refit_every": refit_every, "candidates": candidates}
-        self.plain = Study.create(items(0, COUNT, grouped), seed=7, **options)
-        self.stored = Study.create(items(0, COUNT, grouped), seed=7, storage=self.url, **options)
+        self.plain = Study.create(items(0, COUNT, grouped), seed=7, clock=self.clock, **options)
+        self.stored = Study.create(items(0, COUNT, grouped), seed=7, clock=self.clock, storage=self.url, **options)
 
     def teardown(self) -> None:
-        self.patch.undo()
         if hasattr(self, "folder"):
             self.stored.close()
             self.folder.cleanup()
@@ -89,11 +89,11 @@ class Reopened(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.stored.close()
-        self.stored = Study.open(self.url)
+        self.stored = Study.open(self.url, clock=self.clock)
 
     @rule()
-    def forget(self) -> None:
-        self.stored._forget()
+    def drop_caches(self) -> None:
+        self.stored._ledger.drop_caches()
 
     @rule(annotator=annotators)
     def ask(self, annotator: str | None) -> None:
@@ -115,11 +115,11 @@ class Reopened(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 30), answer=st.sampled_from(["left", "right", "tie", "skip"]))
     def tell_any(self, number: int, answer: Any) -> None:
-        self.both(lambda study: study.tell(f"{study._storage.token}-{number}", answer))
+        self.both(lambda study: study.tell(f"{study.token}-{number}", answer))
 
     @rule(number=st.integers(0, 30))
     def withdraw_any(self, number: int) -> None:
-        self.both(lambda study: study.withdraw(f"{study._storage.token}-{number}"))
+        self.both(lambda study: study.withdraw(f"{study.token}-{number}"))
 
     @rule(seconds=st.sampled_from([1, 30, 600]))
     def wait(self, seconds: int) -> None:
@@ -140,7 +140,7 @@ class Reopened(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 30))
     def show_any(self, number: int) -> None:
-        self.both(lambda study: study.show(f"{study._storage.token}-{number}"))
+        self.both(lambda study: study.show(f"{study.token}-{number}"))
 
     @rule(name=st.sampled_from(["one", "two"]), role=st.sampled_from(["owner", "annotator"]), annotator=annotators)
     def make_link(self, name: str, role: Any, annotator: str | None) -> None:
@@ -204,9 +204,9 @@ class Reopened(RuleBasedStateMachine):
 
 def outcome(call: Callable[[Study], Any], study: Study) -> Any:
     try:
-        return without_token(call(study), study._storage.token)
+        return without_token(call(study), study.token)
     except OrdinateError as error:
-        return type(error), str(error).replace(study._storage.token, "token")
+        return type(error), str(error).replace(study.token, "token")
 
 
 def without_token(value: Any, token: str) -> Any:
@@ -228,9 +228,14 @@ class ReopenedBetweenRenewals(Reopened):
 
     def __init__(self) -> None:
         super().__init__()
+        self.patch = pytest.MonkeyPatch()
         self.patch.setattr(
             "ordinate.study.inference.last_renewal", lambda model, refit, items, every: seldom(refit, every)
         )
+
+    def teardown(self) -> None:
+        self.patch.undo()
+        super().teardown()
 
 
 def seldom(refit: int, every: int | None) -> int:

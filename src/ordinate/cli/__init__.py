@@ -20,6 +20,7 @@ from ordinate.cli import (
     embed,
     exchange,
     exclusion,
+    link,
     order,
     reproduce,
     serve,
@@ -76,6 +77,7 @@ _add(
     'ordinate create study.db --items photos.csv --feature-columns sharpness,contrast --question "Which is clearer?"',
     "ordinate create study.db --items essays.csv --embed auto --pca 0.9",
     "ordinate create study.db --items names.csv --id-column name",
+    "ordinate create study.db --items photos/ --convert",
 )
 _add(
     CHANGE,
@@ -119,6 +121,13 @@ _add(
     "ordinate serve study.db",
     "ordinate serve --demo",
     "ordinate serve essays.db photos.db --host 0.0.0.0 --secret-file judges.secret --budget 2000",
+)
+_add(
+    ANSWER,
+    "link",
+    link.link,
+    "ordinate link study.db",
+    "ordinate link study.db --annotator anna --url https://example.org/judging",
 )
 _add(
     ANSWER,
@@ -168,6 +177,7 @@ _add(
     "export",
     exchange.export,
     "ordinate export study.db --out comparisons.csv",
+    "ordinate export study.db --full --out answers.csv",
 )
 _add(
     TRY,

@@ -20,15 +20,23 @@ from ordinate.cli.options import (
     split_names,
     study_url,
 )
-from ordinate.cli.screen import count, print_json, say
-from ordinate.errors import InvalidInput
+from ordinate.cli.screen import count, note, print_json, say
+from ordinate.errors import InvalidInput, naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ordinate.data.items import Items
     from ordinate.data.recipe import Recipe
+    from ordinate.data.showing import Shown
+    from ordinate.data.tables import Columns
     from ordinate.study.study import Study
+
+NAMED = 5
+Convert = Annotated[
+    bool,
+    typer.Option("--convert", help="Write versions for browsers of pictures that they do not show, beside the study."),
+]
 
 
 def create(
@@ -54,38 +62,53 @@ def create(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
+    convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a study from a table of items.
+    """Make a study from a table of items, or from a folder of pictures, sounds, videos or texts.
 
     Features are numbers that say something about each item: an embedding of its text or image, or measurements. With
     them the study learns what makes an item rank high, needs fewer questions, and can order new items. A matrix
     (--features) is scaled as a whole; named columns (--feature-columns) each on their own. With --embed, or features
-    from `ordinate embed`, the study keeps how they were made, and new items get theirs in the same way.
+    from `ordinate embed`, the study stores how they were computed, and new items get theirs in the same way.
 
-    Paths of images and sounds are kept as seen from the study's folder, so the folder can move as a whole.
+    Paths of images and sounds are stored relative to the study's folder, so the folder can be moved as a whole.
+
+    Files that browsers do not show (TIFF, HEIC, DICOM, cut or empty ones) are refused by name. --convert writes
+    versions of pictures that browsers show to a folder beside the study, named after it; the originals stay.
+
+    Ids are exact texts: 7 and 007 are two items. Ids that look alike are mentioned.
     """
+    from ordinate.data.cells import all_numbers
+    from ordinate.data.items import read_item_columns
     from ordinate.study.study import Study
 
-    names = split_names(table.feature_columns)
-    read, recipe = read_items(items, table.id_column, table.features, names, embed, pca)
-    aside = read.numbers_left_aside(items, table.id_column) if table.features is None and embed is None else []
-    made = Study.create(
-        media.from_study_folder(read, items, study),
-        algorithm=algorithm,
-        question=question,
-        seed=seed,
-        storage=study_url(study),
-        recipe=recipe,
-    )
+    columns = read_item_columns(items)
+    read, recipe = read_items(columns, items, table, embed, pca)
+    unused = read.unused(columns, table.id_column)
+    with media.in_study(read, items, study, convert) as shown:
+        made = Study.create(
+            shown.items,
+            algorithm=algorithm,
+            question=question,
+            seed=seed,
+            storage=study_url(study),
+            recipe=recipe,
+        )
+    notes = _notes(items, shown, study)
     with made:
         if as_json:
-            print_json({"study": study, **_summary(made), "numbers_left_aside": aside})
+            print_json({"study": study, **_summary(made), "columns_not_used": unused, "notes": notes})
             return
         say(f"Made {study}: {_described(made.items)}.")
-        if aside:
-            say(f"Not used: {', '.join(aside)}. To learn from such numbers, make it with")
-            say(f"  --feature-columns {quote(','.join([*names, *aside]))}")
+        if unused:
+            say(f"Columns not used: {', '.join(unused)}.")
+        numbers = [name for name in unused if all_numbers(columns[name])]
+        if numbers and table.features is None and embed is None:
+            say("To learn from the numbers in them, make the study with")
+            say(f"  --feature-columns {quote(','.join([*split_names(table.feature_columns), *numbers]))}")
+        for one in notes:
+            note(one)
         if recipe is not None:
             say(f"Features: by {recipe.encoder}; new items get theirs in the same way")
         say(f"Question: {made.settings.question}")
@@ -100,51 +123,80 @@ def add_items(
     study: StudyFile,
     items: ItemsFile,
     table: TableOptions,
+    convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
     """Add items to a study; what was answered stays.
 
     The new items need the same features as the others. Feature columns that the study was made with are read by
     name from the new table; a study made with an encoder embeds the new texts or images itself.
+
+    Of a folder, the files that are not in the study yet are added.
     """
+    from ordinate.data.items import read_item_columns
+
     with open_study(study) as opened:
-        read = read_items_like(opened, items, table)
-        opened.add_items(media.from_study_folder(read, items, study))
+        columns = read_item_columns(items)
+        read = read_items_like(opened, columns, items, table)
+        unused, before = read.unused(columns, table.id_column), opened.items.ids
+        if Path(items).is_dir():
+            known = set(before)
+            read = read.take([row for row, item in enumerate(read.ids) if item not in known])
+        new = set(read.ids)
+        if back := [item for item in opened.excluded_items if item in new]:
+            raise InvalidInput(
+                f"{items}: item {back[0]!r} is in the study already, and excluded; take it back in with: "
+                f"ordinate include {quote(study)} --item {quote(back[0])}"
+            )
+        with media.in_study(read, items, study, convert) as shown, naming(items):
+            opened.add_items(shown.items)
+        notes = _notes(items, shown, study, earlier=before)
         if as_json:
-            print_json({"study": study, "added": len(read), **_summary(opened)})
-        else:
-            say(f"Added {count(len(read), 'item')}; {study} now has {_described(opened.items)}.")
+            print_json(
+                {
+                    "study": study,
+                    "added": len(read),
+                    **_summary(opened),
+                    "columns_not_used": unused,
+                    "notes": notes,
+                }
+            )
+            return
+        say(f"Added {count(len(read), 'item')}; {study} now has {_described(opened.items)}.")
+        if unused:
+            say(f"Columns not used: {', '.join(unused)}.")
+        for one in notes:
+            note(one)
 
 
 def read_items(
-    path: str,
-    id_column: str,
-    features: str | None,
-    feature_columns: Sequence[str],
-    encoder: str | None,
-    pca: float | None,
+    columns: Columns, path: str, table: TableOptions, encoder: str | None, pca: float | None
 ) -> tuple[Items, Recipe | None]:
     """The items of a table and, where an encoder makes or made their features, the recipe."""
     from ordinate.data.items import Items
 
+    features, names = table.features, split_names(table.feature_columns)
     if encoder is None:
         if pca is not None:
             raise InvalidInput("--pca goes with --embed; give `ordinate embed` a --pca, or reduce the matrix yourself")
         if features is None or Path(features).suffix != ".npz":
-            return Items.read(path, id_column=id_column, features=features, feature_columns=feature_columns), None
-    if encoder is not None and (features is not None or feature_columns):
+            read = Items.from_file_columns(
+                columns, path, id_column=table.id_column, features=features, feature_columns=names
+            )
+            return read, None
+    if encoder is not None and (features is not None or names):
         raise InvalidInput("--embed makes the features; leave out --features and --feature-columns")
-    if feature_columns:
+    if names:
         raise InvalidInput("give features as a file or as named columns, not both")
-    table = Items.read(path, id_column=id_column)
+    read = Items.from_file_columns(columns, path, id_column=table.id_column)
     if encoder is not None:
-        return embedded(table, path, encoder, pca)
+        return embedded(read, path, encoder, pca)
     from ordinate.embedding import read_embedding
 
-    return read_embedding(str(features), table)
+    return read_embedding(str(features), read)
 
 
-def read_items_like(study: Study, path: str, table: TableOptions) -> Items:
+def read_items_like(study: Study, columns: Columns, path: str, table: TableOptions) -> Items:
     """Items for a study that exists: without other word, with features made as the study's own were."""
     from ordinate.data.items import Items
 
@@ -156,9 +208,50 @@ def read_items_like(study: Study, path: str, table: TableOptions) -> Items:
     names = split_names(table.feature_columns)
     if features is None and not names:
         names = list(study.items.feature_names or ())
-    read = Items.read(path, id_column=table.id_column, features=features, feature_columns=names)
+    read = Items.from_file_columns(columns, path, id_column=table.id_column, features=features, feature_columns=names)
     recipe = study.settings.recipe
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
+
+
+def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:
+    """What else the owner should know: files left out, names that look alike, pictures that were converted or should
+    be. `earlier`: the ids that the study had before."""
+    from ordinate.data.folders import list_folder
+    from ordinate.data.lookalikes import lookalikes
+
+    notes = []
+    if Path(source).is_dir():
+        listing = list_folder(source)
+        if listing.ignored:
+            notes.append(f"Ignored, hidden or left behind by a system: {_first(listing.ignored)}.")
+        if listing.unknown:
+            notes.append(f"Ignored, of a kind that cannot be shown: {_first(listing.unknown)}.")
+    new = set(shown.items.ids)
+    for what, names in (("Ids", (*earlier, *shown.items.ids)), ("Groups", dict.fromkeys(shown.items.group or ()))):
+        pairs = [f"{one!a} and {other!a}" for one, other in lookalikes(names) if what == "Groups" or other in new]
+        if pairs:
+            notes.append(f"{what} that look alike but differ, since the exact text decides: {_first(pairs)}.")
+    if shown.converted:
+        notes.append(f"Converted for browsers: {count(shown.converted, 'picture')}, in {media.web_folder(study)}.")
+    if shown.windowed:
+        notes.append(
+            f"Of these, {shown.windowed:,} had more than 8 bits of grey: each runs from black, its darkest pixel, to "
+            "white, its brightest, so their brightness cannot be compared."
+        )
+    if shown.first_only:
+        notes.append(f"Of these, {shown.first_only:,} had several pages or frames: only the first is shown.")
+    if shown.misshown:
+        notes.append(
+            f"{count(shown.misshown, 'picture')} of more than 8 bits of grey, or in CMYK colours: browsers show the "
+            "former too dark and the latter in other colours. --convert makes versions that they show rightly."
+        )
+    return notes
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = f", and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def _summary(study: Study) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,19 +116,21 @@ def encoders(as_json: AsJson = False) -> None:
 
 def embedded(table: Items, items_file: str, encoder: str, pca: float | None, **options: Any) -> tuple[Items, Recipe]:
     """The items of a table with features from an encoder, and the recipe."""
+    from ordinate.data.items import content_folder
     from ordinate.embedding import embed as make
 
     with naming(items_file), _progress("embedding") as progress:
         name = None if encoder == AUTO else encoder
-        return make(table, name, pca=pca, folder=Path(items_file).parent, progress=progress, **options)
+        return make(table, name, pca=pca, folder=content_folder(items_file), progress=progress, **options)
 
 
 def embedded_like(recipe: Recipe, table: Items, items_file: str) -> Items:
     """The items of a table with features that follow the recipe of a study."""
+    from ordinate.data.items import content_folder
     from ordinate.embedding import embed_like
 
     with naming(items_file), _progress("embedding") as progress:
-        return embed_like(recipe, table, folder=Path(items_file).parent, progress=progress)
+        return embed_like(recipe, table, folder=content_folder(items_file), progress=progress)
 
 
 @contextmanager

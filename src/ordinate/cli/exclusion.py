@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,6 +43,14 @@ def include(study: StudyFile, item: ItemName = None, annotator: AnnotatorName = 
         _report(opened, study, as_json)
 
 
+def include_command(study: Study, address: str) -> str | None:
+    """What to type to take the first excluded item or annotator back in."""
+    for option, names in (("--item", study.excluded_items), ("--annotator", study.excluded_annotators)):
+        if names:
+            return f"ordinate include {quote(address)} {option} {quote(names[0])}"
+    return None
+
+
 def _require_one(item: str | None, annotator: str | None) -> None:
     if (item is None) == (annotator is None):
         raise InvalidInput("say whom or what, one at a time: --item ID or --annotator NAME")
@@ -62,3 +71,5 @@ def _report(study: Study, address: str, as_json: bool) -> None:
     say(f"Excluded items: {', '.join(study.excluded_items) or 'none'}.")
     say(f"Excluded annotators: {', '.join(study.excluded_annotators) or 'none'}.")
     say(f"Comparisons that count: {answers:,}.")
+    if back := include_command(study, address):
+        say(f"Take back in with: {back}")

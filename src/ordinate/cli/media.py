@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
-from ordinate.errors import InvalidInput
+from ordinate.errors import naming
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
     from ordinate.data.items import Items
+    from ordinate.data.showing import Shown
 
-FILE_KINDS = ("image", "audio", "video")
 LARGEST_SIDE = 900
 GAP = 24
-
-
-def is_url(place: str) -> bool:
-    return "://" in place or place.startswith("data:")
 
 
 def study_folder(address: str) -> Path:
@@ -30,29 +28,41 @@ def study_folder(address: str) -> Path:
     return Path(os.path.realpath(address.removeprefix("sqlite:///"))).parent
 
 
-def from_study_folder(items: Items, items_file: str, address: str) -> Items:
-    """The items with the paths of their media, given from the items' file, as seen from the study's folder.
+def web_folder(address: str) -> Path:
+    """The folder for versions of a study's pictures that browsers show: beside the study, and named after it."""
+    from ordinate.data.folders import WEB_VERSIONS
 
-    So the study and its media can move together. URLs and absolute paths stay. Raises InvalidInput where a file is
-    missing.
+    return study_folder(address) / f"{Path(address).stem}{WEB_VERSIONS}"
+
+
+@contextmanager
+def in_study(items: Items, source: str, address: str, convert: bool) -> Iterator[Shown]:
+    """The items of a table or folder, `source`, if annotators can be shown all of them, perhaps after conversion.
+
+    Relative paths of media are rewritten to start at the study's folder, so the study and its media can move together.
+    URLs and absolute paths stay. Raises InvalidInput, naming the items that cannot be shown. What was converted is
+    removed if the block fails.
     """
-    start = os.path.realpath(Path(items_file).parent)
-    target = str(study_folder(address))
-    content = dict(items.content)
-    for kind in set(FILE_KINDS) & set(content):
-        content[kind] = [
-            place if place is None or is_url(place) else _moved(place, start, target, f"row {row}: {kind}")
-            for row, place in enumerate(content[kind], start=1)
-        ]
-    return replace(items, content=content)
+    from ordinate.data.items import content_folder
+    from ordinate.data.media import KINDS, is_address
+    from ordinate.data.showing import shown
+
+    start, target, web = os.path.realpath(content_folder(source)), study_folder(address), web_folder(address)
+    with ExitStack() as stack:
+        with naming(source):
+            checked = stack.enter_context(shown(items, start, web if convert else None))
+        content = dict(checked.items.content)
+        for kind in set(KINDS) & set(content):
+            content[kind] = [
+                place
+                if place is None or is_address(place) or (os.path.isabs(place) and not Path(place).is_relative_to(web))
+                else _moved(os.path.join(start, place), target)
+                for place in content[kind]
+            ]
+        yield checked._replace(items=replace(items, content=content))
 
 
-def _moved(place: str, start: str, target: str, what: str) -> str:
-    path = os.path.join(start, place)
-    if not os.path.isfile(path):
-        raise InvalidInput(f"{what} {place!r} is no file in {start}; paths in the table start at the table's folder")
-    if os.path.isabs(place):
-        return place
+def _moved(path: str, target: Path) -> str:
     try:
         return Path(os.path.relpath(path, target)).as_posix()
     except ValueError:  # Windows: on another drive there is no relative path.
@@ -61,7 +71,9 @@ def _moved(place: str, start: str, target: str, what: str) -> str:
 
 def resolved(place: str, folder: Path) -> str:
     """A stored path as one to open now; a URL stays what it is."""
-    return place if is_url(place) else str((folder / place).absolute())
+    from ordinate.data.media import is_address
+
+    return place if is_address(place) else str((folder / place).absolute())
 
 
 def has_viewer() -> bool:
@@ -79,8 +91,10 @@ def open_outside(places: list[str], scratch: Path) -> str | None:
     """
     import typer
 
+    from ordinate.data.media import is_address
+
     try:
-        if len(places) == 2 and not any(is_url(place) for place in places):
+        if len(places) == 2 and not any(is_address(place) for place in places):
             places = [_side_by_side(places[0], places[1], scratch)]
         for place in places:
             if typer.launch(place) != 0:

@@ -43,9 +43,10 @@ ItemsFile = Annotated[
     str,
     typer.Option(
         "--items",
-        metavar="FILE",
+        metavar="FILE|FOLDER",
         help="Table of items: .csv, .tsv, .json, .jsonl or .parquet. It has a column of ids, and may have the columns "
-        "group, text, image, audio, video and link. Relative paths start at the folder of the table.",
+        "group, text, image, audio, video and link. Relative paths start at the folder of the table. Or a folder: each "
+        "file in it is an item.",
         show_default=False,
     ),
 ]

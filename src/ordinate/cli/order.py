@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordinate.cli.answering import item_contents
 from ordinate.cli.create import read_items_like
+from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import (
     AsJson,
     StudyFileOrLink,
@@ -16,7 +18,7 @@ from ordinate.cli.options import (
     open_client,
     open_study,
 )
-from ordinate.cli.screen import console, count, error_in_words, one_line, print_json, say
+from ordinate.cli.screen import console, count, expected_error_in_words, one_line, print_json, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -50,23 +52,33 @@ def order(
     table: TableOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Show the ordering that follows from all answers, highest first.
+    """Show the ordering that follows from all answers, highest first. Without answers there is none.
 
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
     """
+    from ordinate.data.items import read_item_columns
+
     if is_link(study):
         _order_served(study, out, items, as_json)
         return
     with open_study(study) as opened:
-        given = None if items is None else read_items_like(opened, items, table)
+        given = None if items is None else read_items_like(opened, read_item_columns(items), items, table)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
+        answers = len(opened.comparisons())
+        if not answers:
+            advice = (
+                f"Answer with ordinate annotate {quote(study)}, or in the browser with ordinate serve {quote(study)}."
+            )
+            if back := include_command(opened, study):
+                advice = f"Take what is excluded back in, for instance with {back}"
+            _say_no_answers(study, out, as_json, f" {advice}")
+            return
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
         ordering = opened.ordering(given)
         # Asked for new items, the error between the study's own would be beside the point.
         error = opened.expected_error() if given is None else None
-        answers = len(opened.comparisons())
     if out is not None:
         ordering.save(out)
     if as_json:
@@ -82,14 +94,18 @@ def order(
     if error is None:
         say(f"From {count(answers, 'comparison')}.")
     else:
-        say(f"From {count(answers, 'comparison')}. Expected error {error_in_words(error)}.")
+        say(f"From {count(answers, 'comparison')}. Expected error {expected_error_in_words(error)}.")
 
 
 def _order_served(link: str, out: str | None, items: str | None, as_json: bool) -> None:
     if items is not None:
         raise InvalidInput("--items orders items by a study in a file; add them to the server's study instead")
     with open_client(link) as client:
-        status, rows = client.status(), client.ordering()
+        status = client.status()
+        rows = client.ordering() if status["answers"] else []
+    if not rows:
+        _say_no_answers(link, out, as_json, "")
+        return
     import numpy as np
 
     from ordinate.data.ordering import Ordering
@@ -109,6 +125,15 @@ def _order_served(link: str, out: str | None, items: str | None, as_json: bool) 
     if out is None:
         _show(ordering, {})
     say(f"From {count(status['answers'], 'comparison')}." + ("" if out is None else f" Wrote {out}."))
+
+
+def _say_no_answers(study: str, out: str | None, as_json: bool, advice: str) -> None:
+    if out is not None:
+        raise InvalidInput(f"{study} has no answers that count yet, so there is no order to write to {out}")
+    if as_json:
+        print_json({"study": study, "comparisons": 0, "expected_error": None, "file": None, "items": []})
+    else:
+        say(f"No answers count yet, so there is no order: all places would be by chance.{advice}")
 
 
 def _rows(ordering: Ordering) -> list[dict[str, Any]]:

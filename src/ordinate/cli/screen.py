@@ -109,3 +109,9 @@ def error_in_words(error: float) -> str:
 def count(number: int, singular: str, plural: str = "") -> str:
     """ "1 item", "2 items"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def expected_error_in_words(error: float) -> str:
+    """`error_in_words` of an expectation, with what it presumes: people who answer blindly make it too small."""
+    words = error_in_words(error)
+    return f"{words}, if people answered sensibly" if error <= 0.45 else words

@@ -9,6 +9,7 @@ import webbrowser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -38,7 +39,19 @@ def serve(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0: any that is free.")] = 8000,
     url: Annotated[
         str | None,
-        typer.Option("--url", metavar="URL", help="The address that the printed links begin with, behind a proxy."),
+        typer.Option(
+            "--url",
+            metavar="URL",
+            help="The address of the server as browsers see it, behind a proxy; with a path where it has one.",
+        ),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--proxy",
+            metavar="ADDRESS",
+            help="A proxy whose X-Forwarded headers are believed: an IP address or a network such as 10.0.0.0/8.",
+        ),
     ] = None,
     secret_file: Annotated[
         str | None,
@@ -85,38 +98,34 @@ def serve(
         "ties": ties,
     }
     with TemporaryDirectory(prefix="ordinate-") as scratch:
-        paths = [_demo_study(Path(folder or scratch))] if demo else [_path(study) for study in studies or []]
-        secret = _secret(secret_file, host, paths[0].parent)
-        with _listening(host, port) as listener:
-            start = (url or _address(host, listener.getsockname()[1])).rstrip("/")
-            _run(
-                paths,
-                secret,
-                listener,
-                start,
-                [Path(one).absolute() for one in media or []],
-                {name: value for name, value in rules.items() if value is not None},
-                has_viewer() if open_browser is None else open_browser,
-            )
+        paths = [_demo_study(Path(folder or scratch))] if demo else [study_path(study) for study in studies or []]
+        secret = secret_for(secret_file, host, paths[0].parent)
+        proxies = [_proxy(one) for one in proxy or []]
+        try:
+            from ordinate.server import connections
+            from ordinate.server.app import create_app
+        except ModuleNotFoundError as error:
+            raise MissingExtra(str(error.name), "app", "ordinate serve") from error
+        address = None if url is None else public_address(url)
+        app = create_app(paths, secret, media_folders=[Path(one).absolute() for one in media or []], url=address)
+        authenticator: Authenticator = app.state.authenticator
+        try:
+            with _listening(host, port) as listener:
+                owners = _print_links(
+                    authenticator,
+                    address or _address(host, listener.getsockname()[1]),
+                    {name: value for name, value in rules.items() if value is not None},
+                )
+                note("Stop with Ctrl-C. Answers are stored as they come in.")
+                if owners and (has_viewer() if open_browser is None else open_browser):
+                    webbrowser.open(owners[0])
+                connections.server(app, proxies).run([listener])
+        finally:
+            authenticator.registry.close()
 
 
-def _run(
-    paths: list[Path],
-    secret: str,
-    listener: socket.socket,
-    start: str,
-    media_folders: list[Path],
-    rules: dict[str, Any],
-    open_browser: bool,
-) -> None:
-    try:
-        import uvicorn
-
-        from ordinate.server.app import create_app
-    except ModuleNotFoundError as error:
-        raise MissingExtra(str(error.name), "app", "ordinate serve") from error
-    app = create_app(paths, secret, media_folders=media_folders)
-    authenticator: Authenticator = app.state.authenticator
+def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]) -> list[str]:
+    """Print two links for each study; returns those for owners."""
     owners: list[str] = []
     for served in authenticator.registry:
         if rules:
@@ -126,20 +135,30 @@ def _run(
             # Links named after their role are there from the first time on, so they stay what they were.
             link = served.study.make_link(role, "owner" if role == "owner" else None, name=role)  # type: ignore[arg-type]
             if link.revoked:
-                say(f"  {whom}  revoked; make a new link on the owner's page")
+                say(f"  {whom}  revoked; make another one on the owner's page or with: ordinate link {served.path}")
                 continue
-            address = f"{start}/join/{served.name}/{authenticator.keys.link(served.study.token, link.id)}"
+            address = authenticator.address(start, served, link)
             say(f"  {whom}  {address}")
             owners += [address] if role == "owner" else []
-    note("Stop with Ctrl-C. Answers are stored as they come in.")
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
-    server = uvicorn.Server(config)
-    if open_browser and owners:
-        webbrowser.open(owners[0])
-    server.run([listener])
+    return owners
 
 
-def _path(study: str) -> Path:
+def public_address(url: str) -> str:
+    """The address that links begin with, checked."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        raise InvalidInput(f"{url!r} is no address of a server; give one such as https://example.org/judging")
+    return url.rstrip("/")
+
+
+def _proxy(address: str) -> str:
+    try:
+        return str(ipaddress.ip_network(address)) if "/" in address else str(ipaddress.ip_address(address))
+    except ValueError:
+        raise InvalidInput(f"--proxy {address!r}: give an IP address or a network, such as 127.0.0.1") from None
+
+
+def study_path(study: str) -> Path:
     if "://" in study and not study.startswith("sqlite:///"):
         raise InvalidInput(f"{study!r} is no file; a server serves studies in files")
     return study_folder(study) / Path(study.removeprefix("sqlite:///")).name
@@ -161,8 +180,8 @@ def _demo_study(folder: Path) -> Path:
     return path
 
 
-def _secret(file: str | None, host: str, folder: Path) -> str:
-    from ordinate.server.keys import secret_in
+def secret_for(file: str | None, host: str, folder: Path) -> str:
+    from ordinate.server.signing import secret_in
 
     if file is not None:
         return secret_in(Path(file))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ordinate.cli.answering import item_contents, query_json
+from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import console, count, error_in_words, one_line, print_json
+from ordinate.cli.screen import console, count, expected_error_in_words, one_line, print_json
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -61,13 +62,15 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
             "comparisons": f"{answers:,}",
             "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
             or "none yet",
-            "expected error": error_in_words(error),
+            "expected error": expected_error_in_words(error),
             "open": _open(waiting),
         }
         if excluded:
             rows["excluded items"] = ", ".join(excluded)
         if opened.excluded_annotators:
             rows["excluded annotators"] = ", ".join(opened.excluded_annotators)
+        if back := include_command(opened, study):
+            rows["take back in"] = back
         for name, value in rows.items():
             table.add_row(name, one_line(value))
         console().print(table)

@@ -1,4 +1,4 @@
-"""The array types of annotations; their shapes stand where they are used."""
+"""Array types for annotations; the shape is stated where an array is defined."""
 
 from __future__ import annotations
 

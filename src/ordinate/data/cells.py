@@ -1,7 +1,8 @@
-"""What a single value means, whichever file, frame or caller it came from: nothing, an id, a text, a number."""
+"""How single values are read, whatever file, frame or caller they come from: missing values, ids, texts, numbers."""
 
 import math
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,13 +11,19 @@ from numpy.typing import NDArray
 
 from ordinate.errors import InvalidInput
 
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([,._'\u2019\s][0-9]{3})+([.,][0-9]+)?")
+"""A number with separators of thousands."""
+
 
 def is_missing(value: object) -> bool:
+    """Whether the value is None, an empty text, NaN, or the missing value of pandas."""
     if value is None or (isinstance(value, str) and value == ""):
         return True
     if isinstance(value, float | np.floating):
         return math.isnan(value)
-    return type(value).__name__ in ("NAType", "NaTType")  # of pandas, known by name so that it need not be there
+    return type(value).__name__ in ("NAType", "NaTType")  # of pandas, recognised by name: it may not be installed
 
 
 def id_text(value: object) -> str:
@@ -28,15 +35,21 @@ def id_text(value: object) -> str:
     return str(value)
 
 
+def require_single(value: object, where: str) -> None:
+    """Raise InvalidInput for a list or another nested value, which JSON and Parquet can hold in a cell."""
+    if isinstance(value, list | tuple | dict | set | bytes | np.ndarray):
+        raise InvalidInput(f"{where} holds {str(value)[:40]!r}, a nested value; give one text or number")
+
+
 def plain_text(text: str, where: str) -> str:
-    """The text, unless it holds what files and databases cannot: a NUL or half of a surrogate pair."""
+    """The text. Raises InvalidInput for a NUL or a lone surrogate, which files and databases cannot store."""
     if "\0" in text or (not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)):
         raise InvalidInput(f"{where} holds a character that is no text: {text!r}")
     return text
 
 
-def all_plain(values: Sequence[Any]) -> bool:
-    """Whether all are ASCII texts with more than spaces in them: seen at once, where it takes long to look at each."""
+def all_valid_ids(values: Sequence[Any]) -> bool:
+    """Whether all are ASCII texts that are not blank, so valid ids: a fast check of a whole column."""
     if not all(type(value) is str for value in values):
         return False
     together = "".join(values)
@@ -44,17 +57,18 @@ def all_plain(values: Sequence[Any]) -> bool:
 
 
 def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
-    """A column of numbers. Raises InvalidInput naming the first row that is none."""
+    """A column of numbers (n,). Raises InvalidInput, naming the first row that holds no finite number."""
     parsed = np.empty(len(values))
     for row, value in enumerate(values):
         if is_missing(value):
             raise InvalidInput(f"row {row + 1} of column {column!r} is empty; fill it in or leave the item out")
         try:
+            if isinstance(value, str) and not looks_like_number(value) and not _NOT_FINITE.fullmatch(value.strip()):
+                raise ValueError
             parsed[row] = float(value)
         except (TypeError, ValueError, OverflowError):
-            hint = "; write the decimals with a point" if isinstance(value, str) and value.count(",") == 1 else ""
             raise InvalidInput(
-                f"row {row + 1} of column {column!r} holds {value!r}, which is no number{hint}"
+                f"row {row + 1} of column {column!r} holds {value!r}, which is no number{_hint(value)}"
             ) from None
     bad = np.flatnonzero(~np.isfinite(parsed))
     if bad.size:
@@ -64,8 +78,21 @@ def numbers(values: Sequence[Any], column: str) -> NDArray[np.float64]:
     return parsed
 
 
+def looks_like_number(text: str) -> bool:
+    """Whether the text is a decimal number in ASCII digits; `float` also takes 1_000 and digits of other scripts."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def _hint(value: object) -> str:
+    if not isinstance(value, str):
+        return ""
+    if _GROUPED.fullmatch(value.strip()):
+        return "; leave out the separators of thousands, and write decimals with a point"
+    return "; write the decimals with a point" if looks_like_number(value.replace(",", ".")) else ""
+
+
 def all_numbers(values: Sequence[Any]) -> bool:
-    """Whether a column could be read as numbers."""
+    """Whether every value of the column is a finite number."""
     try:
         numbers(values, "")
     except InvalidInput:
@@ -74,14 +101,14 @@ def all_numbers(values: Sequence[Any]) -> bool:
 
 
 def text(name: str, value: Any) -> str:
-    """A text that a caller gave. Raises InvalidInput."""
+    """A text argument, checked; `name` is what the error calls it."""
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text, not {value!r}")
     return plain_text(value, name)
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """A whole number that a caller gave. Raises InvalidInput."""
+    """A whole-number argument of at least `least`, checked; `name` is what the error calls it."""
     try:
         number = operator.index(value)
     except TypeError:

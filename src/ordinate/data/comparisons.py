@@ -1,13 +1,15 @@
-"""Comparisons and queries; comparisons from tables, files and rows, each checked, with its row in every error."""
+"""Comparisons and queries; comparisons are read from tables, files and rows, and each error names its row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from ordinate.data.cells import id_text, is_missing, plain_text
-from ordinate.data.tables import Columns, frame_columns, require_columns
+from ordinate.data.items import Items
+from ordinate.data.lookalikes import appearance
+from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
 from ordinate.errors import InvalidInput, naming
 
 Outcome = Literal["left", "right", "tie"]
@@ -19,7 +21,7 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 class Comparison(NamedTuple):
-    """An answered pair: which of `left` and `right` won, or "tie"; and who said so, if known."""
+    """An answered pair: which of `left` and `right` won, or "tie"; and who answered, if known."""
 
     left: str
     right: str
@@ -39,16 +41,72 @@ class Query(NamedTuple):
 def comparisons_from_columns(columns: Columns) -> list[Comparison]:
     """Comparisons from a table with the columns left, right, winner and, where known, annotator.
 
-    `winner` is "left", "right" or "tie", or the id of the winning item (an item whose id is one of these three words
-    is named by its side). Raises InvalidInput, naming the row.
+    `winner` is "left", "right" or "tie", or the id of the winning item. These three words are sides, also where an item
+    is called so; a table that names such an item's winner, and others by their ids, can be read two ways and is
+    refused. Raises InvalidInput, naming the row.
     """
     require_columns(columns, ("left", "right", "winner"))
+    refuse_near_misses(columns, ("annotator", "group"))
+    if {"status", "query"} <= columns.keys():
+        raise InvalidInput(
+            "this is a full export, with answers that do not count; import the plain one, which "
+            "`ordinate export` writes without --full"
+        )
     annotators = columns.get("annotator", [None] * len(columns["left"]))
     rows = zip(columns["left"], columns["right"], columns["winner"], annotators, strict=True)
-    return [
-        check_comparison(Comparison(left, right, winner, annotator), f"row {row}: ")
-        for row, (left, right, winner, annotator) in enumerate(rows, start=1)
-    ]
+    given = [Comparison(left, right, winner, annotator) for left, right, winner, annotator in rows]
+    checked = [check_comparison(one, f"row {row}: ") for row, one in enumerate(given, start=1)]
+    _require_one_reading(given, checked)
+    return checked
+
+
+def _require_one_reading(given: Sequence[Comparison], checked: Sequence[Comparison]) -> None:
+    """Raise InvalidInput where a winner is a side and another item's id, in a table that names winners by their ids."""
+    words = [id_text(one.outcome) for one in given]
+    by_id = next((row for row, word in enumerate(words, start=1) if word not in OUTCOMES), None)
+    if by_id is None:
+        return
+    for row, (word, one) in enumerate(zip(words, checked, strict=True), start=1):
+        same = {"left": one.left, "right": one.right}.get(word) == word  # as a side and as an id
+        if word in OUTCOMES and word in (one.left, one.right) and not same:
+            raise InvalidInput(
+                f"row {row}: the winner {word!r} is a side and the id of an item, and row {by_id} names its winner by "
+                "its id, so this can be read two ways; name all winners by their side: left, right or tie"
+            )
+
+
+def require_same_groups(columns: Columns, items: Items) -> None:
+    """Raise InvalidInput where comparisons have a column `group` that the groups of the items do not agree with."""
+    if "group" not in columns:
+        return
+    if items.group is None:
+        raise InvalidInput(
+            "the comparisons have a column 'group' but the study has no groups, so all its items would be ordered as "
+            "one list; make the study from items with a column 'group', or rename that column to ignore it"
+        )
+    group_of = dict(zip(items.ids, items.group, strict=True))
+    rows = zip(columns["left"], columns["right"], columns["group"], strict=True)
+    for row, (left, right, group) in enumerate(rows, start=1):
+        for item in map(id_text, (left, right)):
+            if item in group_of and group_of[item] != id_text(group):
+                raise InvalidInput(
+                    f"row {row}: item {item!r} is in group {group_of[item]!r} of the study, not in {id_text(group)!r}"
+                )
+
+
+def unused_columns(columns: Columns) -> list[str]:
+    """The columns of a table of comparisons that are not read."""
+    return [name for name in columns if name not in ("left", "right", "winner", "annotator", "group")]
+
+
+def comparison_columns(comparisons: Sequence[Comparison]) -> dict[str, list[Any]]:
+    """The table that `comparisons_from_columns` reads."""
+    return {
+        "left": [one.left for one in comparisons],
+        "right": [one.right for one in comparisons],
+        "winner": [one.outcome for one in comparisons],
+        "annotator": [one.annotator for one in comparisons],
+    }
 
 
 def read_comparisons(path: str | Path) -> list[Comparison]:
@@ -75,15 +133,19 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
         outcome = "left" if winner == left else "right"
     else:
         expected = "left, right, tie, or the id of one of the two items"
-        raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}")
+        alike = next((one for one in (*OUTCOMES, left, right) if appearance(one) == appearance(winner)), None)
+        meant = "" if alike is None else f": write {alike!r}"
+        raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}{meant}")
     annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
     return Comparison(left, right, outcome, annotator)
 
 
-def comparisons_of(given: Any) -> list[Comparison]:
-    """Comparisons from a frame, or from rows of (left, right, outcome) and perhaps the annotator."""
+def comparisons_of(given: Any, items: Items) -> list[Comparison]:
+    """Comparisons of these items from a frame, or from rows of (left, right, outcome) and perhaps the annotator."""
     if hasattr(given, "columns"):
-        return comparisons_from_columns(frame_columns(given))
+        columns = frame_columns(given)
+        require_same_groups(columns, items)
+        return comparisons_from_columns(columns)
     comparisons = []
     for row, one in enumerate(given if isinstance(given, Iterable) else [given], start=1):
         if not isinstance(one, tuple | list) or len(one) not in (3, 4):

@@ -1,4 +1,4 @@
-"""The items of a study, checked once, here, when they are made.
+"""The items of a study. They are checked once, when an Items object is made.
 
 n  items        d  feature columns
 """
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.cells import all_numbers, all_plain, id_text, is_missing, numbers, plain_text
-from ordinate.data.matrices import KEPT_IN_FILE, FileMatrix, StackedMatrix
-from ordinate.data.tables import Columns, frame_columns, require_columns
+from ordinate.data.cells import all_valid_ids, id_text, is_missing, numbers, plain_text, require_single
+from ordinate.data.matrices import LARGEST_IN_MEMORY, FileMatrix, StackedMatrix
+from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
 from ordinate.errors import InvalidInput, naming
 
 if TYPE_CHECKING:
@@ -25,15 +25,28 @@ if TYPE_CHECKING:
 CONTENT_KINDS = ("text", "image", "audio", "video", "link")
 
 
+def read_item_columns(path: str | Path) -> Columns:
+    """The columns of a table of items in a file, or of the files in a folder."""
+    from ordinate.data.folders import list_folder
+    from ordinate.data.formats import read_columns
+
+    return list_folder(path).columns if Path(path).is_dir() else read_columns(path)
+
+
+def content_folder(path: str | Path) -> Path:
+    """The folder that relative paths in a table of items start at: that of the table, or the folder given as one."""
+    return Path(path) if Path(path).is_dir() else Path(path).parent
+
+
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What is to be ordered: ids, what is known about them as numbers, and what to show a person.
+    """What is to be ordered: ids, numbers that describe the items, and what to show to a person.
 
     ids            n distinct texts that are not empty
-    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart). The path of a .npy
-                   file: they stay there, and a study remembers the path and what the file holds (`FileMatrix`)
-    feature_names  d names when the columns are separate measurements, each standardised on its own; None for a
-                   matrix such as an embedding, whose columns share one unit
+    features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart). Given the path of
+                   a .npy file, they stay there, and a study stores the path and a checksum of the file (`FileMatrix`)
+    feature_names  d names if the columns are separate measurements, each standardised on its own; None for a matrix
+                   such as an embedding, whose columns share one unit
     group          n texts; items are compared, and ordered, only within their group. None: all in one
     content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
 
@@ -66,8 +79,7 @@ class Items:
             if kind not in CONTENT_KINDS:
                 raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
             content[kind] = tuple(
-                None if is_missing(value) else plain_text(str(value), f"row {row} of {kind}")
-                for row, value in enumerate(_listed(kind, values), start=1)
+                _text_shown(value, f"row {row} of {kind}") for row, value in enumerate(_listed(kind, values), start=1)
             )
             _require_length(kind, content[kind], ids)
         for name, value in (
@@ -99,7 +111,8 @@ class Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
         columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside."""
         require_columns(columns, (id_column, *feature_columns))
-        _refuse_near_misses(columns)
+        # Ignored in silence, "Group" would put all items into one group.
+        refuse_near_misses(columns, ("group", *CONTENT_KINDS))
         if features is not None and feature_columns:
             raise InvalidInput("give features as a matrix or as named columns, not both")
         _refuse_repeated_names(feature_columns)
@@ -127,26 +140,34 @@ class Items:
         features: str | Path | None = None,
         feature_columns: Sequence[str] = (),
     ) -> Items:
-        """Items from a .csv, .jsonl, .json or .parquet file; `features` is a .npy file with one row per item, which
-        is not read into memory where it is large (above 64 MB).
+        """Items from a .csv, .tsv, .jsonl, .json or .parquet file, or from a folder of files (see `folders.py`);
+        `features` is a .npy file with one row per item. A large one (above 64 MB) is not read into memory.
 
         Errors name the file. Row 1 is the first below the header line.
         """
-        from ordinate.data.formats import read_columns, read_matrix
+        columns = read_item_columns(path)
+        return cls.from_file_columns(
+            columns, path, id_column=id_column, features=features, feature_columns=feature_columns
+        )
 
-        matrix: Any = None if features is None else features
-        if features is not None and not (Path(features).is_file() and Path(features).stat().st_size > KEPT_IN_FILE):
+    @classmethod
+    def from_file_columns(
+        cls, columns: Columns, path: str | Path, *, features: str | Path | None = None, **options: Any
+    ) -> Items:
+        """`read`, given the columns that `read_item_columns` found at `path`."""
+        from ordinate.data.formats import read_matrix
+
+        matrix: Any = features
+        large = features is not None and Path(features).is_file() and Path(features).stat().st_size > LARGEST_IN_MEMORY
+        if features is not None and not large:
             matrix = read_matrix(features)
-        columns = read_columns(path)
         with naming(path if features is None else f"{path} with {features}"):
-            return cls.from_columns(columns, id_column=id_column, features=matrix, feature_columns=feature_columns)
+            return cls.from_columns(columns, features=matrix, **options)
 
-    def numbers_left_aside(self, path: str | Path, id_column: str = "id") -> list[str]:
-        """The columns of the file these items were read from that hold numbers and are no features of theirs."""
-        from ordinate.data.formats import read_columns
-
-        known = {id_column, "group", *CONTENT_KINDS, *(self.feature_names or ())}
-        return [name for name, values in read_columns(path).items() if name not in known and all_numbers(values)]
+    def unused(self, columns: Columns, id_column: str = "id") -> list[str]:
+        """Those of the columns, from which these items were made, that they do not hold."""
+        used = {id_column, "group", *CONTENT_KINDS, *(self.feature_names or ())}
+        return [name for name in columns if name not in used]
 
     def take(self, rows: Sequence[int] | Integers) -> Items:
         """The items in the given rows, in that order."""
@@ -161,12 +182,20 @@ class Items:
 
 
 def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:
-    """Each value as `text` has it, which is told the row."""
+    """Each value converted by `text`, which also gets the row for its errors."""
     listed = _listed(name, values)
-    return tuple(listed if all_plain(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
+    return tuple(listed if all_valid_ids(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
+
+
+def _text_shown(value: object, where: str) -> str | None:
+    if is_missing(value):
+        return None
+    require_single(value, where)
+    return plain_text(str(value), where)
 
 
 def _text_id(value: object, row: int) -> str:
+    require_single(value, f"the id in row {row}")
     text = id_text(value)
     if not text.strip():
         raise InvalidInput(f"row {row} has an empty id; every item needs one")
@@ -206,14 +235,6 @@ def _require_length(name: str, values: Sequence[object], ids: Sequence[str]) -> 
         raise InvalidInput(f"{name} has {len(values)} rows for {len(ids)} items")
 
 
-def _refuse_near_misses(columns: Columns) -> None:
-    """A column " group" or "Group" that was left aside in silence would put all items into one group."""
-    for name in columns:
-        meant = name.strip().lower()
-        if meant in ("group", *CONTENT_KINDS) and meant not in columns:
-            raise InvalidInput(f"column {name!r} looks like {meant!r}; rename it to that, or to something else")
-
-
 def _feature_matrix(values: Any, ids: Sequence[str]) -> Any:
     if isinstance(values, str | Path):
         values = FileMatrix.read(values, lambda row: f"item {ids[row]!r} (row {row + 1})" if row < len(ids) else "")
@@ -223,7 +244,7 @@ def _feature_matrix(values: Any, ids: Sequence[str]) -> Any:
         matrix = np.asarray(values)
         if matrix.dtype.kind not in "biuf":
             raise TypeError
-        matrix = np.array(matrix, dtype=np.float64, order="C")  # a copy: what the caller does to theirs stays theirs
+        matrix = np.array(matrix, dtype=np.float64, order="C")  # a copy: the caller may change the original
     except (TypeError, ValueError):
         raise InvalidInput("features must be a rectangular (items, columns) matrix of numbers") from None
     if matrix.ndim != 2:

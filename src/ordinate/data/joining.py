@@ -1,4 +1,4 @@
-"""Items that come later: whether they fit those of the study, and both in one."""
+"""Items that are added to a study: check that they fit, and append them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ordinate.errors import InvalidInput
 
 
 def joined(old: Items, new: Items) -> Items:
-    """Both in one. Raises InvalidInput where the new ones do not fit the old ones."""
+    """The old items followed by the new ones. Raises InvalidInput if the new ones do not fit."""
     known = set(old.ids)
     for item in new.ids:
         if item in known:

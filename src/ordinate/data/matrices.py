@@ -1,6 +1,6 @@
-"""Feature matrices that stay in their file, read a block of rows at a time; and matrices one below the other.
+"""Feature matrices that stay in their file, read in blocks of rows; and matrices stacked without a copy.
 
-Both read like an array as far as a study needs it: shape, size, len and rows.
+Both have the part of the array interface that a study uses: shape, size, ndim, len and row indexing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ordinate.data.formats.files import failures
 from ordinate.data.formats.matrix import open_matrix
 from ordinate.errors import FeaturesChanged, InvalidInput
 
-KEPT_IN_FILE = 64 * 2**20
+LARGEST_IN_MEMORY = 64 * 2**20
 """A feature file of more bytes than this is not read into memory, and not copied into a study."""
 _BLOCK = 1 << 14
 Rows = slice | Sequence[int] | NDArray[np.intp]
@@ -26,7 +26,7 @@ Rows = slice | Sequence[int] | NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class FileMatrix:
-    """The matrix (n, d) in a .npy file, and what the file held when it was checked: its SHA-256, bytes and time."""
+    """The matrix (n, d) in a .npy file, with the SHA-256, size and time of the file when it was checked."""
 
     path: Path
     shape: tuple[int, int]
@@ -36,7 +36,7 @@ class FileMatrix:
 
     @classmethod
     def read(cls, path: str | Path, name: Callable[[int], str] = lambda row: f"row {row + 1}") -> FileMatrix:
-        """One pass over the file: its SHA-256, and that all numbers are finite; `name` names a row in the error."""
+        """Hash the file and check that all numbers are finite; `name` says what an error calls a row."""
         place = Path(path).absolute()
         mapped = open_matrix(path)
         found = cls(place, (mapped.shape[0], mapped.shape[1]), digest(place), *_size_and_time(place))
@@ -51,8 +51,7 @@ class FileMatrix:
         return found
 
     def check(self, thorough: bool = False) -> None:
-        """Raise FeaturesChanged where the file has gone or changed. A file of the same size and time is taken on trust,
-        unless `thorough`."""
+        """Raise FeaturesChanged if the file is gone or changed. `thorough` hashes it even where size and time agree."""
         moved = "; if it was moved, say where to: ordinate db features STUDY.db --file FILE.npy"
         if not self.path.is_file():
             raise FeaturesChanged(f"the feature file {self.path} is not there{moved}")
@@ -83,7 +82,7 @@ class FileMatrix:
             start, stop, step = rows.indices(len(self))
             if step != 1 or not mapped.flags.c_contiguous:
                 return np.array(mapped[rows])
-            # Read rather than mapped: pages of a mapping would count as this program's memory.
+            # Read, not mapped: the pages of a mapping would count as memory of this process.
             count, offset = max(stop - start, 0) * self.shape[1], mapped.offset + start * mapped.strides[0]
             block = np.fromfile(self.path, dtype=mapped.dtype, count=count, offset=offset)
             return block.reshape(-1, self.shape[1])
@@ -91,7 +90,7 @@ class FileMatrix:
 
 @dataclass(frozen=True, eq=False)
 class StackedMatrix:
-    """Matrices of as many columns, one below the other, without copying those that stay in a file."""
+    """Matrices with the same columns stacked vertically, without copying those that stay in a file."""
 
     parts: tuple[Any, ...]
 
@@ -128,14 +127,14 @@ class StackedMatrix:
 
 
 def stacked(first: Any, second: Any) -> Any:
-    """Both matrices in one: an array where both are arrays."""
+    """The second matrix below the first; an array if both are arrays."""
     if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
         return np.concatenate([first, second])
     return StackedMatrix((*getattr(first, "parts", (first,)), *getattr(second, "parts", (second,))))
 
 
 def row_blocks(matrix: Any, rows: int = _BLOCK) -> Iterator[tuple[int, NDArray[Any]]]:
-    """The matrix some rows at a time, each block with the number of its first row."""
+    """Blocks of rows, each with the index of its first row."""
     for start in range(0, len(matrix), rows):
         yield start, matrix[start : start + rows]
 

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from ordinate.data.arrays import Integers
 
+MOST_PAIRS = 200_000_000
+"""Of more pairs than this (those of 20,000 items in one group), not all are evaluated."""
+
 
 class Pool(Protocol):
     @property
@@ -218,7 +221,7 @@ class AllPairs:
             begin, end = self.starts[number : number + 2].tolist()
             for start in range(begin, end, _BLOCK):
                 stop = min(start + _BLOCK, end)
-                first, second = _unrank(np.arange(start - begin, stop - begin), len(rows))
+                first, second = _unrank_run(start - begin, stop - begin, len(rows))
                 gone = self.masked[slice(*np.searchsorted(self.masked, [start, stop]))] - start
                 if len(gone):
                     first, second = np.delete(first, gone), np.delete(second, gone)
@@ -269,18 +272,27 @@ class AllPairs:
         return PairList.of(division.order[begin + first], division.order[begin + second])
 
 
+def _row_start(row: Integers, count: int | Integers) -> Integers:
+    """The rank of the first pair of a row, in the upper triangle of `count` rows, row by row."""
+    start: Integers = row * (2 * count - row - 1) // 2
+    return start
+
+
 def _unrank(ranks: Integers, count: int | Integers) -> tuple[Integers, Integers]:
     """Positions (first < second) of ranks in the upper triangles of `count` rows, row by row."""
-
-    def row_start(row: Integers) -> Integers:
-        start: Integers = row * (2 * count - row - 1) // 2
-        return start
-
-    # The root of row_start(first) = rank in floating point, which is off by less than one row.
+    # The root of _row_start(first) = rank in floating point, which is off by less than one row.
     first = (count - 0.5 - np.sqrt(np.maximum((count - 0.5) ** 2 - 2.0 * ranks, 0.0))).astype(np.int64)
-    first -= row_start(first) > ranks
-    first += row_start(first + 1) <= ranks
-    return first, ranks - row_start(first) + first + 1
+    first -= _row_start(first, count) > ranks
+    first += _row_start(first + 1, count) <= ranks
+    return first, ranks - _row_start(first, count) + first + 1
+
+
+def _unrank_run(start: int, stop: int, count: int) -> tuple[Integers, Integers]:
+    """`_unrank` of the ranks start..stop - 1, by row instead of by pair."""
+    (top, bottom), _ = _unrank(np.array([start, stop - 1]), count)
+    rows = np.arange(top, bottom + 1)
+    pairs = np.diff(np.minimum(np.maximum(_row_start(np.append(rows, bottom + 1), count), start), stop))
+    return np.repeat(rows, pairs), np.arange(start, stop) + np.repeat(rows + 1 - _row_start(rows, count), pairs)
 
 
 def members(group: Integers) -> list[Integers]:

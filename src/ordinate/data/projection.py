@@ -1,4 +1,4 @@
-"""Principal components as a map that is kept: fitted on some items, applied to others.
+"""Principal components as a map: fitted on some items, applied to others.
 
 n, m  items     d  columns     k  components
 """
@@ -41,14 +41,15 @@ def principal_components(features: Floats, keep: float | int) -> Floats:
     keep  a share of the variance in (0, 1) such as 0.9 (the fewest components that reach it), or a whole number of
           components
 
-    Components keep their own spread: whitened, the many small ones drown the few that tell the items apart. The sign of
-    each is fixed (its largest loading is positive), so that the result does not hang on the linear algebra library.
+    Components keep their variance: after whitening, the many small ones would drown out the few that distinguish the
+    items. The sign of each is fixed (its largest loading is positive), so that it does not depend on the linear algebra
+    library.
     """
     return _decomposed(features, keep)[1]
 
 
 def _decomposed(features: Floats, keep: float | int) -> tuple[Projection, Floats]:
-    """The map, and the features after it."""
+    """The map, and the features projected by it."""
     share = 0.0 < keep < 1.0
     if features.shape[1] == 0:
         raise InvalidInput("there are no features to reduce; leave out the principal components or give features")

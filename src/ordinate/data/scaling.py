@@ -1,12 +1,12 @@
-"""From raw features to the numbers the models see. The rule belongs to a study; new items go through the same map.
+"""From raw features to the numbers that the models use. The map belongs to a study; new items go through it, too.
 
 The prior on the coefficients is isotropic, so the unit of the features matters. A matrix (an embedding, pixels) is
-centred and divided by one scalar that makes the mean squared norm of an item 1: whitening it would blow its noise up.
+centred and divided by one scalar that makes the mean squared norm of an item 1: whitening it would amplify its noise.
 Named columns have units of their own, so each is divided by its standard deviation first. Constant columns drop out.
 
 Where an item has more columns than there are items, features are rotated onto the span of the study's items, and one
-more column holds the length of what sticks out of it: 0 for the study's own items. Under an isotropic prior this
-changes no posterior, and it makes the cost depend on n instead of d.
+more column holds the norm of the part outside that span: 0 for the study's own items. Under an isotropic prior this
+changes no posterior, and the cost then depends on n instead of d.
 
     n, m  items     d  raw columns     k  columns after the map
 """
@@ -26,9 +26,9 @@ from ordinate.data.matrices import row_blocks
 Scaling = Literal["auto", "none"]
 
 _BLOCK = 1 << 11
-"""Rows whose numbers stay in a core's cache while they are worked on."""
+"""Rows per block: few enough that a block stays in the cache of a core."""
 _CONSTANT = 1e-12
-"""A column whose spread is below this share of its magnitude is rounding noise around a constant."""
+"""A column whose standard deviation is below this share of its largest value is constant up to rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class FeatureMap:
         return cls(kept, centre, divisor, basis)
 
     def transform(self, features: Floats, kept: type[np.floating[Any]] = np.float64) -> Floats:
-        """(m, d) raw features -> (m, k), in the type that is to be kept."""
+        """(m, d) raw features -> (m, k) of the type `kept`."""
         columns = len(self.kept) if self.basis is None else self.basis.shape[1] + 1
         scaled: Floats = np.empty((len(features), columns), dtype=kept)
         for start, block in row_blocks(features, _BLOCK):
@@ -69,7 +69,7 @@ class FeatureMap:
             return scaled
         inside = scaled @ self.basis
         outside = np.linalg.norm(scaled - inside @ self.basis.T, axis=1)
-        # The study's own items lie in the span; what is left of them is rounding.
+        # The study's own items lie in the span; any remainder is rounding.
         outside[outside <= 1e-9 * np.linalg.norm(scaled, axis=1)] = 0.0
         return np.column_stack([inside, outside])
 

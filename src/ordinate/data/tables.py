@@ -1,8 +1,8 @@
-"""Tables as columns by name: from and to frames of pandas and polars, and what a table must have."""
+"""Tables as columns by name: converted from and to pandas and polars frames, and checked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +15,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 def require_columns(columns: Columns, names: Iterable[str]) -> None:
-    """Raise InvalidInput for a column that is missing, or columns of different lengths."""
+    """Raise InvalidInput if a column is missing or the columns have different lengths."""
     missing = [name for name in names if name not in columns]
     if missing:
         raise InvalidInput(
@@ -24,6 +24,14 @@ def require_columns(columns: Columns, names: Iterable[str]) -> None:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"the columns are of different lengths: {lengths}")
+
+
+def refuse_near_misses(columns: Columns, names: Collection[str]) -> None:
+    """Raise InvalidInput for a column like " group" or "Group" that means one of these names and would be ignored."""
+    for name in columns:
+        meant = name.strip().lower()
+        if meant in names and meant not in columns:
+            raise InvalidInput(f"column {name!r} looks like {meant!r}; rename it to that, or to something else")
 
 
 def frame_columns(frame: IntoDataFrame) -> dict[str, list[Any]]:
@@ -40,7 +48,7 @@ def frame_columns(frame: IntoDataFrame) -> dict[str, list[Any]]:
 
 
 def columns_to_frame(columns: Columns, backend: Literal["polars", "pandas"]) -> Any:
-    """A native frame of that library. Raises MissingExtra where it is not installed."""
+    """A frame of that library. Raises MissingExtra if it is not installed."""
     try:
         import_module(backend)
     except ModuleNotFoundError as error:

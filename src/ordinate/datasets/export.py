@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import write_columns
 from ordinate.data.formats.files import failures, write_bytes
 from ordinate.datasets.dataset import Dataset
@@ -34,16 +35,7 @@ def export_dataset(dataset: Dataset, source: str | Path, out: str | Path) -> lis
         out.mkdir(parents=True, exist_ok=True)
     write_columns(items, _item_columns(dataset, Path(source), out))
     if comparisons in wanted:
-        made = dataset.comparisons
-        write_columns(
-            comparisons,
-            {
-                "left": [each.left for each in made],
-                "right": [each.right for each in made],
-                "winner": [each.outcome for each in made],
-                "annotator": [each.annotator for each in made],
-            },
-        )
+        write_columns(comparisons, comparison_columns(dataset.comparisons))
     if features in wanted:
         buffer = io.BytesIO()
         np.save(buffer, dataset.items.features, allow_pickle=False)

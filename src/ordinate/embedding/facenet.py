@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordinate.embedding.images import picture
+from ordinate.data.pictures import picture
 from ordinate.embedding.network import (
     Network,
     choose_device,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordinate.embedding.images import picture
+from ordinate.data.pictures import picture
 from ordinate.embedding.network import (
     Network,
     choose_device,

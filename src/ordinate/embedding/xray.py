@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ordinate.embedding.images import picture
+from ordinate.data.pictures import picture
 from ordinate.embedding.network import (
     Network,
     choose_device,

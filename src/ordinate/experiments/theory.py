@@ -30,7 +30,8 @@ from scipy.special import expit
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.errors import InvalidInput
-from ordinate.learning.belief import FactoredBelief, difference, tiles
+from ordinate.learning.belief import tiles
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite, root_of
@@ -201,7 +202,7 @@ def lemma_terms(
     view: View = "verifiable",
 ) -> tuple[Floats, Floats]:
     """alpha_ij(Delta) and beta_ij(Delta) of Lemma 1, each (P,), for pairs by rows; margin: Delta, a number or (P,)."""
-    gap, variance = difference(coefficients.item_belief(), left, right)
+    gap, variance = coefficients.item_belief().differences(left, right)
     rate = FORMS[form].rate(constants, answers, coefficients.dimensions(view))
     delta = np.broadcast_to(np.asarray(margin, dtype=np.float64), variance.shape)
     alpha, beta = np.exp(-_exponents(rate, delta, (expit(gap) * expit(-gap)) ** 2 * variance, variance))
@@ -308,7 +309,7 @@ def bounds_over_run(
         seen = Answers(answers.left[:step], answers.right[:step], answers.outcome[:step])
         posterior = model.fit(features, seen)
         error = expected_error(posterior.belief, np.zeros(len(features), dtype=np.int64))
-        learned = CoefficientBelief(features, posterior.coefficients, posterior.spread.coefficients, precision)
+        learned = CoefficientBelief(features, posterior.coefficients, posterior.covariance.coefficients, precision)
         for form, rules in FORMS.items():
             beliefs: dict[View, CoefficientBelief] = {"verifiable": learned}
             if truth is not None:

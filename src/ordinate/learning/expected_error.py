@@ -8,12 +8,12 @@ import numpy as np
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.pairs import members
-from ordinate.learning.belief import Belief, blocks, difference, tiles
+from ordinate.data.pairs import MOST_PAIRS, members
+from ordinate.learning.belief import Belief, tiles
+from ordinate.learning.belief.projected import row_blocks
 
 _ROUNDING = 1e-12
 """Differences below this share of their terms are rounding."""
-_MOST_PAIRS = 200_000_000
 _SAMPLED_PAIRS = 1 << 18
 
 
@@ -24,15 +24,15 @@ def expected_error(belief: Belief, group: Integers) -> float:
     200 million pairs the mean is over 262,144 random ones, always the same: right to 0.001.
     """
     pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in members(group))
-    if pairs > _MOST_PAIRS:
+    if pairs > MOST_PAIRS:
         return _sampled_error(belief, members(group))
     total, pairs = 0.0, 0
     variance = belief.variance
     for rows in members(group):
         pairs += len(rows) * (len(rows) - 1) // 2
-        mean, spread = belief.mean[rows], variance[rows]
+        mean = belief.mean[rows]
         for first, covariance in tiles(belief, rows):
-            total += wrong_order_sum(covariance, first, spread, mean)
+            total += wrong_order_sum(covariance, first, variance[rows], mean)
     return total / pairs if pairs else math.nan
 
 
@@ -45,8 +45,8 @@ def _sampled_error(belief: Belief, division: list[Integers]) -> float:
     for rows, count in zip(division, counts.tolist(), strict=True):
         first = rng.integers(0, len(rows), count)
         second = (first + rng.integers(1, len(rows), count)) % len(rows) if count else first
-        for block in blocks(count):
-            margin, variance = difference(belief, rows[first[block]], rows[second[block]])
+        for block in row_blocks(count):
+            margin, variance = belief.differences(rows[first[block]], rows[second[block]])
             total += wrong_order_of(margin, variance)
     return total / _SAMPLED_PAIRS
 
@@ -60,10 +60,10 @@ def wrong_order_sum(covariance: Floats, first_row: int, variance: Floats, mean: 
         for column in range(tile_row + 1, covariance.shape[1]):
             other = first_row + column
             both = variance[row] + variance[other]
-            spread = both - 2.0 * covariance[tile_row, column]
+            gap_variance = both - 2.0 * covariance[tile_row, column]
             gap = abs(mean[row] - mean[other])
-            if spread > _ROUNDING * both:
-                total += 0.5 * math.erfc(gap / math.sqrt(2.0 * spread))
+            if gap_variance > _ROUNDING * both:
+                total += 0.5 * math.erfc(gap / math.sqrt(2.0 * gap_variance))
             elif gap <= _ROUNDING * (1.0 + abs(mean[row])):
                 # Items that the model cannot tell apart: what is left of their difference is rounding.
                 total += 0.5

@@ -1,7 +1,7 @@
-"""What a model makes of the answers: a belief about its items, and coefficients that carry over to new ones.
+"""What a model learns from the answers: a belief about its items, and coefficients that carry over to new ones.
 
-n  study items     m  new items     k  scaled feature columns
-theta  coefficients     zeta_i  what theta does not explain of item i
+n  study items     m  new items     k  scaled feature columns     f  scores (n,)
+theta  coefficients (k,)     zeta_i  what theta does not explain of item i
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import numpy as np
 
 from ordinate.data.arrays import Floats, Integers, Singles
 from ordinate.data.pairs import members
-from ordinate.learning.belief import Belief, FactoredBelief, ProjectedBelief, blocks, mean_row
+from ordinate.learning.belief import Belief, KeptBelief, KeptCovariance
+from ordinate.learning.belief.factored import FactoredBelief
+from ordinate.learning.belief.projected import ProjectedBelief, mean_row, row_blocks
 from ordinate.learning.linear_scores import linear_scores, linear_scores_double
 
 
-class Spread(Protocol):
-    """Second moments of theta and the scores."""
+class PosteriorCovariance(Protocol):
+    """Second moments of theta and f."""
 
     @property
     def coefficients(self) -> Floats:
@@ -34,11 +36,14 @@ class Spread(Protocol):
     def variance(self) -> Floats:
         """(n,) Var(f)."""
 
-    def with_mean(self, rows: Integers) -> Floats:
-        """Cov(f_i, the mean score of the rows), for each of the rows."""
+    def with_mean_score(self, rows: Integers) -> Floats:
+        """(r,) Cov(f_i, the mean score of the rows), for each of the rows (r,)."""
 
     def belief(self, mean: Floats) -> Belief:
-        """A new belief about the scores, which shares no array that it may change (`DenseBelief.settle`)."""
+        """The belief with this mean (n,)."""
+
+    def kept(self) -> KeptCovariance:
+        """The covariance for refits that renew the mean alone, in memory of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,22 +52,22 @@ class Posterior:
 
     mean               (n,) of the scores
     coefficients       (k,) mean of theta; k = 0 for a model that ignores features
-    find_spread        gives the covariances: what only needs the mean does not wait for them
+    find_covariance    gives the covariance: what needs the mean alone does not wait for it
     new_item_variance  prior variance of zeta of an item outside the study
     """
 
     mean: Floats
     coefficients: Floats
-    find_spread: Callable[[], Spread]
+    find_covariance: Callable[[], PosteriorCovariance]
     new_item_variance: float
 
     @cached_property
-    def spread(self) -> Spread:
-        return self.find_spread()
+    def covariance(self) -> PosteriorCovariance:
+        return self.find_covariance()
 
     @cached_property
     def belief(self) -> Belief:
-        return self.spread.belief(self.mean)
+        return self.covariance.belief(self.mean)
 
     def centred(self, group: Integers) -> tuple[Floats, Floats]:
         """Scores minus the mean score of their group, and standard errors of that difference, each (n,).
@@ -70,9 +75,9 @@ class Posterior:
         Items of group -1 get nan.
         """
         scores, errors = np.full(len(group), np.nan), np.full(len(group), np.nan)
-        variance = self.spread.variance
+        variance = self.covariance.variance
         for rows in members(group):
-            with_mean = self.spread.with_mean(rows)
+            with_mean = self.covariance.with_mean_score(rows)
             scores[rows] = self.mean[rows] - self.mean[rows].mean()
             errors[rows] = np.sqrt(np.maximum(variance[rows] - 2.0 * with_mean + with_mean.mean(), 0.0))
         return scores, errors
@@ -85,21 +90,27 @@ class Posterior:
         """
         features = features[:, : len(self.coefficients)]
         scores = linear_scores_double(features, self.coefficients)
-        spread = features @ self.spread.coefficients
-        variance = np.einsum("mk,mk->m", spread, features) + self.new_item_variance
+        products = features @ self.covariance.coefficients
+        variance = np.einsum("mk,mk->m", products, features) + self.new_item_variance
         for rows in members(study_group):
             chosen = np.flatnonzero(group == study_group[rows[0]])
             if not len(chosen):
                 continue
             scores[chosen] -= self.mean[rows].mean()
-            mean_variance = self.spread.with_mean(rows).mean()
-            variance[chosen] += mean_variance - 2.0 * spread[chosen] @ mean_row(self.spread.score_map, rows)
+            mean_variance = self.covariance.with_mean_score(rows).mean()
+            variance[chosen] += mean_variance - 2.0 * products[chosen] @ mean_row(self.covariance.score_map, rows)
         return scores, np.sqrt(np.maximum(variance, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
-class FactoredSpread:
-    """Of a model whose belief is factored: theta's covariance, the factor it gives the scores, and a residual."""
+class FactoredCovariance:
+    """Of a model whose belief is factored: Cov(f) = factor @ factor.T + diag(residual).
+
+    coefficients  (k, k) Cov(theta)
+    score_map     (n, k)
+    factor        (n, k)
+    residual      (n,)
+    """
 
     coefficients: Floats
     score_map: Floats
@@ -110,7 +121,7 @@ class FactoredSpread:
     def variance(self) -> Floats:
         return self.belief(np.empty(0)).variance
 
-    def with_mean(self, rows: Integers) -> Floats:
+    def with_mean_score(self, rows: Integers) -> Floats:
         factor = self.factor[rows]
         covariance: Floats = (factor @ factor.sum(axis=0) + self.residual[rows]) / len(rows)
         return covariance
@@ -118,10 +129,17 @@ class FactoredSpread:
     def belief(self, mean: Floats) -> FactoredBelief:
         return FactoredBelief(mean, self.factor, self.residual)
 
+    def kept(self) -> KeptCovariance:
+        return KeptBelief(self.belief(np.empty(0)))
+
 
 @dataclass(frozen=True, eq=False)
-class ProjectedSpread:
-    """`FactoredSpread` of many items, whose features (n, k) are float32: nothing else of that size is made."""
+class ProjectedCovariance:
+    """`FactoredCovariance` of many items, with the factor score_map @ root, which is never computed for all of them.
+
+    score_map  (n, k) float32, the features
+    root       (k, k)
+    """
 
     coefficients: Floats
     score_map: Singles
@@ -132,19 +150,25 @@ class ProjectedSpread:
     def variance(self) -> Floats:
         return self.belief(np.empty(len(self.residual))).variance
 
-    def with_mean(self, rows: Integers) -> Floats:
-        towards = self.coefficients @ mean_row(self.score_map, rows)
+    def with_mean_score(self, rows: Integers) -> Floats:
+        direction = self.coefficients @ mean_row(self.score_map, rows)
         covariance = self.residual[rows] / len(rows)
-        for block in blocks(len(rows)):
-            covariance[block] += linear_scores(self.score_map[rows[block]], towards)
+        for block in row_blocks(len(rows)):
+            covariance[block] += linear_scores(self.score_map[rows[block]], direction)
         return covariance
 
     def belief(self, mean: Floats) -> ProjectedBelief:
         return ProjectedBelief(mean, self.score_map, self.residual, self.root)
 
+    def kept(self) -> KeptCovariance:
+        return KeptBelief(self.belief(np.empty(0)))
 
-def factored(coefficients: Floats, features: Any, root: Floats, residual: Floats) -> Spread:
-    """The spread of scores features @ theta + zeta with Cov(theta) = root @ root.T and Var(zeta) = residual (n,)."""
+
+def factored_covariance(coefficients: Floats, features: Any, root: Floats, residual: Floats) -> PosteriorCovariance:
+    """Of scores features @ theta + zeta with Cov(theta) = root @ root.T (k, k) and Var(zeta) = residual (n,).
+
+    features (n, k): float64, or float32 of many items.
+    """
     if features.dtype == np.float32:
-        return ProjectedSpread(coefficients, features, root, residual)
-    return FactoredSpread(coefficients, features, features @ root, residual)
+        return ProjectedCovariance(coefficients, features, root, residual)
+    return FactoredCovariance(coefficients, features, features @ root, residual)

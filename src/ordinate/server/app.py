@@ -1,24 +1,27 @@
-"""create_app(): the application over studies. It holds no state of its own but caches; everything is in the studies."""
+"""create_app(): the application over studies. It holds only caches; everything else is in the studies."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 
 from ordinate import __version__
-from ordinate.server import judging, owning, pages, problems
+from ordinate.server import judging, owner_api, pages, problems
 from ordinate.server.authentication import Authenticator
-from ordinate.server.headers import Guard
-from ordinate.server.keys import Keys
-from ordinate.server.prefetcher import one_process
+from ordinate.server.headers import SecurityHeaders
+from ordinate.server.helper import HelperProcess
+from ordinate.server.limits import DEFAULT, Limits
 from ordinate.server.registry import StudyRegistry
 from ordinate.server.schemas import ProblemShown
-from ordinate.server.static import FOLDER, KeptFiles
+from ordinate.server.signing import LinkSigner
+from ordinate.server.static import FOLDER, VersionedFiles
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemShown, "content": {"application/problem+json": {}}, "description": description}
@@ -28,7 +31,9 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (403, "Not allowed"),
         (404, "Not here"),
         (409, "Not now"),
+        (408, "Too slow"),
         (413, "Too large"),
+        (415, "Not JSON"),
         (422, "Not valid"),
         (429, "Too often"),
         (503, "Not just now"),
@@ -41,18 +46,21 @@ def create_app(
     secret: str,
     *,
     media_folders: Sequence[Path] = (),
-    executor: Callable[[], Executor] = one_process,
-    per_second: float = 30.0,
+    url: str | None = None,
+    executor: Callable[[], Executor] = HelperProcess,
+    limits: Limits = DEFAULT,
+    clock: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
     """The application that serves these study files; closing it closes them.
 
     secret         signs links and sessions; whoever has it can make links
     media_folders  more folders that items may show files of, beside each study's own
-    executor       where pairs are chosen and results computed, one for each study
-    per_second     requests that one annotator may make in the long run
+    url            the address that links begin with; None: the one that a request was sent to
+    clock          in seconds, by which requests are counted
+    executor       makes what chooses pairs and computes results, one for each study
     """
-    registry = StudyRegistry(executor, media_folders)
-    authenticator = Authenticator(Keys(secret), registry, per_second=per_second, burst=4 * per_second)
+    registry = StudyRegistry(executor, media_folders, limits, urlsplit(url or "").path.rstrip("/"))
+    authenticator = Authenticator(LinkSigner(secret), registry, limits, clock)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -71,15 +79,18 @@ def create_app(
         responses=PROBLEMS,
     )
     app.state.authenticator = authenticator
-    app.add_middleware(Guard)
+    app.state.limits = limits
+    app.state.url = url
+    app.add_middleware(SecurityHeaders, url=url)
     problems.add_handlers(app)
     app.include_router(judging.router)
-    app.include_router(owning.router)
+    app.include_router(owner_api.router)
+    app.include_router(owner_api.server_router)
     app.include_router(pages.router)
-    app.mount("/static", KeptFiles(directory=FOLDER, check_dir=False), name="static")
+    app.mount("/static", VersionedFiles(directory=FOLDER, check_dir=False), name="static")
 
     @app.get("/healthz", include_in_schema=False)
-    def healthz() -> dict[str, str]:
+    async def healthz() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
 
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Path, Request
@@ -9,11 +10,11 @@ from fastapi.security import HTTPBearer
 
 from ordinate.errors import InvalidInput
 from ordinate.server.headers import SAFE
-from ordinate.server.keys import Keys, Session
+from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
-from ordinate.server.rates import Rate
-from ordinate.server.registry import ServedStudy, StudyRegistry
-from ordinate.storage import now
+from ordinate.server.rates import RateLimit
+from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired
+from ordinate.server.signing import LinkSigner, Session
 from ordinate.study.rules import Link
 
 CSRF_HEADER = "X-CSRF-Token"
@@ -21,7 +22,7 @@ StudyName = Annotated[str, Path(alias="study", max_length=100)]
 
 
 class Caller(NamedTuple):
-    """`annotator` is the name a session or a link has; `session` the cookie's value, None for a program."""
+    """`annotator` is the name of the session or the link; `session` is the cookie's value, None for a program."""
 
     served: ServedStudy
     link: Link
@@ -33,7 +34,7 @@ class Caller(NamedTuple):
         return self.link.role == "owner"
 
     def name(self, given: str | None) -> str | None:
-        """Whose questions these are: the session's or the link's own; with a shared link's token, who is named."""
+        """Whose questions these are: the name of the session or the link; a program with a shared link gives one."""
         if self.session is None and self.link.annotator is None:
             if not self.is_owner:
                 require_free_name(self.served, given)
@@ -44,24 +45,89 @@ class Caller(NamedTuple):
 
 
 class Authenticator:
-    """Lets callers in: the secret's keys, the studies, and how often one may knock."""
+    """Says who sends a request, and counts requests.
 
-    def __init__(self, keys: Keys, registry: StudyRegistry, *, per_second: float = 30.0, burst: float = 120.0) -> None:
-        self.keys, self.registry = keys, registry
-        self._callers = Rate(per_second, burst)
+    Only requests without a valid link count against an address, so that many people may share one.
+    """
+
+    def __init__(self, signer: LinkSigner, registry: StudyRegistry, limits: Limits, clock: Callable[[], float]) -> None:
+        self.signer, self.registry = signer, registry
+        a_second, failures = limits.requests_per_second, limits.failures_per_second
+        self._callers = RateLimit(a_second, 4 * a_second, clock)
         # A program may speak for many annotators.
-        self._programs = Rate(10 * per_second, 10 * burst)
-        self._strangers = Rate(2.0, 60.0)
+        self._programs = RateLimit(10 * a_second, 40 * a_second, clock)
+        self._failures = RateLimit(failures, 30 * failures, clock)
 
-    def served(self, name: str) -> ServedStudy:
+    def authenticate(self, request: Request, study: str) -> Caller:
+        """The caller of a request for this study, counted. Raises problems 401, 403, 404, 429."""
+        try:
+            caller = self.identify(request, self.find_study(study))
+        except Problem:
+            self._count_failure(request)
+            raise
+        self._count_request(caller)
+        return caller
+
+    def authenticate_everywhere(self, request: Request) -> list[Caller]:
+        """The caller in every study that the request's link or cookies open. Raises problems 401, 429."""
+        found: list[Caller] = []
+        refusal = Problem(401, "no study is served here")
+        for served in self.registry:
+            try:
+                found.append(self.identify(request, served))
+            except Problem as problem:
+                refusal = problem
+        if not found:
+            self._count_failure(request)
+            raise refusal
+        self._count_request(found[0])
+        return found
+
+    def open_link(self, request: Request, study: str, signed: str) -> tuple[ServedStudy, Link]:
+        """The study and the link of an address that somebody opens in a browser. Raises problems 401, 404, 429."""
+        try:
+            served = self.find_study(study)
+            return served, self._read_link(served, signed)
+        except Problem:
+            self._count_failure(request)
+            raise
+
+    def identify(self, request: Request, served: ServedStudy) -> Caller:
+        """The caller of a request, not counted. Raises problems 401, 403."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            link = self._read_link(served, token.strip())
+            return Caller(served, link, link.annotator, None)
+        cookie = request.cookies.get(cookie_name(served))
+        session = None if cookie is None else self.signer.read_session(cookie)
+        if cookie is None or session is None:
+            raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
+        link = self._valid_link(served, session.study, session.link)
+        if request.method not in SAFE and not self.signer.is_form_token(cookie, request.headers.get(CSRF_HEADER, "")):
+            raise Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
+        return Caller(served, link, session.annotator, cookie)
+
+    def find_study(self, name: str) -> ServedStudy:
         served = self.registry.get(name)
         if served is None:
             raise Problem(404, f"no study {name!r} is served here")
         return served
 
-    def link(self, served: ServedStudy, token: str | None, name: str | None) -> Link:
-        """A link that still counts. Raises a problem 401."""
-        if token != served.study.token or name is None:
+    def address(self, start: str, served: ServedStudy, link: Link) -> str:
+        """The address to hand out; it opens the study to whoever has it."""
+        return f"{start}/join/{served.name}/{self.signer.link(served.study.token, link.id)}"
+
+    def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
+        return self.signer.session(Session(served.study.token, link.id, annotator))
+
+    def _read_link(self, served: ServedStudy, signed: str) -> Link:
+        found = self.signer.read_link(signed)
+        if found is None:
+            raise Problem(401, "this server did not make this link")
+        return self._valid_link(served, *found)
+
+    def _valid_link(self, served: ServedStudy, token: str | None, name: str) -> Link:
+        if token != served.study.token:
             raise Problem(401, "this link is of another study")
         try:
             link = served.study.link(name)
@@ -69,66 +135,16 @@ class Authenticator:
             raise Problem(401, "this link is not known to the study") from None
         if link.revoked:
             raise Problem(401, "this link was revoked; ask the owner of the study for a new one")
-        if link.expires_at is not None and link.expires_at <= now():
+        if has_expired(link):
             raise Problem(401, "this link has expired; ask the owner of the study for a new one")
         return link
 
-    def signed_link(self, served: ServedStudy, signed: str) -> Link:
-        found = self.keys.read_link(signed)
-        if found is None:
-            raise Problem(401, "this is no link that this server made")
-        return self.link(served, *found)
-
-    def enter(self, request: Request, served: ServedStudy) -> Caller:
-        """The caller of a request. Raises problems 401, 403, 429."""
-        try:
-            caller = self.caller(request, served)
-        except Problem:
-            self.knock(request)
-            raise
-        self._spend(caller)
-        return caller
-
-    def callers(self, request: Request) -> list[tuple[ServedStudy, Caller]]:
-        """Every study that the request's link or cookies open. Raises a problem 401 where there is none."""
-        found: list[tuple[ServedStudy, Caller]] = []
-        refusal: Problem | None = None
-        for served in self.registry:
-            try:
-                found.append((served, self.caller(request, served)))
-            except Problem as problem:
-                refusal = problem
-        if not found:
-            self.knock(request)
-            raise refusal or Problem(401, "no study is served here")
-        self._spend(found[0][1])
-        return found
-
-    def _spend(self, caller: Caller) -> None:
+    def _count_request(self, caller: Caller) -> None:
         rate = self._programs if caller.session is None else self._callers
-        rate.spend((caller.served.name, caller.link.id, caller.annotator))
+        rate.count((caller.served.name, caller.link.id, caller.annotator))
 
-    def knock(self, request: Request) -> None:
-        """Count somebody who has shown no valid link, or who begins a session."""
-        self._strangers.spend(request.client.host if request.client else "")
-
-    def caller(self, request: Request, served: ServedStudy) -> Caller:
-        """The caller of a request, not counted. Raises problems 401, 403."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            link = self.signed_link(served, token.strip())
-            return Caller(served, link, link.annotator, None)
-        cookie = request.cookies.get(cookie_name(served))
-        session = None if cookie is None else self.keys.read_session(cookie)
-        if cookie is None or session is None:
-            raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
-        link = self.link(served, session.study, session.link)
-        if request.method not in SAFE and not self.keys.is_form_token(cookie, request.headers.get(CSRF_HEADER, "")):
-            raise Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
-        return Caller(served, link, session.annotator, cookie)
-
-    def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
-        return self.keys.session(Session(served.study.token, link.id, annotator))
+    def _count_failure(self, request: Request) -> None:
+        self._failures.count(request.client.host if request.client else "")
 
 
 def cookie_name(served: ServedStudy) -> str:
@@ -146,25 +162,26 @@ def require_free_name(served: ServedStudy, name: str | None) -> None:
         raise Problem(409, f"{name} has a link of their own; choose another name")
 
 
-def _authenticator(request: Request) -> Authenticator:
+async def _authenticator(request: Request) -> Authenticator:
     authenticator: Authenticator = request.app.state.authenticator
     return authenticator
 
 
-def _anybody(
+async def _caller(
     request: Request,
-    name: StudyName,
+    _name: StudyName,
     _token: Annotated[object, Depends(HTTPBearer(auto_error=False, description="The signed part of a link."))],
 ) -> Caller:
-    authenticator = _authenticator(request)
-    return authenticator.enter(request, authenticator.served(name))
-
-
-def _owner(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
-    require_owner(caller)
+    """The caller that the route has authenticated already; see routes.py."""
+    caller: Caller = request.state.caller
     return caller
 
 
+async def _callers(request: Request) -> list[Caller]:
+    callers: list[Caller] = request.state.callers
+    return callers
+
+
 TheAuthenticator = Annotated[Authenticator, Depends(_authenticator)]
-Anybody = Annotated[Caller, Depends(_anybody)]
-Owner = Annotated[Caller, Depends(_owner)]
+TheCaller = Annotated[Caller, Depends(_caller)]
+TheCallers = Annotated[list[Caller], Depends(_callers)]

@@ -1,14 +1,19 @@
-"""What every answer tells the browser not to do, and requests that another site sends in a visitor's name."""
+"""What every response tells the browser not to do, and the refusal of requests that another site sends.
+
+It stands around the whole application, so that also errors, bugs included, have these headers.
+"""
 
 from __future__ import annotations
 
+import logging
 from urllib.parse import urlsplit
 
-from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ordinate.server.problems import problem
+from ordinate.server.problems import Problem, failure, problem
+
+log = logging.getLogger("ordinate.server")
 
 PAGES = "; ".join(
     [
@@ -31,55 +36,67 @@ ALWAYS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
 }
+DEFAULTS = {"Content-Security-Policy": PAGES, "Cache-Control": "no-store"}
 SAFE = ("GET", "HEAD", "OPTIONS")
-LARGEST_BODY = 64 * 1024 * 1024
-_TOO_LARGE = f"a request may hold at most {LARGEST_BODY} bytes"
 
 
-class Guard:
-    def __init__(self, app: ASGIApp) -> None:
+class SecurityHeaders:
+    """`url`: the address of the server as browsers see it, where that is not the one that requests show."""
+
+    def __init__(self, app: ASGIApp, url: str | None) -> None:
         self._app = app
+        public = urlsplit(url or "")
+        self._root_path, self._host, self._https = public.path.rstrip("/"), public.netloc, public.scheme == "https"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        head, started = scope["method"] == "HEAD", False
+        scope = self._public(scope)
 
-        async def guarded(message: Message) -> None:
+        async def secured(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 headers = MutableHeaders(scope=message)
                 headers.update(ALWAYS)
-                headers.setdefault("Content-Security-Policy", PAGES)
-                headers.setdefault("Cache-Control", "no-store")
+                for name, value in DEFAULTS.items():
+                    headers.setdefault(name, value)
                 if scope["scheme"] == "https":
                     headers["Strict-Transport-Security"] = "max-age=31536000"
+            elif head:
+                message = {**message, "body": b""}
             await send(message)
 
-        arrived = 0
+        try:
+            self._require_same_site(scope)
+            # Every address that has GET has HEAD: the same without the body.
+            await self._app({**scope, "method": "GET"} if head else scope, receive, secured)
+        except Problem as refused:
+            await problem(refused.status, refused.detail)(scope, receive, secured)
+        except Exception as error:
+            log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
+            if started:
+                raise
+            await failure()(scope, receive, secured)
 
-        async def counted() -> Message:
-            nonlocal arrived
-            message = await receive()
-            arrived += len(message.get("body", b""))
-            if arrived > LARGEST_BODY:
-                raise HTTPException(413, _TOO_LARGE)
-            return message
+    def _public(self, scope: Scope) -> Scope:
+        """The scope with the address that browsers use; a proxy may have removed the path that it begins with."""
+        root, path = self._root_path, scope["path"]
+        if root and path != root and not path.startswith(f"{root}/"):
+            path = root + path
+        scheme = "https" if self._https else scope["scheme"]
+        return {**scope, "path": path, "root_path": root, "scheme": scheme}
 
-        refusal = _refusal(scope)
-        if refusal is None:
-            await self._app(scope, counted, guarded)
-        else:
-            await problem(*refusal)(scope, receive, guarded)
-
-
-def _refusal(scope: Scope) -> tuple[int, str] | None:
-    headers = Headers(scope=scope)
-    length = headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > LARGEST_BODY:
-        return 413, _TOO_LARGE
-    origin = headers.get("origin")
-    if scope["method"] in SAFE or origin is None:
-        return None
-    if urlsplit(origin).netloc != headers.get("host"):
-        return 403, "this request came from a page of another site"
-    return None
+    def _require_same_site(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        if scope["method"] in SAFE or origin is None:
+            return
+        try:
+            host = urlsplit(origin).netloc
+        except ValueError:
+            raise Problem(400, "the header Origin is not an address") from None
+        if host not in (headers.get("host"), self._host or None):
+            raise Problem(403, "this request came from a page of another site")

@@ -1,15 +1,20 @@
-"""API for whoever answers: status, queries, answers, undo. Routes parse, call the study, and format."""
+"""API for annotators: status, queries, answers, undo. Routes parse, call the study, and format."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
+from urllib.parse import unquote
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Response
+from fastapi.concurrency import run_in_threadpool
 
-from ordinate.server.authentication import Anybody, Caller
-from ordinate.server.problems import Problem
+from ordinate.errors import StudyPaused
+from ordinate.server.authentication import Caller, TheCaller
+from ordinate.server.problems import RETRY_SECONDS
 from ordinate.server.question import rendered
+from ordinate.server.registry import finished
+from ordinate.server.routes import StudyRoute
 from ordinate.server.schemas import (
     Accepted,
     Answered,
@@ -23,58 +28,71 @@ from ordinate.server.schemas import (
     Who,
     Yours,
 )
-from ordinate.storage import Circumstances
+from ordinate.storage import AnswerDetails
 
-router = APIRouter(prefix="/api/v1/studies/{study}", tags=["judging"])
+router = APIRouter(prefix="/api/v1/studies/{study}", tags=["judging"], route_class=StudyRoute)
 
 
 @router.get("", summary="Where the study stands")
 def status(
-    caller: Anybody, annotator: Annotated[str | None, Header(alias="X-Annotator", max_length=200)] = None
+    caller: TheCaller,
+    annotator: Annotated[
+        str | None, Header(alias="X-Annotator", max_length=2000, description="The name in UTF-8, percent-encoded.")
+    ] = None,
 ) -> Status:
-    served, name = caller.served, caller.name(annotator)
-    study, rules = served.study, served.study.rules
-    answers = study.annotators()
-    total, own = sum(answers.values()), answers.get(name, 0)
-    served.prefetcher.answered(total)
+    served, name = caller.served, caller.name(None if annotator is None else unquote(annotator))
+    progress, settings = served.study.progress(name), served.study.settings
+    rules = progress.rules
+    served.prefetcher.answers_are(progress.total)
     results = served.prefetcher.results
-    finished: Finished | None = None
-    if rules.budget is not None and total >= rules.budget:
-        finished = "total-budget"
-    elif rules.annotator_budget is not None and own >= rules.annotator_budget:
-        finished = "budget"
+    reached: Finished | None = None
+    if rules.budget is not None and progress.total >= rules.budget:
+        reached = "total-budget"
+    elif rules.annotator_budget is not None and progress.answers >= rules.annotator_budget:
+        reached = "budget"
     return Status(
         study=served.name,
         role=caller.link.role,
-        question=study.settings.question,
-        question_html=rendered(study.settings.question),
-        items=len(study.items) - len(study.excluded_items),
-        answers=total,
-        open=len(study.open_queries()),
+        question=settings.question,
+        question_html=rendered(settings.question),
+        items=progress.items,
+        answers=progress.total,
+        open=progress.open,
         goal=rules.budget,
         expected_error=None
         if results is None or results.expected_error != results.expected_error
         else results.expected_error,
         error_history=[] if results is None else results.history,
-        your=Yours(name=name, answers=own, skips=study.skips(name), budget=rules.annotator_budget),
+        your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),
         ties_allowed=rules.ties,
         paused=rules.paused,
-        finished=finished,
+        finished=reached,
         theme=rules.theme,
     )
 
 
 @router.post("/queries", summary="Get pairs to judge")
-def queries(caller: Anybody, wanted: AskFor) -> Queries:
-    """The annotator's open pairs, oldest first, topped up with new ones to `count`."""
-    given = caller.served.give(caller.name(wanted.annotator), wanted.count, wanted.tab)
-    shown = [caller.served.shown(lease) for lease in given.queries]
-    return Queries(queries=shown, finished=given.finished, paused=given.paused)
+async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Queries:
+    """The annotator's open pairs, oldest first, topped up with new ones to `count`.
+
+    Where there is no pair, the response says why: `finished`, `paused`, or `retry_after`, when to ask again.
+    """
+    served, name = caller.served, await run_in_threadpool(caller.name, wanted.annotator)
+    leases, refusal = await served.give(caller.link.id, name, wanted.count, wanted.tab)
+    given = Queries(
+        queries=await run_in_threadpool(served.queries, leases),
+        finished=finished(refusal),
+        paused=isinstance(refusal, StudyPaused),
+    )
+    if not leases and refusal is None:
+        given.retry_after = RETRY_SECONDS
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return given
 
 
 @router.post("/answers", summary="Answer or skip a pair")
 def answers(
-    caller: Anybody,
+    caller: TheCaller,
     told: Answered,
     key: Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)] = None,
 ) -> Accepted:
@@ -82,44 +100,50 @@ def answers(
 
     `next` holds the annotator's open pairs, topped up to `count` as far as pairs are ready.
     """
-    served, annotator = caller.served, caller.name(told.annotator)
-    _require_own(caller, told.query, annotator)
-    circumstances = Circumstances(
+    details = AnswerDetails(
         told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key
     )
-    served.study.tell(told.query, told.answer, circumstances)
-    own, total = served.counted(annotator)
-    accepted = Accepted(your_answers=own, answers=total, next=[])
-    # Whoever was excluded meanwhile is given nothing more; the answer is stored all the same.
-    if told.count and annotator not in served.study.excluded_annotators:
-        given = served.give(annotator, told.count, told.tab, wait=False)
-        accepted.next = [served.shown(lease) for lease in given.queries]
-        accepted.finished, accepted.paused = given.finished, given.paused
-    return accepted
+    answered = caller.served.answer(
+        told.query,
+        told.answer,
+        details,
+        caller.name(told.annotator),
+        link=caller.link.id,
+        for_others=_speaks_for_others(caller),
+        count=told.count,
+        tab=told.tab,
+    )
+    return Accepted(
+        your_answers=answered.answers,
+        answers=answered.total,
+        next=caller.served.queries(answered.queries),
+        finished=finished(answered.refusal),
+        paused=isinstance(answered.refusal, StudyPaused),
+    )
 
 
 @router.post("/shown", summary="Say that a pair is on the screen")
-def shown(caller: Anybody, what: Shown) -> Lease:
-    """Where less than half of the pair's time is left, it starts anew."""
-    _require_own(caller, what.query, caller.name(what.annotator))
-    lease = caller.served.study.show(what.query, _text(what.shown_at))
+def shown(caller: TheCaller, what: Shown) -> Lease:
+    """Where less than half of the pair's lease is left, the lease starts again."""
+    study, annotator = caller.served.study, caller.name(what.annotator)
+    if not _speaks_for_others(caller):
+        study.require_own(what.query, annotator)
+    lease = study.show(what.query, _text(what.shown_at))
     return Lease(query=lease.query.id, expires_at=lease.expires_at)
 
 
 @router.post("/undo", summary="Take the newest answer back")
-def undo(caller: Anybody, who: Who) -> Undone:
+def undo(caller: TheCaller, who: Who) -> Undone:
     served, annotator = caller.served, caller.name(who.annotator)
     lease, was = served.study.take_back(annotator)
     own, total = served.counted(annotator)
-    return Undone(query=served.shown(lease), was=was, your_answers=own, answers=total)
+    return Undone(query=served.queries([lease])[0], was=was, your_answers=own, answers=total)
+
+
+def _speaks_for_others(caller: Caller) -> bool:
+    """Whether the caller may answer everybody's queries: an owner's program."""
+    return caller.is_owner and caller.session is None
 
 
 def _text(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat()
-
-
-def _require_own(caller: Caller, query: str, annotator: str | None) -> None:
-    """An annotator answers their own pairs; an owner's token may answer for everybody."""
-    whose = caller.served.study.query(query).annotator
-    if whose != annotator and not (caller.is_owner and caller.session is None):
-        raise Problem(403, f"query {query!r} was given to somebody else")

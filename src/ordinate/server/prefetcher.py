@@ -1,119 +1,88 @@
-"""Pairs are chosen, and results computed, beside the requests: in a process of its own that folds the same log.
+"""Pairs chosen before somebody asks for them, and results, by a helper process with one job at a time.
 
-What it hands over is only an offer. The study takes it if it still stands when somebody asks, and notes what it was
-based on; losing all offers changes nothing but how long the next person waits.
+A chosen pair is only an offer: the study takes it if it still stands when somebody asks. Losing all offers changes
+nothing but how long the next person waits. Every job has a deadline: a helper that does not meet it is replaced.
 """
 
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import threading
 import time
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import TimeoutError as NotInTime
 from contextlib import suppress
-from multiprocessing import connection, get_context, parent_process
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ordinate.data.comparisons import Query
 from ordinate.data.ordering import Ordering
 from ordinate.errors import PoolExhausted, StorageFailed
+from ordinate.server import helper
+from ordinate.server.helper import HelperProcess, Results
+from ordinate.server.limits import Limits
 from ordinate.study.leases import Offer
-from ordinate.study.study import Study
 
 log = logging.getLogger("ordinate.server")
 
-PATIENCE = 2.0
-"""Seconds that a request waits for a pair that is worth asking, before any pair will do."""
-FORGOTTEN = 120.0
-"""Seconds after which an offer that nobody fetched is dropped: its annotator has gone."""
+T = TypeVar("T")
+
+UNUSED_SECONDS = 120.0
+"""An offer that nobody used for so long is dropped: its annotator has gone."""
 ENOUGH = 0.75
-"""While this share of the pairs is ready and nobody waits, no more are chosen: many at a time cost little more."""
-SHARE = 4.0
+"""While this share of the offers is ready and no request waits, no more are chosen: many at a time cost little more."""
+RESULTS_PAUSE = 4.0
 """Results are computed again after this many times the time that they took: pairs come first."""
+BATCH = 40
+"""Pairs that one job chooses at most."""
 
 
-class Results(NamedTuple):
-    """How good the ordering is expected to be now, and after how many answers it was expected to be how good."""
-
-    answers: int
-    expected_error: float
-    history: list[tuple[int, float]]
+class _Made(NamedTuple):
+    offer: Offer
+    at: float
 
 
-# The half that runs in the other process ----------------------------------------------------------------------------
-
-_studies: dict[str, Study] = {}
-
-
-def _study(url: str) -> Study:
-    if url not in _studies:
-        _studies[url] = Study.open(url)
-    return _studies[url]
+def _nothing(*_: Any) -> None:
+    pass
 
 
-def _choose(url: str, annotators: list[str | None], beyond: list[tuple[str, str, str | None]]) -> list[Offer | None]:
-    return _study(url).choose(annotators, beyond)
+class _Job(NamedTuple):
+    """Work for the helper.
 
+    keep    takes what the work returned
+    refuse  takes the error where the work failed
+    again   puts whoever waits for it back, where the helper ended or was replaced
+    """
 
-def _results(url: str) -> Results:
-    study = _study(url)
-    return Results(len(study.comparisons()), study.expected_error(), study.error_history(most=1))
-
-
-def _ordering(url: str) -> Ordering:
-    return _study(url).ordering()
-
-
-def _close(url: str) -> None:
-    if url in _studies:
-        _studies.pop(url).close()
-
-
-def _begin() -> None:
-    """Leave interrupts to the server, and end when it ends, however that comes about."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    server = parent_process()
-    assert server is not None
-
-    def watch() -> None:
-        connection.wait([server.sentinel])
-        os._exit(0)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def one_process() -> Executor:
-    return ProcessPoolExecutor(1, get_context("spawn"), _begin)
-
-
-# The half that runs in the server -----------------------------------------------------------------------------------
-
-
-def _lost(error: BaseException) -> BaseException:
-    """The error of work in the other process; where that process was killed, one that says to ask again."""
-    if isinstance(error, BrokenExecutor):
-        return StorageFailed("the process that chooses pairs has ended; ask again, and a new one begins")
-    return error
+    work: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    keep: Callable[[Any], None]
+    refuse: Callable[[BaseException], None] = _nothing
+    again: Callable[[], None] = _nothing
 
 
 class Prefetcher:
-    """Offers for the annotators of one study, and its newest results."""
+    """Offers for the annotators of one study, and its newest results.
 
-    def __init__(self, url: str, executor: Callable[[], Executor]) -> None:
-        self._url = url
+    executor  makes a helper; HelperProcess, or a thread in tests
+    """
+
+    def __init__(self, url: str, executor: Callable[[], Executor], limits: Limits) -> None:
+        self._url, self._limits = url, limits
         self._make_executor = executor
         self._executor = executor()
-        self._changed = threading.Condition()
-        self._offers: dict[str | None, tuple[Offer, float]] = {}
-        self._wanted: dict[str | None, None] = {}
-        self._refusals: dict[str | None, BaseException] = {}
-        self._waiting: Counter[str | None] = Counter()
-        self._busy = False
+        # Reentrant: a job that has ended already calls back at once.
+        self._lock = threading.RLock()
+        self._job: Future[Any] | None = None
+        self._deadline = limits.helper_seconds
         self._closed = False
+        self._ending: Future[None] | None = None
+        self._requests: deque[tuple[str | None, Future[Offer]]] = deque()  # that wait for a pair, first come first
+        self._orderings: list[Future[Ordering]] = []  # requests that wait for the ordering
+        self._wanted: dict[str | None, None] = {}  # annotators who shall have an offer before they ask
+        self._ready: dict[str | None, _Made] = {}  # offers that nobody waits for
+        self._handed: list[_Made] = []  # offers given to requests, which may not have used them yet
         self._results: Results | None = None
         self._results_due = 0.0
         self._reminder: threading.Timer | None = None
@@ -121,148 +90,234 @@ class Prefetcher:
         self._answers = -1
 
     def offers(self, annotator: str | None) -> list[Offer]:
-        """The annotator's own offer, and those that were made to others who do not wait for them, newest first."""
-        with self._changed:
-            offers = [
-                offer
-                for name, (offer, _) in reversed(self._offers.items())
-                if name == annotator or not self._waiting[name]
-            ]
+        """The annotator's own ready offer, then those of others, newest first."""
+        with self._lock:
+            offers = [made.offer for made in reversed(self._ready.values())]
             return sorted(offers, key=lambda offer: offer.annotator != annotator)
 
     def prepare(self, annotator: str | None) -> None:
         """Choose a pair for this annotator soon, unless there is one."""
-        with self._changed:
-            if annotator not in self._offers:
+        with self._lock:
+            if annotator not in self._ready:
                 self._wanted[annotator] = None
-                self._go_on()
+                self._start_job()
 
-    def fetch(self, annotator: str | None) -> Offer | None:
-        """A pair that was not offered to this annotator before, None where it takes too long. Raises PoolExhausted,
-        StorageFailed."""
-        with self._changed:
-            self._offers.pop(annotator, None)
-            self._refusals.pop(annotator, None)
-            self._wanted[annotator] = None
-            self._waiting[annotator] += 1
-            try:
-                self._go_on()
-                until = time.monotonic() + PATIENCE
-                while annotator not in self._offers:
-                    if annotator in self._refusals:
-                        raise self._refusals[annotator]
-                    if self._closed:
-                        raise StorageFailed("the server is about to end; try again in a moment")
-                    if not self._changed.wait(until - time.monotonic()):
-                        return None
-                return self._offers[annotator][0]
-            finally:
-                self._waiting -= Counter([annotator])
+    def fetch(self, annotator: str | None) -> Future[Offer]:
+        """A pair that is chosen from now on, for a request that waits; requests are served in their order.
 
-    def used(self, annotator: str | None, queries: Iterable[Query]) -> None:
-        """The annotator has these queries now; their own offer is among them, or does not stand any more."""
+        The future raises PoolExhausted where there is none, StorageFailed where the server stops.
+        """
+        future: Future[Offer] = Future()
+        with self._lock:
+            self._ready.pop(annotator, None)
+            self._wanted.pop(annotator, None)
+            self._requests.append((annotator, future))
+            self._start_job()
+        return future
+
+    def ordering(self) -> Future[Ordering]:
+        """The ordering of all answers until now. The future raises StorageFailed where the server stops."""
+        future: Future[Ordering] = Future()
+        with self._lock:
+            self._orderings.append(future)
+            self._start_job()
+        return future
+
+    def took(self, annotator: str | None, queries: Iterable[Query]) -> None:
+        """The annotator has these queries now: their own offer is among them or does not stand any more."""
         taken = {frozenset((query.left, query.right)) for query in queries}
-        with self._changed:
-            self._offers.pop(annotator, None)
-            for name, (offer, _) in list(self._offers.items()):
-                if frozenset((offer.left, offer.right)) in taken:
-                    del self._offers[name]
+        with self._lock:
+            self._ready.pop(annotator, None)
+            self._handed = [made for made in self._handed if made.offer.annotator != annotator]
+            for name, made in list(self._ready.items()):
+                if frozenset((made.offer.left, made.offer.right)) in taken:
+                    del self._ready[name]
                     self._wanted[name] = None
 
-    def answered(self, answers: int) -> None:
-        """There are so many answers now, so results may have changed."""
-        with self._changed:
+    def answers_are(self, answers: int) -> None:
+        """The study has so many answers now; results follow them."""
+        with self._lock:
             self._answers = answers
-            self._go_on()
+            self._start_job()
 
     @property
     def results(self) -> Results | None:
         return self._results
 
-    def ordering(self) -> Ordering:
-        try:
-            result: Ordering = self._submit(_ordering).result()
-        except BrokenExecutor as error:
-            raise _lost(error) from error
-        return result
-
-    def close(self) -> None:
-        with self._changed:
+    def stop(self) -> None:
+        """Start no more jobs, and refuse whoever waits."""
+        with self._lock:
             self._closed = True
+            self._job = None
             if self._reminder is not None:
                 self._reminder.cancel()
-            self._changed.notify_all()
-        with suppress(BrokenExecutor):
-            self._executor.submit(_close, self._url)
-        self._executor.shutdown()
+            self._refuse_waiting(StorageFailed("the server stops; try again in a moment"))
+            if self._ending is None:
+                with suppress(BrokenExecutor):
+                    self._ending = self._executor.submit(helper.close, self._url)
 
-    def _go_on(self) -> None:
-        """Start the next piece of work, unless one is running."""
-        if self._busy or self._closed:
+    def close(self) -> None:
+        """End the helper; it has `stop_seconds` to finish its job."""
+        self.stop()
+        if self._ending is not None:
+            with suppress(BrokenExecutor, NotInTime):
+                self._ending.result(self._limits.stop_seconds)
+        self.kill_helper()
+        self._executor.shutdown(cancel_futures=True)
+
+    def kill_helper(self) -> None:
+        if isinstance(self._executor, HelperProcess):
+            self._executor.kill()
+
+    # Jobs -------------------------------------------------------------------------------------------------------------
+
+    def _start_job(self, *, only_waiting: bool = False) -> None:
+        """Start the most urgent job, unless one is running. `only_waiting`: only for requests that wait."""
+        if self._closed:
+            self._refuse_waiting(StorageFailed("the server stops; try again in a moment"))
+        if self._job is not None or self._closed:
             return
+        self._drop_cancelled()
         now = time.monotonic()
-        self._offers = {name: kept for name, kept in self._offers.items() if now - kept[1] < FORGOTTEN}
-        if self._wanted and (self._waiting or len(self._offers) < ENOUGH * (len(self._offers) + len(self._wanted))):
-            annotators = list(self._wanted)
-            beyond = [(offer.left, offer.right, offer.annotator) for offer, _ in self._offers.values()]
-            self._start(_choose, lambda chosen: self._keep(annotators, chosen), annotators, beyond)
-        elif self._stale():
+        self._ready = {name: made for name, made in self._ready.items() if now - made.at < UNUSED_SECONDS}
+        self._handed = [made for made in self._handed if now - made.at < UNUSED_SECONDS]
+        if self._requests or (self._wanted and not only_waiting and self._too_few_ready()):
+            self._choose()
+        elif self._orderings:
+            self._order()
+        elif self._results_are_old() and not only_waiting:
             if now >= self._results_due:
-                self._start(_results, lambda results: self._note(results, now))
+                self._run(_Job(helper.results, (), lambda found: self._keep_results(found, now)))
             elif self._reminder is None:
                 # Nobody may ask for anything until then, and the page would show an old error.
                 self._reminder = threading.Timer(self._results_due - now, self._remind)
                 self._reminder.daemon = True
                 self._reminder.start()
 
-    def _remind(self) -> None:
-        with self._changed:
-            self._reminder = None
-            self._go_on()
+    def _drop_cancelled(self) -> None:
+        """Forget the requests that wait no longer."""
+        self._requests = deque(one for one in self._requests if not one[1].cancelled())
+        self._orderings = [future for future in self._orderings if not future.cancelled()]
 
-    def _stale(self) -> bool:
+    def _too_few_ready(self) -> bool:
+        return len(self._ready) < ENOUGH * (len(self._ready) + len(self._wanted))
+
+    def _results_are_old(self) -> bool:
         return self._results is None or self._results.answers != self._answers or self._history_grows
 
-    def _start(self, work: Callable[..., Any], keep: Callable[[Any], None], *arguments: Any) -> None:
-        self._busy = True
+    def _remind(self) -> None:
+        with self._lock:
+            self._reminder = None
+            self._start_job()
 
-        def done(future: Future[Any]) -> None:
-            with self._changed:
-                self._busy = False
+    def _choose(self) -> None:
+        requests = [self._requests.popleft() for _ in range(min(BATCH, len(self._requests)))]
+        ahead = list(self._wanted)[: BATCH - len(requests)]
+        annotators = [name for name, _ in requests] + ahead
+        made = [*self._ready.values(), *self._handed]
+        offered = [offer for offer, _ in made]
+
+        def keep(chosen: list[Offer | None]) -> None:
+            now = time.monotonic()
+            for (_, future), offer in zip(requests, chosen, strict=False):
+                if offer is None:
+                    _refuse([future], PoolExhausted("no pair is left to ask"))
+                elif future.set_running_or_notify_cancel():
+                    self._handed.append(_Made(offer, now))
+                    future.set_result(offer)
+            for name, offer in zip(ahead, chosen[len(requests) :], strict=True):
+                self._wanted.pop(name, None)
+                if offer is not None:
+                    self._ready[name] = _Made(offer, now)
+
+        def refuse(error: BaseException) -> None:
+            _refuse([future for _, future in requests], error)
+            for name in ahead:
+                self._wanted.pop(name, None)
+
+        def again() -> None:
+            self._requests.extendleft(reversed(requests))
+
+        self._run(_Job(helper.choose, (annotators, offered), keep, refuse, again))
+
+    def _order(self) -> None:
+        waiting, self._orderings = self._orderings, []
+
+        def keep(found: Ordering) -> None:
+            for future in waiting:
+                if future.set_running_or_notify_cancel():
+                    future.set_result(found)
+
+        def again() -> None:
+            self._orderings = waiting + self._orderings
+
+        self._run(_Job(helper.ordering, (), keep, lambda error: _refuse(waiting, error), again))
+
+    def _run(self, job: _Job) -> None:
+        future, began = self._submit(job.work, *job.arguments), time.monotonic()
+        deadline = threading.Timer(self._deadline, lambda: self._replace_helper(future, job))
+        deadline.daemon = True
+
+        def done(_: Future[Any]) -> None:
+            deadline.cancel()
+            with self._lock:
+                if self._job is not future:
+                    return  # the helper was replaced
+                self._job = None
                 error = future.exception()
                 if error is None:
-                    keep(future.result())
+                    self._deadline = max(self._limits.helper_seconds, 4 * (time.monotonic() - began))
+                    job.keep(future.result())
+                elif isinstance(error, BrokenExecutor):
+                    log.error("the helper of %s has ended; another one starts", self._url)
+                    job.again()
                 else:
-                    log.error("%s failed in %s", work.__name__, self._url, exc_info=error)
-                    self._refusals |= dict.fromkeys(self._wanted, _lost(error))
-                    self._wanted.clear()
-                self._changed.notify_all()
-                if error is None:
-                    self._go_on()
+                    log.error("%s failed in %s", job.work.__name__, self._url, exc_info=error)
+                    job.refuse(error)
+                self._start_job(only_waiting=error is not None)
 
-        self._submit(work, *arguments).add_done_callback(done)
+        self._job = future
+        deadline.start()
+        future.add_done_callback(done)
 
-    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def _submit(self, job: Callable[..., T], *arguments: Any) -> Future[T]:
         try:
-            return self._executor.submit(work, self._url, *arguments)
+            return self._executor.submit(job, self._url, *arguments)
         except BrokenExecutor:
             # Its process was killed: a new one folds the log again.
             self._executor.shutdown(wait=False)
             self._executor = self._make_executor()
-            return self._executor.submit(work, self._url, *arguments)
+            return self._executor.submit(job, self._url, *arguments)
 
-    def _keep(self, annotators: list[str | None], chosen: list[Offer | None]) -> None:
-        now = time.monotonic()
-        for annotator, offer in zip(annotators, chosen, strict=True):
-            del self._wanted[annotator]
-            if offer is None:
-                self._refusals[annotator] = PoolExhausted("no pair is left to ask")
-            else:
-                self._offers[annotator] = (offer, now)
+    def _replace_helper(self, future: Future[Any], job: _Job) -> None:
+        with self._lock:
+            if self._job is not future:
+                return
+            name, seconds = job.work.__name__, self._deadline
+            log.error("%s in %s took more than %g s; its helper is replaced", name, self._url, seconds)
+            self._deadline *= 2
+            self._job = None
+            self.kill_helper()
+            self._executor.shutdown(wait=False, cancel_futures=True)
+            self._executor = self._make_executor()
+            job.again()
+            self._start_job(only_waiting=True)
 
-    def _note(self, results: Results, began: float) -> None:
+    def _keep_results(self, results: Results, began: float) -> None:
         now = time.monotonic()
         # One point is added at a time; when none was, none is missing.
         old, self._results = self._results, results
         self._history_grows = old is None or old.history != results.history
-        self._results_due = now + SHARE * (now - began)
+        self._results_due = now + RESULTS_PAUSE * (now - began)
+
+    def _refuse_waiting(self, error: BaseException) -> None:
+        _refuse([future for _, future in self._requests], error)
+        _refuse(self._orderings, error)
+        self._requests.clear()
+        self._orderings.clear()
+
+
+def _refuse(futures: Iterable[Future[Any]], error: BaseException) -> None:
+    for future in futures:
+        if future.set_running_or_notify_cancel():
+            future.set_exception(error)

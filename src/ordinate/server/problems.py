@@ -1,4 +1,4 @@
-"""Errors as application/problem+json (RFC 9457): one table from the package's errors to status codes."""
+"""Errors as application/problem+json (RFC 9457), or as a page for people: one table from errors to status codes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from ordinate import errors
+from ordinate.server.rendering import error_page, wants_page
 
 log = logging.getLogger("ordinate.server")
 
 # The first class that fits counts.
 STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
+    (errors.NotYourQuery, 403),
     (errors.UnknownQuery, 404),
     (errors.UnknownItem, 404),
     (errors.StudyNotFound, 404),
@@ -30,10 +33,15 @@ STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
     (errors.StorageFailed, 503),
     (errors.OrdinateError, 500),
 )
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+RETRY_SECONDS = 2
+"""When a caller should try again after an error that passes by itself."""
+MOST_ERRORS = 10
+"""How many wrong values of one request are described."""
 
 
 class Problem(Exception):
-    """A refusal by the server itself: who is asking, how often, from where."""
+    """A request that the server itself refuses: who is asking, how often, how much, in which form."""
 
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -47,31 +55,60 @@ def problem(
     return JSONResponse(body, status, headers, media_type="application/problem+json")
 
 
+def failure() -> JSONResponse:
+    """The response to a request that showed a bug of the server."""
+    return problem(500, "the server failed; its log says why. Every answer that was acknowledged is stored")
+
+
 def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(Problem)
-    async def _refusal(_: Request, error: Problem) -> JSONResponse:
-        return problem(error.status, error.detail, headers=error.headers)
+    async def _refusal(request: Request, error: Problem) -> Response:
+        return _response(request, error.status, error.detail, headers=error.headers)
 
     @app.exception_handler(errors.OrdinateError)
-    async def _ours(request: Request, error: errors.OrdinateError) -> JSONResponse:
+    async def _ours(request: Request, error: errors.OrdinateError) -> Response:
         status = next(status for kind, status in STATUS if isinstance(error, kind))
         if status >= 500:
             log.error("%s %s: %s", request.method, request.url.path, error)
-        return problem(status, str(error), f"urn:ordinate:{type(error).__name__}")
+        headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+        return _response(request, status, str(error), f"urn:ordinate:{type(error).__name__}", headers)
 
     @app.exception_handler(RequestValidationError)
-    async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        places = [
-            {"where": ".".join(str(part) for part in one["loc"]), "message": one["msg"]} for one in error.errors()
-        ]
+    async def _invalid(request: Request, error: RequestValidationError) -> Response:
+        found = error.errors()[:MOST_ERRORS]
+        places = [{"where": ".".join(str(part) for part in one["loc"]), "message": one["msg"]} for one in found]
         detail = "; ".join(f"{place['where']}: {place['message']}" for place in places)
-        return problem(422, detail, "urn:ordinate:InvalidInput", errors=places)
+        return _response(request, 422, detail, "urn:ordinate:InvalidInput", errors=places)
 
     @app.exception_handler(HTTPException)
-    async def _http(_: Request, error: HTTPException) -> JSONResponse:
-        return problem(error.status_code, str(error.detail), headers=dict(error.headers or {}))
+    async def _http(request: Request, error: HTTPException) -> Response:
+        headers, detail = dict(error.headers or {}), str(error.detail)
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(_allowed(request))
+        elif error.status_code == 404:
+            detail = f"there is nothing at {request.url.path}"
+        return _response(request, error.status_code, detail, headers=headers)
 
-    @app.exception_handler(Exception)
-    async def _bug(request: Request, error: Exception) -> JSONResponse:
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return problem(500, "the server failed; its log says why. What was acknowledged before is stored")
+
+def _response(
+    request: Request,
+    status: int,
+    detail: str,
+    kind: str = "about:blank",
+    headers: dict[str, str] | None = None,
+    **more: Any,
+) -> Response:
+    if wants_page(request):
+        return error_page(request, status, detail, headers or {})
+    return problem(status, detail, kind, headers, **more)
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods that the address of a request has; HEAD is where GET is."""
+    found = {
+        method
+        for method in METHODS
+        for route in request.app.router.routes
+        if route.matches({**request.scope, "method": method})[0] == Match.FULL
+    }
+    return [method for method in METHODS if method in found or (method == "HEAD" and "GET" in found)]

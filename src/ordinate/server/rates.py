@@ -1,35 +1,35 @@
-"""How often one caller may ask: a bucket of tokens each, refilled steadily."""
+"""How often one caller may make a request: a token bucket for each caller."""
 
 from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import OrderedDict
+from collections.abc import Callable
 
 from ordinate.server.problems import Problem
 
-_MOST_CALLERS = 50_000
+MOST_CALLERS = 50_000
 
 
-class Rate:
+class RateLimit:
     """At most `burst` requests at once, and `per_second` in the long run, for each caller."""
 
-    def __init__(self, per_second: float, burst: float) -> None:
-        self._per_second, self._burst = per_second, burst
+    def __init__(self, per_second: float, burst: float, clock: Callable[[], float]) -> None:
+        self._per_second, self._burst, self._clock = per_second, burst, clock
         self._lock = threading.Lock()
         self._buckets: OrderedDict[object, tuple[float, float]] = OrderedDict()
 
-    def spend(self, caller: object) -> None:
-        """Raises a problem 429 where the caller has spent all they had."""
-        now = time.monotonic()
+    def count(self, caller: object) -> None:
+        """Count a request. Raises a problem 429 where the caller has made too many."""
+        now = self._clock()
         with self._lock:
             tokens, since = self._buckets.pop(caller, (self._burst, now))
             tokens = min(self._burst, tokens + (now - since) * self._per_second)
             enough = tokens >= 1.0
             self._buckets[caller] = (tokens - 1.0 if enough else tokens, now)
-            # Whoever came longest ago has a full bucket again, or soon will.
-            while len(self._buckets) > _MOST_CALLERS:
+            # The caller who has been away longest has a full bucket again, or nearly.
+            while len(self._buckets) > MOST_CALLERS:
                 self._buckets.popitem(last=False)
         if not enough:
             wait = math.ceil((1.0 - tokens) / self._per_second)

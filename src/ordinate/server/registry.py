@@ -2,39 +2,95 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
-from ordinate.errors import BudgetSpent, PoolExhausted, StudyExists, StudyPaused
+from fastapi.concurrency import run_in_threadpool
+
+from ordinate.data.comparisons import Answer
+from ordinate.data.ordering import Ordering
+from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StorageFailed, StudyExists, StudyPaused
 from ordinate.server import media
+from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
+from ordinate.server.problems import Problem
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
-from ordinate.study.leases import Lease
-from ordinate.study.rules import PEOPLE, Rules
+from ordinate.storage import AnswerDetails, now
+from ordinate.study.leases import Lease, Offer
+from ordinate.study.questions import Answered
+from ordinate.study.rules import PEOPLE, Link, Rules
 from ordinate.study.study import Study
 
+log = logging.getLogger("ordinate.server")
+
 ATTEMPTS = 5
-"""How many offers may turn out to be taken by others before an annotator gets a random pair."""
+"""How often offers may turn out to be taken by others before an annotator gets a random pair."""
 
 
-class Given(NamedTuple):
-    """What an annotator got, and why it is not more."""
+def finished(refusal: OrdinateError | None) -> Finished | None:
+    """How a page names the reason why an annotator is given nothing more."""
+    match refusal:
+        case BudgetSpent():
+            return "total-budget" if refusal.total else "budget"
+        case PoolExhausted():
+            return "exhausted"
+        case _:
+            return None
 
-    queries: list[Lease]
-    finished: Finished | None = None
-    paused: bool = False
+
+def short_name(path: Path) -> str:
+    """What the addresses of a study begin with, unless another study that is served has that name already."""
+    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "study"
+
+
+def has_expired(link: Link) -> bool:
+    return link.expires_at is not None and link.expires_at <= now()
+
+
+class Holdings:
+    """Which open queries were given to whoever came by which link, since the server started."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._queries: dict[str, set[str]] = {}
+
+    def add(self, link: str, queries: Sequence[Lease]) -> None:
+        with self._lock:
+            self._queries.setdefault(link, set()).update(lease.query.id for lease in queries)
+
+    def full(self, link: str, study: Study) -> bool:
+        """Whether a link holds as many queries as one may."""
+        with self._lock:
+            held = self._queries.setdefault(link, set())
+            if len(held) >= self._most:
+                held &= {query.id for query in study.open_queries()}
+            return len(held) >= self._most
 
 
 class ServedStudy:
-    def __init__(self, name: str, path: Path, executor: Callable[[], Executor], media_folders: Sequence[Path]) -> None:
-        self.name, self.path = name, path
+    def __init__(
+        self,
+        name: str,
+        path: Path,
+        executor: Callable[[], Executor],
+        media_folders: Sequence[Path],
+        limits: Limits,
+        root: str,
+    ) -> None:
+        self.name, self.path, self._limits, self._root = name, path, limits, root
+        self._holdings = Holdings(limits.open_per_link)
+        self._drawing = threading.Lock()
+        self._revoking = threading.Lock()
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -43,11 +99,11 @@ class ServedStudy:
         self._closing.enter_context(self.study.serving())
         if self.study.rules == Rules():
             self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(url, executor)
+        self.prefetcher = Prefetcher(url, executor, limits)
         self._closing.callback(self.prefetcher.close)
-        # Whoever comes first need not wait for the first fit.
+        # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)
-        self.prefetcher.answered(self.answers)
+        self.prefetcher.answers_are(self.answers)
 
     @property
     def answers(self) -> int:
@@ -57,71 +113,162 @@ class ServedStudy:
         """How many answers the annotator has given, and how many there are; results will follow them."""
         counts = self.study.annotators()
         total = sum(counts.values())
-        self.prefetcher.answered(total)
+        self.prefetcher.answers_are(total)
         return counts.get(annotator, 0), total
 
-    def give(self, annotator: str | None, count: int, tab: str | None, *, wait: bool = True) -> Given:
-        """The annotator's open queries, topped up to `count`; without `wait` only as far as pairs are ready."""
+    async def give(
+        self, link: str, annotator: str | None, count: int, tab: str | None
+    ) -> tuple[list[Lease], OrdinateError | None]:
+        """The annotator's open queries, topped up to `count`, and the reason where there are none for good.
+
+        Waits for a chosen pair for at most `pair_seconds` in all, without a thread; then one random pair is given.
+        """
+        until = time.monotonic() + self._limits.pair_seconds
         queries: list[Lease] = []
+        chosen: list[Offer] = []
+        full = await run_in_threadpool(self._holdings.full, link, self.study)
         try:
             for _ in range(count + ATTEMPTS):
-                queries = self.study.take(annotator, count, self.prefetcher.offers(annotator), tab=tab)
-                if len(queries) >= count or not wait:
+                queries = await run_in_threadpool(self._take, annotator, count, None if full else chosen, tab)
+                if len(queries) >= count or full:
                     break
-                if self.prefetcher.fetch(annotator) is None:
-                    break
-            if wait and not queries:
-                queries = self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
-            self.prefetcher.used(annotator, [lease.query for lease in queries])
-            self.prefetcher.prepare(annotator)
-        except BudgetSpent as error:
-            return Given(queries, "total-budget" if error.total else "budget")
-        except StudyPaused:
-            return Given(queries, paused=True)
-        except PoolExhausted:
+                offer = self.prefetcher.fetch(annotator)
+                chosen = [await asyncio.wait_for(asyncio.wrap_future(offer), until - time.monotonic())]
+        except TimeoutError:
+            pass
+        except StorageFailed as error:
+            log.error("no pair is chosen in %s: %s", self.path, error)
+        except (BudgetSpent, StudyPaused) as error:
+            return queries, error
+        except PoolExhausted as error:
             # A tab that was closed may hold the last pairs.
-            queries = queries or self.study.held(annotator)[:count]
-            return Given(queries, None if queries else "exhausted")
-        return Given(queries)
+            queries = queries or (await run_in_threadpool(self.study.held, annotator))[:count]
+            return queries, None if queries else error
+        try:
+            for _ in range(ATTEMPTS):
+                # Others may take the random pair before this annotator does.
+                if queries or full:
+                    break
+                queries = await run_in_threadpool(self._take_random, annotator, tab)
+        except (BudgetSpent, PoolExhausted, StudyPaused) as error:
+            return queries, error
+        self._replace(link, annotator, queries)
+        return queries, None
 
-    def shown(self, lease: Lease) -> QueryShown:
-        query = lease.query
-        return QueryShown(
-            id=query.id,
-            left=self.item(query.left),
-            right=self.item(query.right),
-            annotator=query.annotator,
-            expires_at=lease.expires_at,
-            repeat=lease.repeat,
+    def _take(self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None) -> list[Lease]:
+        """Without `chosen`, only what the annotator holds already."""
+        offers = [] if chosen is None else [*chosen, *self.prefetcher.offers(annotator)]
+        return self.study.take(annotator, count, offers, tab=tab)
+
+    def _take_random(self, annotator: str | None, tab: str | None) -> list[Lease]:
+        # One at a time: from the same log everybody would draw the same pair.
+        with self._drawing:
+            return self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
+
+    def answer(
+        self,
+        query: str,
+        answer: Answer,
+        details: AnswerDetails,
+        annotator: str | None,
+        *,
+        link: str,
+        for_others: bool,
+        count: int,
+        tab: str | None,
+    ) -> Answered:
+        """Store an answer and take up to `count` queries for the annotator, as far as pairs are ready."""
+        offers = self.prefetcher.offers(annotator) if count and not self._holdings.full(link, self.study) else []
+        answered = self.study.answer(
+            query, answer, details, annotator=annotator, for_others=for_others, count=count, offers=offers, tab=tab
         )
+        if count and answered.refusal is None:
+            self._replace(link, annotator, answered.queries)
+        self.prefetcher.answers_are(answered.total)
+        return answered
+
+    def _replace(self, link: str, annotator: str | None, queries: Sequence[Lease]) -> None:
+        """The annotator holds these queries now; have their next pair chosen."""
+        self._holdings.add(link, queries)
+        self.prefetcher.took(annotator, [lease.query for lease in queries])
+        self.prefetcher.prepare(annotator)
+
+    def queries(self, leases: Sequence[Lease]) -> list[QueryShown]:
+        """What a browser gets to see of queries."""
+        shown = iter(self.items([item for lease in leases for item in (lease.query.left, lease.query.right)]))
+        return [
+            QueryShown(
+                id=lease.query.id,
+                left=next(shown),
+                right=next(shown),
+                annotator=lease.query.annotator,
+                expires_at=lease.expires_at,
+                repeat=lease.repeat,
+            )
+            for lease in leases
+        ]
+
+    def items(self, names: Sequence[str]) -> list[ItemShown]:
+        """What a browser gets to see of items; files are addressed by the item's row, so no path leaves the server."""
+        if not names:
+            return []
+        # In this order: every item that has a row is among the items that are read after it.
+        rows = self.study.rows(names)
+        content = self.study.items.content
+        return [self._item(name, row, content) for name, row in zip(names, rows, strict=True)]
 
     def item(self, name: str) -> ItemShown:
-        """What a browser gets to see of an item; its files by the item's row, so that no path leaves the server."""
-        items = self.study.items
-        row = self.study.row(name)
-        content = {kind: values[row] for kind, values in items.content.items()}
-        shown = ItemShown(id=name, text=content.get("text"))
-        links = [content.get("link")]
+        return self.items([name])[0]
+
+    def _item(self, name: str, row: int, content: Mapping[str, Sequence[str | None]]) -> ItemShown:
+        values = {kind: column[row] for kind, column in content.items()}
+        shown = ItemShown(id=name, text=values.get("text"))
+        links = [values.get("link")]
         for kind in media.KINDS:
-            place = content.get(kind)
+            place = values.get(kind)
             if place is None:
                 continue
             if media.is_elsewhere(place) and not place.startswith("data:"):
                 links.append(place)
             else:
-                setattr(shown, f"{kind}_url", f"/media/{quote(self.name)}/{row}/{kind}")
+                setattr(shown, f"{kind}_url", f"{self._root}/media/{quote(self.name)}/{row}/{kind}")
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
         return shown
+
+    def revoke_link(self, name: str) -> Link:
+        """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""
+        with self._revoking:
+            owners = [
+                link.id
+                for link in self.study.links()
+                if link.role == "owner" and not link.revoked and not has_expired(link)
+            ]
+            if owners == [name]:
+                raise Problem(409, "this is the last link of an owner; make another one first, then revoke this one")
+            self.study.revoke_link(name)
+            return self.study.link(name)
+
+    async def ordering(self) -> Ordering:
+        """The ordering of all answers until now. Raises StorageFailed where it takes too long."""
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
+        except TimeoutError:
+            raise StorageFailed("the ordering takes longer than usual; try again in a minute") from None
 
     def close(self) -> None:
         self._closing.close()
 
 
 class StudyRegistry:
-    """All studies that one server serves, by name."""
+    """All studies that one server serves, by name.
 
-    def __init__(self, executor: Callable[[], Executor], media_folders: Sequence[Path]) -> None:
-        self._executor, self._media_folders = executor, media_folders
+    root  what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    """
+
+    def __init__(
+        self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits, root: str
+    ) -> None:
+        self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.Lock()
 
@@ -137,15 +284,18 @@ class StudyRegistry:
             chosen = name or self._free_name(path)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(chosen, path, self._executor, self._media_folders)
+            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits, self._root)
             self._served[chosen] = served
             return served
 
     def close(self) -> None:
+        # All helpers finish their jobs at the same time.
+        for served in self:
+            served.prefetcher.stop()
         while self._served:
             self._served.popitem()[1].close()
 
     def _free_name(self, path: Path) -> str:
-        name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "study"
+        name = short_name(path)
         names = [name, *(f"{name}-{number}" for number in range(2, len(self._served) + 3))]
         return next(one for one in names if one not in self._served)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from ordinate.study.rules import Role, Theme
 
@@ -15,10 +16,28 @@ Text = Annotated[str, Field(max_length=4000)]
 Amount = Annotated[int, Field(ge=0, le=2**53)]
 
 
-class Given(BaseModel):
-    """What a request holds; a field that is not there is refused rather than passed over."""
+def _spelled_out(time: Any) -> Any:
+    """Pydantic also reads seconds since 1970, which the document does not allow."""
+    if not isinstance(time, str) or not re.match(r"\d{4}-\d\d-\d\d[Tt ]", time):
+        raise ValueError("give a date and a time with its zone, for instance 2030-01-31T12:00:00Z")
+    return time
 
-    model_config = ConfigDict(extra="forbid")
+
+def _within_reach(time: datetime) -> datetime:
+    # Clocks of phones may be decades off; years at the ends of the calendar do not convert to another zone.
+    if not 1970 <= time.year < 9000:
+        raise ValueError("give a time from 1970 to 8999")
+    return time
+
+
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_spelled_out), AfterValidator(_within_reach)]
+
+
+class Given(BaseModel):
+    """What a request holds: exactly the fields and types of the OpenAPI document."""
+
+    brings_items: ClassVar[bool] = False
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class AskFor(Given):
@@ -31,8 +50,8 @@ class Answered(Given):
     query: Short
     answer: Literal["left", "right", "tie", "skip"]
     reason: Text | None = None
-    shown_at: datetime | None = None
-    answered_at: datetime | None = None
+    shown_at: Moment | None = None
+    answered_at: Moment | None = None
     duration_ms: Amount | None = None
     client: Short | None = None
     tab: Short | None = None
@@ -42,7 +61,7 @@ class Answered(Given):
 
 class Shown(Given):
     query: Short
-    shown_at: datetime | None = None
+    shown_at: Moment | None = None
     annotator: Name | None = None
 
 
@@ -52,7 +71,7 @@ class Who(Given):
 
 class NewItem(Given):
     id: Text
-    features: Annotated[list[float], Field(max_length=100_000)] = []
+    features: Annotated[list[float], Field(max_length=100_000), FailFast()] = []
     group: Text | None = None
     text: Annotated[str, Field(max_length=1_000_000)] | None = None
     image: Text | None = None
@@ -62,21 +81,23 @@ class NewItem(Given):
 
 
 class NewItems(Given):
-    items: Annotated[list[NewItem], Field(min_length=1, max_length=100_000)]
+    brings_items = True
+    items: Annotated[list[NewItem], Field(min_length=1, max_length=100_000), FailFast()]
 
 
 class NewStudy(Given):
+    brings_items = True
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
     question: Text = "Which ranks higher?"
     algorithm: Short | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000)]
+    items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000), FailFast()]
 
 
 class NewLink(Given):
     role: Role
     annotator: Name | None = None
-    expires_at: datetime | None = None
+    expires_at: Moment | None = None
 
 
 class RuleChanges(Given):
@@ -122,6 +143,9 @@ class Queries(BaseModel):
     queries: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
+    retry_after: Annotated[
+        int | None, Field(description="When to ask again, in seconds, where there is no pair now.")
+    ] = None
 
 
 class Accepted(BaseModel):

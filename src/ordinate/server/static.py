@@ -20,7 +20,7 @@ def versioned(name: str) -> str:
     return f"/static/{name}?v={digest}"
 
 
-class KeptFiles(StaticFiles):
+class VersionedFiles(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
         asked_for = (

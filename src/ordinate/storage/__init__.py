@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ordinate.data.formats.files import require_file
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.storage.log import Circumstances, Entry, Kind, Log, Settings, Storage, checked, moment, now
+from ordinate.storage.log import AnswerDetails, Clock, Entry, Kind, Log, Settings, Storage, checked, now, timestamp
 from ordinate.storage.memory import MemoryStorage
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ordinate.storage.sql import SqlStorage
 
 __all__ = [
-    "Circumstances",
+    "AnswerDetails",
+    "Clock",
     "Entry",
     "Kind",
     "Log",
@@ -26,16 +27,16 @@ __all__ = [
     "checked",
     "create",
     "features_outside",
-    "moment",
     "move_features",
     "now",
     "open",
+    "timestamp",
     "upgrade",
 ]
 
 
 def create(url: str | None, settings: Settings, items: Items) -> Storage:
-    """A new storage holding these items. Raises StudyExists; a file is whole or not there."""
+    """A new storage holding these items. A file is complete or absent. Raises StudyExists."""
     token = secrets.token_hex(3)
     first = Entry(1, "add-items", now())
     if url is None:
@@ -49,12 +50,12 @@ def create(url: str | None, settings: Settings, items: Items) -> Storage:
 
 
 def open(url: str) -> Storage:
-    """The storage at the address. Raises StudyNotFound, and makes none; raises NotAStudy for any other file."""
+    """The storage at the address; none is created. Raises StudyNotFound, and NotAStudy for any other file."""
     return _sql(url)
 
 
 def upgrade(url: str) -> tuple[str, str]:
-    """Bring a study that an older version wrote to the tables of this one, all at once or not at all.
+    """Migrate a study that an older version wrote to the tables of this version, in one transaction.
 
     Returns the revisions of its tables before and after.
     """
@@ -65,12 +66,12 @@ def upgrade(url: str) -> tuple[str, str]:
 
 
 def features_outside(url: str) -> list[FileMatrix]:
-    """The files outside the study that hold features of its items, unchecked."""
+    """The files outside the study that hold features of its items; they are not opened."""
     return _sql(url).feature_files()
 
 
 def move_features(url: str, path: str | Path) -> FileMatrix:
-    """Tell the study where one of its feature files is now. Raises InvalidInput where `path` is none of them."""
+    """Tell the study where one of its feature files is now. Raises InvalidInput where `path` is not one of them."""
     require_file(path)
     return _sql(url).move_features(Path(path).absolute())
 
@@ -83,7 +84,7 @@ def _sql(url: str) -> SqlStorage:
 
 
 def _sqlite_path(url: str) -> Path:
-    """The file of an address, absolute: a later change of the working folder must not lose it."""
+    """The file of an address, as an absolute path, so that a later change of the working folder does not matter."""
     scheme, found, path = str(url).partition(":///")
     if not found or scheme != "sqlite":
         hint = "" if "://" in str(url) else f"; for a file, write 'sqlite:///{url}'"

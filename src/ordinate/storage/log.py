@@ -1,12 +1,12 @@
-"""What a study keeps: its settings, its items, and a log of everything that happened. Nothing else is ever stored.
+"""What a study stores: its settings, its items, and a log of everything that happened. Nothing else is stored.
 
-The log is append-only. An entry's position is one more than the position of the entry before it, and it is given out
-only after the writer has read everything before it: so whoever appends has seen all that the entry could contradict.
+The log is append-only. Each entry's position is one more than that of the entry before it. A writer has read all
+entries before it appends one, so it has seen everything that the new entry could contradict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Settings:
-    """What is decided when a study is created and never changes.
+    """What is decided when a study is created; it never changes.
 
     refit_every  answers between two fits of the model; None: the schedule of algorithms.py
     candidates   how many random pairs the strategy looks at; None: every pair of the pool
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
                                reason, key
     withdraw, expire           query, left, right, annotator
     retract                    the same, expires_at (a retraction takes the query's answer back and opens it again)
-    show                       the same, shown_at, expires_at (the lease starts anew when a pair reaches the screen)
+    show                       the same, shown_at, expires_at (the lease starts again when a pair reaches the screen)
     record                     left, right, answer, annotator
     exclude-item, include-item            left (the item)
     exclude-annotator, include-annotator  annotator
@@ -73,10 +73,10 @@ class Entry(NamedTuple):
     link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at
     revoke                     name (the id of a link)
 
-    `left` and `right` are the sides as shown. `based_on` is the last position that the choice of a query took into
-    account; `repeat_of` the earlier query whose pair is asked again; `key` what tells a repeated request from a new
-    answer. Times are UTC in ISO 8601: `at` is when the entry was written, `shown_at` and `answered_at` are what the
-    annotator's screen said.
+    `left` and `right` are the sides as shown. `based_on` is the position of the last entry that the choice of a query
+    took into account. `repeat_of` is the earlier query whose pair is asked again. `tab` names the browser tab that
+    asked. `key` tells a repeated request from a new answer. Times are UTC in ISO 8601: `at` is when the entry was
+    written; `shown_at` and `answered_at` come from the annotator's device.
     """
 
     position: int
@@ -105,8 +105,8 @@ class Entry(NamedTuple):
     value: str | None = None
 
 
-class Circumstances(NamedTuple):
-    """What is known about an answer beside the answer: see Entry."""
+class AnswerDetails(NamedTuple):
+    """What the client says about an answer: see Entry."""
 
     reason: str | None = None
     shown_at: str | None = None
@@ -116,8 +116,8 @@ class Circumstances(NamedTuple):
     key: str | None = None
 
 
-def checked(given: Circumstances) -> Circumstances:
-    """The circumstances as the log keeps them. Raises InvalidInput."""
+def checked(given: AnswerDetails) -> AnswerDetails:
+    """The details as the log keeps them. Raises InvalidInput."""
     plain = {
         name: None if value is None else text(name, value)
         for name, value in given._asdict().items()
@@ -127,13 +127,13 @@ def checked(given: Circumstances) -> Circumstances:
         if (value := plain[name]) is not None:
             plain[name] = _time(name, value)
     duration = None if given.duration_ms is None else whole("duration_ms", given.duration_ms, 0)
-    return Circumstances(duration_ms=duration, **plain)
+    return AnswerDetails(duration_ms=duration, **plain)
 
 
 def _time(name: str, value: str) -> str:
     try:
         when = datetime.fromisoformat(value)
-        return moment(when if when.tzinfo is not None else when.replace(tzinfo=UTC))
+        return timestamp(when if when.tzinfo is not None else when.replace(tzinfo=UTC))
     except (ValueError, OverflowError):
         raise InvalidInput(f"{name} must be a time such as 2025-01-31T12:00:00Z, not {value!r}") from None
 
@@ -164,11 +164,14 @@ class Storage(Protocol):
         """A consistent view of the log; not for appending."""
 
     def writing(self) -> AbstractContextManager[Log]:
-        """Nobody else writes meanwhile. What was appended is on the disk when the block ends, or, where the block or
-        the disk fails, it never happened."""
+        """Nobody else writes while the block runs. When it ends, everything that was appended is on disk; where the
+        block or the disk fails, none of it is."""
+
+    def check(self) -> None:
+        """Raises StudyMoved where what is written now would be lost, as when the file was deleted or replaced."""
 
     def version(self) -> int | None:
-        """While the storage is served: a number that changes whenever anybody has written. None: look yourself."""
+        """While the storage is served, a number that changes with every write, also of others; otherwise None."""
 
     def serving(self) -> AbstractContextManager[None]:
         """While the block runs, many short transactions are cheap and readers do not wait for writers."""
@@ -176,10 +179,15 @@ class Storage(Protocol):
     def close(self) -> None: ...
 
 
+Clock = Callable[[], str]
+"""Gives the present time as `timestamp` writes it."""
+
+
 def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    """The present time by this computer's clock."""
+    return timestamp(datetime.now(UTC))
 
 
-def moment(when: datetime) -> str:
-    """A time as the log writes it: all of one length, so that the order of texts is the order of times."""
+def timestamp(when: datetime) -> str:
+    """A time as the log writes it. All have one length, so texts sort as times do."""
     return when.astimezone(UTC).isoformat(timespec="milliseconds")

@@ -42,6 +42,9 @@ class MemoryStorage:
             del self._entries[before:]
             raise
 
+    def check(self) -> None:
+        pass
+
     def version(self) -> None:
         return None
 

@@ -6,22 +6,17 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.matrices import FileMatrix
-from ordinate.errors import InvalidInput, NotAStudy
+from ordinate.errors import InvalidInput, NotAStudy, StudyMoved
 from ordinate.storage import feature_files, recipes, tables
 from ordinate.storage.log import Entry, Log, Settings
 
-# Turns the errors of one database into ours: a block that runs inside it.
-Translation = Callable[[], AbstractContextManager[None]]
-# What a database needs to be quick while it is served: a block around that time, in which connections are kept open,
-# and a number that tells whether anybody has written.
-Serving = Callable[[], AbstractContextManager[tuple[Engine, Callable[[], int]]]]
 MIGRATIONS = Path(__file__).parent / "migrations"
 SETTINGS = ("algorithm", "question", "seed", "scaling", "refit_every", "candidates")
 
@@ -30,35 +25,61 @@ _LARGEST_BLOCK = 900_000_000
 """SQLite holds blocks of up to 1,000,000,000 bytes."""
 
 
+class Database(Protocol):
+    """What is particular to one kind of database."""
+
+    @property
+    def engine(self) -> Engine:
+        """Gives the connections; while `serving`, it keeps them open."""
+
+    def translated(self) -> AbstractContextManager[None]:
+        """A block in which the database's errors become ours."""
+
+    def serving(self) -> AbstractContextManager[Callable[[], int]]:
+        """A block in which many short transactions are quick; the number it gives changes when anybody has written."""
+
+    def check(self) -> None:
+        """Raises StudyMoved where what is written now would not be found by whoever opens the study next."""
+
+    def committed(self) -> None:
+        """Called after a commit, before the write is acknowledged. Raises StudyMoved."""
+
+
 class SqlStorage:
-    def __init__(self, engine: Engine, folder: Path, translation: Translation, serving: Serving) -> None:
-        self._serving = serving
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
         self._version: Callable[[], int] | None = None
         self._folder = folder
-        self._engine = engine
-        self._translation = translation
-        with translation(), engine.connect() as connection:
+        with database.translated(), database.engine.connect() as connection:
             self.token, self.settings = _read_settings(connection)
 
     @contextmanager
     def reading(self) -> Iterator[Log]:
-        with self._translation(), self._engine.connect() as connection:
+        with self._database.translated(), self._database.engine.connect() as connection:
+            if self._version is None:
+                # While the study is served the connections stay those to the file that was opened, wherever it is now.
+                self._database.check()
             yield SqlLog(connection, self._folder)
 
     @contextmanager
     def writing(self) -> Iterator[Log]:
-        with self._translation(), self._engine.connect().execution_options(writing=True) as connection:
+        with self._database.translated(), self._writer() as connection:
+            self._database.check()
             yield SqlLog(connection, self._folder)
             connection.commit()
+            self._database.committed()
+
+    def check(self) -> None:
+        self._database.check()
 
     def feature_files(self) -> list[FileMatrix]:
-        """The files that hold features of this study, unchecked."""
-        with self._translation(), self._engine.connect() as connection:
+        """The files that hold features of this study; they are not opened."""
+        with self._database.translated(), self._database.engine.connect() as connection:
             return [kept.matrix for kept in feature_files.read(connection, self._folder)]
 
     def move_features(self, path: Path) -> FileMatrix:
-        """One of them is at `path` now; the log does not change."""
-        with self._translation(), self._engine.connect().execution_options(writing=True) as connection:
+        """Note that one of them is at `path` now; the log does not change."""
+        with self._database.translated(), self._writer() as connection:
             moved = feature_files.move(connection, self._folder, path).matrix
             connection.commit()
         return moved
@@ -68,27 +89,34 @@ class SqlStorage:
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        with self._serving() as (engine, version):
-            before, self._engine, self._version = self._engine, engine, version
+        with self._database.serving() as self._version:
             try:
                 yield
             finally:
-                self._engine, self._version = before, None
+                self._version = None
 
     def close(self) -> None:
-        self._engine.dispose()
+        self._database.engine.dispose()
+
+    def _writer(self) -> Connection:
+        return self._database.engine.connect().execution_options(writing=True)
 
 
 class SqlLog:
-    """The log inside one transaction. The primary key refuses a position that is taken: nothing is told twice."""
+    """The log inside one transaction. The primary key refuses a position that is taken, so nothing is stored twice."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self._connection = connection
         self._folder = folder
 
     def entries(self, after: int) -> Sequence[Entry]:
-        query = select(tables.log).where(tables.log.c.position > after).order_by(tables.log.c.position)
-        return [Entry._make(row) for row in self._connection.execute(query)]
+        query = select(tables.log).where(tables.log.c.position >= after).order_by(tables.log.c.position)
+        entries = [Entry._make(row) for row in self._connection.execute(query)]
+        if after == 0:
+            return entries
+        if not entries or entries[0].position != after:
+            raise StudyMoved("an older copy of the study was put in its place; open the study again")
+        return entries[1:]
 
     def items(self, added: int) -> Items:
         block = self._connection.execute(select(tables.features).where(tables.features.c.added == added)).one()
@@ -118,7 +146,7 @@ class SqlLog:
             raise NotAStudy(f"the items of entry {added} are damaged: {error}") from error
 
     def _item_columns(self, added: int) -> list[list[Any]]:
-        """Ids, groups and each kind of content; a part at a time, since rows take more memory than what they say."""
+        """Ids, groups and each kind of content, read in parts, since rows take more memory than their values."""
         wanted = [tables.items.c[name] for name in ("id", "item_group", *CONTENT_KINDS)]
         query = select(*wanted).where(tables.items.c.added == added).order_by(tables.items.c.row)
         columns: list[list[Any]] = [[] for _ in wanted]

@@ -1,4 +1,5 @@
-"""A study in one SQLite file: made whole or not at all, never made by opening, on the disk before a write returns."""
+"""A study in one SQLite file. It is created completely or not at all, and never by opening; a write is on disk when it
+returns."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import os
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
 from sqlalchemy.pool import NullPool, Pool, QueuePool
 
 from ordinate.data.items import Items
-from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyNotFound
+from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyMoved, StudyNotFound
 from ordinate.storage import tables
 from ordinate.storage.log import Entry, Settings
 from ordinate.storage.sql import SqlLog, SqlStorage, check_revision, migrate, write_settings
@@ -36,7 +37,7 @@ FAILURES = {
 
 
 def create(path: Path, settings: Settings, token: str, first: Entry, items: Items) -> SqlStorage:
-    """A new study file. It is built beside its place and linked into it, so nobody ever sees half of one."""
+    """A new study file. It is built under a temporary name and then renamed, so nobody sees an incomplete one."""
     if os.path.lexists(path):
         raise StudyExists(f"{path} exists already; it was left as it is. Choose another name, or delete it first")
     if not path.parent.is_dir():
@@ -62,14 +63,78 @@ def open(path: Path) -> SqlStorage:
         raise StudyNotFound(f"there is no study {path}; create one with: ordinate create, or Study.create")
     if not path.is_file():
         raise NotAStudy(f"{path} is a folder, not a study")
-    engine = _engine(path, "rw")
-    with _translated(path), engine.connect() as connection:
+    database = SqliteFile(path)
+    with _translated(path), database.engine.connect() as connection:
         if check_revision(connection) != tables.REVISIONS[-1]:
             raise NotAStudy(
                 "an older version of ordinate wrote it; keep a copy, then run once: "
                 f"ordinate db upgrade {shlex.quote(str(path))}"
             )
-    return SqlStorage(engine, path.parent, lambda: _translated(path), lambda: _write_ahead(path))
+    return SqlStorage(database, path.parent)
+
+
+class SqliteFile:
+    """The file of an open study: its connections, its errors, and whether it is still the file that was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity = _identity(path)
+        self._checkpointer: sqlite3.Connection | None = None
+        self.engine = _engine(path, "rw")
+
+    def translated(self) -> AbstractContextManager[None]:
+        return _translated(self._path)
+
+    def check(self) -> None:
+        if (now := _identity(self._path)) == self._identity:
+            return
+        what = "was moved or deleted" if now is None else "was replaced by another file"
+        raise StudyMoved(
+            f"{self._path} {what} while the study was open, so nothing more is stored; put the file back, or close the "
+            "study and open it where it is now"
+        )
+
+    def committed(self) -> None:
+        self._empty_write_ahead_log()
+        self.check()
+
+    def _empty_write_ahead_log(self) -> None:
+        """Move what is in SQLite's write-ahead log into the file.
+
+        Whoever moves the file leaves that log behind: acknowledged answers would be missing, and another file that is
+        put in its place would be overwritten with them. Where somebody is reading just now, a part may stay behind
+        until the next commit.
+        """
+        if self._checkpointer is not None:
+            self._checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    @contextmanager
+    def serving(self) -> Iterator[Callable[[], int]]:
+        """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
+
+        Readers never wait then. (`synchronous`: FULL and EXTRA are one there.)
+        """
+        before, self.engine = self.engine, _engine(self._path, "rw", QueuePool)
+        with self.translated():
+            connection = self.engine.raw_connection()
+            kept: Any = connection.driver_connection
+            kept.execute("PRAGMA journal_mode = WAL")
+            self._checkpointer = _connect(self._path, "rw")
+            self._checkpointer.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield lambda: int(kept.execute("PRAGMA data_version").fetchone()[0])
+        finally:
+            with self.translated():
+                self._empty_write_ahead_log()
+            self._checkpointer.close()
+            self._checkpointer = None
+            connection.close()
+            self.engine.dispose()
+            self.engine = before
+            if _identity(self._path) == self._identity:
+                with suppress(sqlite3.OperationalError), closing(_connect(self._path, "rw")) as last:
+                    last.execute("PRAGMA busy_timeout = 0")
+                    last.execute("PRAGMA journal_mode = DELETE")
 
 
 def upgrade(path: Path) -> tuple[str, str]:
@@ -89,50 +154,38 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
-    """Connections to the file, by default each opened for one transaction: nothing is held between calls or across a
-    fork.
+    """Connections to the file. By default each is opened for one transaction, so nothing is open between calls or
+    across a fork.
 
-    Mode "rw" never makes a file, and falls back to reading where the file is read-only.
+    Mode "rw" never creates a file, and falls back to reading where the file is read-only.
     """
     engine = create_engine("sqlite://", creator=lambda: _connect(path, mode), poolclass=pool)
 
     @event.listens_for(engine, "connect")
     def _be_durable(connection: Any, _record: object) -> None:
-        # EXTRA also waits for the folder after the journal is gone: otherwise a power cut could undo a told answer.
+        # EXTRA also flushes the folder after the journal is deleted; without it a power cut could undo a stored answer.
         connection.execute("PRAGMA synchronous = EXTRA")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # A writer takes its lock before it reads: what it has read still holds when it appends.
+        # A writer takes its lock before it reads, so what it has read is still true when it appends.
         writing = connection.get_execution_options().get("writing", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
     return engine
 
 
-@contextmanager
-def _write_ahead(path: Path) -> Iterator[tuple[Engine, Callable[[], int]]]:
-    """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
-
-    A commit then waits for one flush of the log, and readers never wait. (`synchronous`: FULL and EXTRA are one there.)
-    """
-    engine = _engine(path, "rw", QueuePool)
-    with _translated(path):
-        kept = engine.raw_connection()
-        watch: Any = kept.driver_connection
-        watch.execute("PRAGMA journal_mode = WAL")
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file the path leads to; None: to none."""
     try:
-        yield engine, lambda: int(watch.execute("PRAGMA data_version").fetchone()[0])
-    finally:
-        kept.close()
-        engine.dispose()
-        with suppress(sqlite3.OperationalError), closing(_connect(path, "rw")) as last:
-            last.execute("PRAGMA busy_timeout = 0")
-            last.execute("PRAGMA journal_mode = DELETE")
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _put_in_place(partial: Path, path: Path) -> None:
-    """Give the finished file its name, unless somebody took the name meanwhile."""
+    """Give the finished file its name, unless there is a file of that name by now."""
     try:
         try:
             os.link(partial, path)
@@ -159,7 +212,7 @@ def _flush_folder(folder: Path) -> None:
 
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
-    """Errors of SQLite, and values that no study holds, as our errors with the file's name."""
+    """Raise errors of SQLite, and values that cannot be stored, as our errors with the file's name."""
     try:
         yield
     except NotAStudy as error:

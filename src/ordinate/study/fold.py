@@ -1,12 +1,13 @@
-"""The fold: what a log says, entry by entry. Everything about a study follows from its items, its settings and this.
+"""The fold: from the entries of a log to a state. All that is known of a study follows from its settings and its log.
 
-An undo is an entry like any other, so an answer taken back, an item excluded and included again, another process's
-answers and a study opened anew all come out of the same few rules.
+An undo is an entry like any other. So the same few rules handle an answer taken back, an item excluded and included
+again, answers from another process, and a study that is opened again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -14,16 +15,26 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.comparisons import ANSWERS, OUTCOME_VALUES, Comparison
 from ordinate.data.items import Items
 from ordinate.data.joining import joined, require_same_grouping
+from ordinate.data.lookalikes import suggestion
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import Entry
 from ordinate.study.rules import Rules, changed
 
-_SUPPOSED = 1 << 40
+
+class Pair(Protocol):
+    """Two items, and the annotator who is, was or may be asked about them: an entry, or an offer."""
+
+    @property
+    def left(self) -> str | None: ...
+    @property
+    def right(self) -> str | None: ...
+    @property
+    def annotator(self) -> str | None: ...
 
 
 class State:
-    """What the entries so far amount to.
+    """What follows from the entries so far.
 
     position             of the last entry
     items, rows, group   all items, id -> row, and the code of each item's group (n,)
@@ -32,14 +43,14 @@ class State:
     withdrawn            numbers of withdrawn queries
     expired              numbers of queries whose lease ended before there was an answer
     leases               query number -> when its lease ends, of open queries that have one
-    of_pair              two ids in order -> numbers of the queries that asked the pair
+    queries_of_pair      two ids in order -> numbers of the queries that asked the pair
     newest_asked         annotator -> the number of their newest query
-    repeats              numbers of the queries that ask an earlier one's pair again on purpose
-    keys                 what tells a repeated request from a new answer -> the `answer` entry, taken back or not
+    repeats              numbers of the queries that repeat an earlier pair on purpose
+    keys                 key of an answer -> its `answer` entry, also where the answer was taken back
     rules                what the owner has set
-    links, revoked       id -> `link` entry, and the ids of those that are not valid any more
-    epoch                rises whenever the effective comparisons change in another way than by growing at the end
-    items_epoch          rises whenever the items, or which of them are excluded, change
+    links, revoked       id -> `link` entry, and the ids of the revoked links
+    epoch                rises whenever the effective comparisons change other than by growing at the end
+    items_epoch          rises whenever items are added, excluded or included
     """
 
     def __init__(self) -> None:
@@ -52,7 +63,7 @@ class State:
         self.withdrawn: set[int] = set()
         self.expired: set[int] = set()
         self.leases: dict[int, str] = {}
-        self.of_pair: dict[tuple[str, str], list[int]] = {}
+        self.queries_of_pair: dict[tuple[str, str], list[int]] = {}
         self.newest_asked: dict[str | None, int] = {}
         self.repeats: list[int] = []
         self.keys: dict[str, Entry] = {}
@@ -65,31 +76,30 @@ class State:
         self.items_epoch = 0
         self._group_codes: dict[str, int] = {}
         self._open: dict[int, Entry] = {}
-        self._supposed = 0
-        self._told: dict[str | None, list[int]] = {}
+        self._answered_by: dict[str | None, list[int]] = {}
         self._answers_of: dict[str | None, int] = {}
         # Answers, skips and records that were not taken back, by position.
         self._live: dict[int, Entry] = {}
         self._live_of: dict[str | None, dict[int, Entry]] = {}
-        self.forget()
+        self.drop_caches()
 
-    def forget(self) -> None:
-        """Drop what was only kept to be fast."""
+    def drop_caches(self) -> None:
+        """Drop what is kept only for speed."""
         self.items_epoch += 1
         self._active: Integers | None = None
         self._all_pairs: AllPairs | None = None
         self._seen: dict[str | None, Comparisons] = {}
         self._unseen: dict[str | None, tuple[int, AllPairs]] = {}
-        self._forget_effective()
+        self._drop_effective()
 
-    def _forget_effective(self) -> None:
+    def _drop_effective(self) -> None:
         self.epoch += 1
         self._effective: Comparisons | None = None
 
     def apply(self, entries: Iterable[Entry], items: Callable[[int], Items]) -> None:
-        """Take in the next entries; `items` gives the items that an add-items entry added.
+        """Fold the next entries in; `items` gives the items that the add-items entry at a position added.
 
-        Raises NotAStudy where an entry does not fit those before it; the state is of no use then.
+        Raises NotAStudy where an entry does not fit those before it; the state must not be used after that.
         """
         for entry in entries:
             if entry.position != self.position + 1:
@@ -116,7 +126,7 @@ class State:
                 else:
                     self._close(number)
                 self.answered[number] = entry
-                self._told.setdefault(entry.annotator, []).append(number)
+                self._answered_by.setdefault(entry.annotator, []).append(number)
                 if entry.key is not None:
                     self.keys[entry.key] = entry
                 self._add(entry)
@@ -140,16 +150,16 @@ class State:
                 self._add_items(items(entry.position))
             case "exclude-item":
                 self.excluded_items[self.items.ids[self.rows[_text(entry.left)]]] = None
-                self.forget()
+                self.drop_caches()
             case "include-item":
                 del self.excluded_items[_text(entry.left)]
-                self.forget()
+                self.drop_caches()
             case "exclude-annotator":
                 self.excluded_annotators[_text(entry.annotator)] = None
-                self._forget_effective()
+                self._drop_effective()
             case "include-annotator":
                 del self.excluded_annotators[_text(entry.annotator)]
-                self._forget_effective()
+                self._drop_effective()
             case "set":
                 self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
             case "link":
@@ -162,7 +172,7 @@ class State:
     def _ask(self, number: int, entry: Entry) -> None:
         self._open[number] = entry
         self._lease(number, entry.expires_at)
-        self.of_pair.setdefault(pair_of(entry), []).append(number)
+        self.queries_of_pair.setdefault(pair_of(entry), []).append(number)
         self.newest_asked[entry.annotator] = number
         if entry.repeat_of is not None:
             self.repeats.append(number)
@@ -193,7 +203,7 @@ class State:
 
     def _retract(self, number: int) -> None:
         answer = self.answered.pop(number)
-        self._told[answer.annotator].remove(number)
+        self._answered_by[answer.annotator].remove(number)
         del self._live[answer.position]
         del self._live_of[answer.annotator][answer.position]
         self._count(answer, -1)
@@ -201,7 +211,7 @@ class State:
         self._seen.pop(answer.annotator, None)
         self._unseen.pop(answer.annotator, None)
         if self._counts(answer):
-            self._forget_effective()
+            self._drop_effective()
 
     def _count(self, entry: Entry, by: int) -> None:
         if entry.answer != "skip":
@@ -214,7 +224,7 @@ class State:
         names = ("",) * len(added) if added.group is None else added.group
         codes = [self._group_codes.setdefault(name, len(self._group_codes)) for name in names]
         self.group = np.concatenate([self.group, np.array(codes, dtype=np.int64)])
-        self.forget()
+        self.drop_caches()
 
     @property
     def active(self) -> Integers:
@@ -258,36 +268,25 @@ class State:
         """The queries that wait for an answer, oldest first, without those of excluded items and annotators."""
         return [self._open[number] for number in sorted(self._open) if self.includes(self._open[number])]
 
-    def suppose(self, left: str, right: str, annotator: str | None) -> None:
-        """Go on as if this pair had been asked, until `suppose_nothing`."""
-        # Numbers that no query has and none had before: what was kept for other suppositions must not be found again.
-        self._supposed += 1
-        number = _SUPPOSED + self._supposed
-        self._open[number] = Entry(0, "ask", "", number, left, right, annotator=annotator)
-
-    def suppose_nothing(self) -> None:
-        for number in [number for number in self._open if number > _SUPPOSED]:
-            del self._open[number]
-
-    def newest_told(self, annotator: str | None) -> Entry:
+    def last_answered(self, annotator: str | None) -> Entry:
         """The query that this annotator answered or skipped last. Raises NothingToUndo."""
-        told = self._told.get(annotator)
-        if not told:
+        answered = self._answered_by.get(annotator)
+        if not answered:
             whose = "without a name" if annotator is None else f"of annotator {annotator!r}"
-            others = [repr(name) if name else "nobody named" for name, numbers in self._told.items() if numbers]
+            others = [repr(name) if name else "nobody named" for name, numbers in self._answered_by.items() if numbers]
             hint = f"; there are answers of {', '.join(others[:5])}" if others else ""
             raise NothingToUndo(f"there is no answer {whose} that could be taken back{hint}")
-        return self.queries[told[-1] - 1]
+        return self.queries[answered[-1] - 1]
 
-    def told(self, annotator: str | None) -> list[Entry]:
+    def answered_by(self, annotator: str | None) -> list[Entry]:
         """The queries that this annotator answered or skipped, in that order."""
-        return [self.queries[number - 1] for number in self._told.get(annotator, ())]
+        return [self.queries[number - 1] for number in self._answered_by.get(annotator, ())]
 
     def is_open(self, number: int) -> bool:
         return number in self._open
 
     def annotators(self) -> dict[str | None, int]:
-        """How many answers each annotator gave, skips and what was taken back aside."""
+        """How many answers each annotator gave, without skips and answers that were taken back."""
         return {name: count for name, count in self._answers_of.items() if count}
 
     def knows_annotator(self, name: str | None) -> bool:
@@ -296,13 +295,13 @@ class State:
     def row(self, item: str, where: str = "") -> int:
         """The row of an item. Raises UnknownItem; `where` opens the message."""
         if item not in self.rows:
-            raise UnknownItem(f"{where}the study has no item {item!r}")
+            raise UnknownItem(f"{where}the study has no item {item!r}{suggestion(item, self.rows)}")
         return self.rows[item]
 
-    def pairs(self, entries: Sequence[Entry]) -> tuple[Integers, Integers]:
-        """The rows of the items of entries."""
-        left = np.array([self.rows[_text(entry.left)] for entry in entries], dtype=np.int64)
-        return left, np.array([self.rows[_text(entry.right)] for entry in entries], dtype=np.int64)
+    def pairs(self, pairs: Sequence[Pair]) -> tuple[Integers, Integers]:
+        """The rows of the left items (P,) and of the right items (P,)."""
+        left = np.array([self.rows[_text(pair.left)] for pair in pairs], dtype=np.int64)
+        return left, np.array([self.rows[_text(pair.right)] for pair in pairs], dtype=np.int64)
 
     def check_pair(self, comparison: Comparison, where: str = "") -> None:
         """Raise where this study cannot hold the comparison; `where` opens the message."""
@@ -323,16 +322,17 @@ class State:
     def _counts(self, entry: Entry) -> bool:
         return entry.answer != "skip" and self.includes(entry)
 
-    def includes(self, entry: Entry) -> bool:
+    def includes(self, pair: Pair) -> bool:
+        """Whether neither the items nor the annotator are excluded."""
         return not (
-            entry.annotator in self.excluded_annotators
-            or entry.left in self.excluded_items
-            or entry.right in self.excluded_items
+            pair.annotator in self.excluded_annotators
+            or pair.left in self.excluded_items
+            or pair.right in self.excluded_items
         )
 
 
 class Comparisons:
-    """Answers as entries, and as columns that grow at the end: a view of the first k stays what it was."""
+    """Answers as entries and as columns. They only grow at the end, so a view of the first k never changes."""
 
     def __init__(self, entries: Iterable[Entry], rows: dict[str, int]) -> None:
         self.entries: list[Entry] = []
@@ -355,7 +355,7 @@ class Comparisons:
         self.entries.append(entry)
 
     def first(self, count: int) -> tuple[Integers, Integers, Floats]:
-        """Left rows, right rows, and outcomes: 1 left, 0 right, 0.5 a tie."""
+        """Left rows (count,), right rows (count,), and outcomes (count,): 1 left, 0 right, 0.5 a tie."""
         return self._pairs[0, :count], self._pairs[1, :count], self._outcomes[:count]
 
     @property
@@ -363,9 +363,9 @@ class Comparisons:
         return self._pairs[0, : len(self)], self._pairs[1, : len(self)]
 
 
-def pair_of(entry: Entry) -> tuple[str, str]:
-    """The two ids, in order, whichever side is which."""
-    left, right = _text(entry.left), _text(entry.right)
+def pair_of(pair: Pair) -> tuple[str, str]:
+    """The two ids in order, so that the sides do not matter."""
+    left, right = _text(pair.left), _text(pair.right)
     return (left, right) if left < right else (right, left)
 
 

@@ -8,12 +8,13 @@ between calls is keyed by what it depends on, and may be dropped at any moment w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ordinate.algorithms import MANY_ITEMS, algorithm
-from ordinate.choosing.search import Bounds, Shortlist
+from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
@@ -22,7 +23,7 @@ from ordinate.data.ordering import Ordering
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
-from ordinate.learning.belief import Belief
+from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.models import Answers
 from ordinate.learning.posterior import Posterior
@@ -41,12 +42,17 @@ class _Scaled:
 
 @dataclass(frozen=True, eq=False)
 class _Refitted:
-    """The belief right after a refit, which saw this many answers; the covariance was renewed after `renewal`."""
+    """The belief right after a refit of so many answers. Its covariance was renewed after `renewal` answers."""
 
     epochs: tuple[int, int]
     renewal: int
     answers: int
+    covariance: KeptCovariance
     belief: Belief
+
+
+Pending = Sequence[tuple[int, int]]
+"""Rows (left, right) of the pairs that are asked and not answered, oldest first."""
 
 
 class Inference:
@@ -54,9 +60,9 @@ class Inference:
         self._settings = settings
         self._algorithm = algorithm(settings.algorithm)
         self._every = self._algorithm.refit_every or settings.refit_every
-        self.forget()
+        self.drop_caches()
 
-    def forget(self) -> None:
+    def drop_caches(self) -> None:
         """Drop everything that is kept to be fast."""
         self._scaled: _Scaled | None = None
         # The two newest fits: that of the last refit, and that of all answers.
@@ -66,32 +72,29 @@ class Inference:
         self._refitted: _Refitted | None = None
         # How many answers were taken in since, and the belief then.
         self._answered: tuple[_Refitted, int, Belief] | None = None
-        # That belief, the open queries that were taken in, and the belief then.
-        self._pending: tuple[Belief, tuple[int | None, ...], Belief] | None = None
-        # Upper bounds for the next search; they know by themselves which beliefs and pools they are right for.
-        self.bounds = Bounds()
+        # That belief, the pending pairs that were taken in, and the belief then.
+        self._pending: tuple[Belief, tuple[tuple[int, int], ...], Belief] | None = None
+        # What it keeps of one question for the next knows by itself which beliefs and pools it is right for.
+        self.search: Search = LazySearch()
 
     def posterior(self, state: State) -> Posterior:
         """The fit of all effective comparisons."""
         return self._fit(state, len(state.effective))
 
-    def belief(self, state: State) -> Belief:
-        """What the next choice is based on."""
-        answered = self.answered(state)
-        queries = state.open()
-        numbers = tuple(entry.query for entry in queries)
+    def belief(self, state: State, pending: Pending) -> Belief:
+        """What the next choice is based on: all answers, and a smaller variance where pairs are pending."""
+        answered, wanted = self.answered(state), tuple(pending)
         base, done, belief = self._pending or (answered, (), answered)
-        if base is not answered or done != numbers[: len(done)]:
+        if base is not answered or done != wanted[: len(done)]:
             done, belief = (), answered
-        if len(done) < len(numbers):
-            for left, right in zip(*state.pairs(queries[len(done) :]), strict=True):
-                belief = beliefs.pending(belief, int(left), int(right))
-        self._pending = (answered, numbers, belief)
+        for left, right in wanted[len(done) :]:
+            belief = beliefs.pending(belief, left, right)
+        self._pending = (answered, wanted, belief)
         return belief
 
-    def situation(self, state: State, bounds: Bounds | Shortlist) -> Situation:
+    def situation(self, state: State, pending: Pending, search: Search) -> Situation:
         """What a strategy may look at."""
-        return _Situation(self, state, bounds)
+        return _Situation(self, state, pending, search)
 
     def coefficients(self, state: State) -> Floats:
         """(k,) theta of the newest scheduled refit."""
@@ -103,7 +106,7 @@ class Inference:
         return self._scale(state).features
 
     def answered(self, state: State) -> Belief:
-        """The belief after all answers, without the open queries."""
+        """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
     def _after_refit(self, state: State) -> _Refitted:
@@ -115,13 +118,15 @@ class Inference:
             # The old belief goes first: there may be no memory for two.
             self._refitted = self._answered = self._pending = at = None
             fit = self._fit(state, renewal)
-            at = _Refitted(epochs, renewal, renewal, fit.spread.belief(fit.mean))
+            covariance = fit.covariance.kept()
+            at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
         while at.answers < refit:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
-            # Settling spends the old belief, so nothing may remember it, even if it is interrupted.
+            # These beliefs stop working now, also if this is interrupted.
             self._refitted = self._answered = self._pending = None
-            at = _Refitted(epochs, renewal, answers, belief.settle(mean))
+            at.covariance.absorb(belief)
+            at = _Refitted(epochs, renewal, answers, at.covariance, at.covariance.belief(mean))
         self._refitted = at
         return at
 
@@ -159,7 +164,7 @@ class Inference:
         if key not in self._errors:
             with one_thread():
                 fit = self._fit(state, count)
-                error = expected_error(fit.spread.belief(fit.mean), state.active)
+                error = expected_error(fit.covariance.belief(fit.mean), state.active)
             kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
             self._errors = {**kept, key: error}
         return self._errors[key]
@@ -212,7 +217,7 @@ class Inference:
                 self._settings.scaling,
                 counted if counted.any() else ~counted,
             )
-            # Of many items one copy in float32 is kept, and nothing else of that size is made (`ProjectedBelief`).
+            # Of many items one copy in float32 is kept, and nothing else of that size is made (`belief.projected`).
             kept = np.float32 if len(items) > MANY_ITEMS else np.float64
             self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features, kept))
         return self._scaled
@@ -222,16 +227,17 @@ class Inference:
 class _Situation:
     inference: Inference
     state: State
-    kept: Bounds | Shortlist
+    pending: Pending
+    searching: Search
 
     def belief(self) -> Belief:
-        return self.inference.belief(self.state)
+        return self.inference.belief(self.state, self.pending)
 
     def answered(self) -> Belief:
         return self.inference.answered(self.state)
 
-    def bounds(self) -> Bounds | Shortlist:
-        return self.kept
+    def search(self) -> Search:
+        return self.searching
 
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)
@@ -240,8 +246,9 @@ class _Situation:
         return self.inference.features(self.state)
 
     def asked(self) -> tuple[Integers, Integers]:
-        answered, waiting = self.state.effective.pairs, self.state.pairs(self.state.open())
-        return np.concatenate([answered[0], waiting[0]]), np.concatenate([answered[1], waiting[1]])
+        pending = np.array(self.pending, dtype=np.int64).reshape(-1, 2)
+        left, right = self.state.effective.pairs
+        return np.concatenate([left, pending[:, 0]]), np.concatenate([right, pending[:, 1]])
 
 
 def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Ordering:

@@ -1,10 +1,11 @@
-"""Who may hold which pair, and until when: decided from the state and a time, written to the log, never remembered.
+"""Who may hold which pair, and until when: decided from the state and a time, and written to the log.
 
-A lease ends by an entry "expire" that whoever notices first appends, so a fold of the log needs no clock. An
-answer that comes later still counts while the pair was not given to somebody else.
+A lease ends by an entry "expire" that whoever notices first appends, so folding the log needs no clock. A late answer
+still counts as long as the pair was not given to somebody else.
 
-A pair is given to nobody while another holds it. An undo gives nothing: it opens a query again for who answered it, who
-would otherwise lose the answer that they are correcting, even where somebody else was given the pair since.
+Nobody is given a pair that another annotator holds. An undo is the exception: it opens a query again for the annotator
+who answered it, even where somebody else was given the pair since, because otherwise the answer that the annotator is
+correcting would be lost.
 """
 
 from __future__ import annotations
@@ -18,30 +19,36 @@ import numpy as np
 from ordinate.data.comparisons import Query
 from ordinate.data.pairs import pair_codes
 from ordinate.errors import AlreadyAnswered, BudgetSpent, StudyPaused
-from ordinate.storage import Entry, Settings, moment
+from ordinate.storage import Entry, Settings, timestamp
 from ordinate.study.fold import State, pair_of
 
+MOST_HELD = 40
+"""An annotator who holds so many queries, in all tabs together, takes no more before some are answered."""
 REPEAT_AFTER = 5
 """An annotator's pair comes again after at least this many other answers of theirs."""
 
 
 class Offer(NamedTuple):
-    """A pair that was chosen for an annotator, by screen side, and what it was chosen from.
+    """A pair that could be an annotator's next query.
 
-    based_on  the last position of the log that the choice took into account
-    strategy  what chose it, where that was not the study's own strategy
+    left, right  ids by screen side
+    utility      what the strategy expects to gain; None where it does not say
+    based_on     the position of the last entry that the choice took into account
+    strategy     what chose the pair; None for a repeat
+    repeat_of    the number of the earlier query whose pair is asked again
     """
 
     left: str
     right: str
     annotator: str | None
-    utility: float | None
-    based_on: int
+    utility: float | None = None
+    based_on: int | None = None
     strategy: str | None = None
+    repeat_of: int | None = None
 
 
 class Lease(NamedTuple):
-    """A query that an annotator holds, and until when; None: until it is closed."""
+    """A query that an annotator holds, and when the lease ends; None: it does not end."""
 
     query: Query
     expires_at: str | None
@@ -49,15 +56,15 @@ class Lease(NamedTuple):
 
 
 def due(state: State, at: str) -> list[int]:
-    """The queries whose lease has ended by then."""
+    """The numbers of the queries whose lease has ended by this time."""
     return [number for number, until in state.leases.items() if until <= at]
 
 
 def until(state: State, at: str) -> str | None:
-    """When a lease that begins now ends."""
+    """When a lease that begins at this time ends."""
     if state.rules.lease is None:
         return None
-    return moment(datetime.fromisoformat(at) + timedelta(seconds=state.rules.lease))
+    return timestamp(datetime.fromisoformat(at) + timedelta(seconds=state.rules.lease))
 
 
 def half_over(state: State, number: int, at: str) -> bool:
@@ -69,8 +76,8 @@ def half_over(state: State, number: int, at: str) -> bool:
     return left.total_seconds() < state.rules.lease / 2
 
 
-def require_room(state: State, annotator: str | None, holding: int) -> None:
-    """Raise StudyPaused or BudgetSpent where an annotator who holds so many queries may be given no other."""
+def require_budget(state: State, annotator: str | None, holding: int) -> None:
+    """Raise StudyPaused or BudgetSpent where an annotator with `holding` open queries may be given no more."""
     rules = state.rules
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
@@ -85,10 +92,10 @@ def require_room(state: State, annotator: str | None, holding: int) -> None:
         raise BudgetSpent(f"the study has all {rules.budget} answers it asks for, or waits for the last of them", True)
 
 
-def require_free(state: State, asked: Entry) -> None:
-    """Raise AlreadyAnswered where an expired query's pair was given to another query that is open or answered."""
+def require_not_given_away(state: State, asked: Entry) -> None:
+    """Raise AlreadyAnswered where an expired query's pair was asked again in a query that is open or answered."""
     number = asked.query or 0
-    for later in state.of_pair[pair_of(asked)]:
+    for later in state.queries_of_pair[pair_of(asked)]:
         taken = state.is_open(later) or (later in state.answered and state.answered[later].answer != "skip")
         if later > number and taken:
             raise AlreadyAnswered(
@@ -97,11 +104,14 @@ def require_free(state: State, asked: Entry) -> None:
 
 
 def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) -> Offer | None:
-    """The first offer that still stands: items in use, nobody holding the pair, new to them (where pairs do not come
-    again). One that was made to somebody else serves as well where the pair is new and, where variety is asked for, the
-    annotator's newest pair had other items."""
+    """The first offer that can still be taken, made out to this annotator; None where there is none.
+
+    Its items are in use, nobody holds the pair, and the annotator has not seen it, unless the rules let pairs come
+    again. An offer to somebody else also needs a pair that is new to this annotator and, where the rules ask for
+    variety, shares no item with the annotator's newest query.
+    """
     held = {pair_of(entry) for entry in state.open()}
-    seen = set(pair_codes(*state.seen(annotator).pairs).tolist())
+    seen = pair_codes(*state.seen(annotator).pairs)
     newest = state.newest_asked.get(annotator)
     before = set() if newest is None or state.rules.variety is None else set(pair_of(state.queries[newest - 1]))
     active = state.active
@@ -112,26 +122,26 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
         left, right = state.rows[offer.left], state.rows[offer.right]
         if active[left] < 0 or active[left] != active[right]:
             continue
-        if (min(offer.left, offer.right), max(offer.left, offer.right)) in held:
+        if pair_of(offer) in held:
             continue
-        if (own and state.rules.again) or int(pair_codes(*np.array([[left], [right]]))[0]) not in seen:
+        if (own and state.rules.again) or pair_codes(np.array([left]), np.array([right]))[0] not in seen:
             return offer._replace(annotator=annotator)
     return None
 
 
-def repeat(settings: Settings, state: State, annotator: str | None) -> Entry | None:
-    """The annotator's earlier query that the next one should ask again, at the rate that the owner set."""
+def repeat(settings: Settings, state: State, annotator: str | None) -> Offer | None:
+    """An earlier pair of the annotator to ask again with the sides swapped, at the rate that the owner set."""
     if state.rules.repeat == 0.0:
         return None
     rng = np.random.default_rng([settings.seed, len(state.queries) + 1, 1])
     if rng.random() >= state.rules.repeat:
         return None
-    told = state.told(annotator)
+    answered = state.answered_by(annotator)
     repeated = {state.queries[number - 1].repeat_of for number in state.repeats}
     held = {pair_of(entry) for entry in state.open()}
     earlier = [
         entry
-        for entry in told[: max(len(told) - REPEAT_AFTER, 0)]
+        for entry in answered[: max(len(answered) - REPEAT_AFTER, 0)]
         if entry.query is not None
         and entry.query not in repeated
         and entry.repeat_of is None
@@ -139,12 +149,14 @@ def repeat(settings: Settings, state: State, annotator: str | None) -> Entry | N
         and pair_of(entry) not in held
         and state.includes(entry)
     ]
-    return earlier[int(rng.integers(len(earlier)))] if earlier else None
+    if not earlier:
+        return None
+    first = earlier[int(rng.integers(len(earlier)))]
+    return Offer(str(first.right), str(first.left), first.annotator, repeat_of=first.query)
 
 
 def agreement(state: State, *annotator: str | None) -> tuple[int, int]:
-    """Of the repeated queries that were answered, perhaps of one annotator: how many got the same answer again, and
-    how many there are."""
+    """How many repeated queries got the same answer again, and how many were answered; of one annotator if named."""
     same = total = 0
     for number in state.repeats:
         entry, again = state.answered.get(number), state.queries[number - 1]

@@ -1,76 +1,53 @@
-"""The log of one study as this process knows it: taken in as it grows, written in transactions that read it all."""
+"""The log of one study as this process knows it: read as it grows, written in transactions that have read all of it."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import RLock
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from ordinate.data.items import Items
 from ordinate.errors import NotAStudy, OrdinateError
-from ordinate.storage import Entry, Log, Storage
+from ordinate.storage import Clock, Entry, Kind, Log, Storage
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def locked(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method that has the ledger to itself while it runs."""
-
-    @wraps(method)
-    def alone(self: Any, *arguments: P.args, **named: P.kwargs) -> R:
-        with self._lock:
-            return method(self, *arguments, **named)
-
-    return cast("Callable[Concatenate[Any, P], R]", alone)
-
-
-class _Work(Generic[R]):
-    """Something to do inside a transaction, and what became of it."""
-
-    def __init__(self, work: Callable[[], R]) -> None:
-        self.work = work
-        self.done = False
-        self.result: R | None = None
-        self.error: BaseException | None = None
-
-
 class Ledger:
-    """The state after the newest entry, and the two ways to move on: take in what others wrote, and write.
+    """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it."""
 
-    Whoever looks at the state or moves it holds `_lock`: several threads may share a study.
-    """
-
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self.storage = storage
+        self.clock = clock
+        self.inference = Inference(storage.settings)
         self._state = State()
-        self._inference = Inference(storage.settings)
         self._lock = RLock()
         self._queue: deque[_Work[Any]] = deque()
-        self._log: Log | None = None
-        self._appended = False
         self._version: int | None = None
-        self._catch_up()
+        with self.reading():
+            pass
 
-    def _catch_up(self) -> State:
-        """Take in what others wrote."""
+    @contextmanager
+    def reading(self) -> Iterator[State]:
+        """The state after everything that others wrote; no other thread moves it on while the block runs."""
         with self._lock:
-            version = self._storage.version()
+            version = self.storage.version()
             if version is None or version != self._version:
-                with self._storage.reading() as log:
+                with self.storage.reading() as log:
                     self._apply(log.entries(self._state.position), log.items)
                 self._version = version
-        return self._state
+            yield self._state
 
-    def _write(self, work: Callable[[], R]) -> R:
-        """Run `work` in a transaction that has read all of the log; what it has appended is on the disk on return.
+    def write(self, work: Callable[[Transaction], R]) -> R:
+        """Run `work` in a transaction that has read all of the log; what it appended is on disk on return.
 
-        `work` looks before it appends: where it raises one of the package's errors, what it had appended stays. Threads
-        that come while another one writes share the next transaction, so that the disk is waited for once.
+        `work` checks before it appends: where it raises one of the package's errors, the entries that it appended
+        before that stay. Threads that come while another one writes share the next transaction, so the disk is waited
+        for once.
         """
         mine = _Work(work)
         self._queue.append(mine)
@@ -81,37 +58,36 @@ class Ledger:
             raise mine.error
         return cast("R", mine.result)
 
-    def _append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
-        """Inside `work`: add entries, and take them in. An entry that cannot be taken in never reaches the log."""
-        if entries:
-            assert self._log is not None
-            self._appended = True
-            self._log.append(entries, items)
-            self._apply(entries, lambda _: items)
+    def drop_caches(self) -> None:
+        """Nothing that a caller can see changes."""
+        with self._lock:
+            self._state.drop_caches()
+            self.inference.drop_caches()
 
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
         batch = [self._queue.popleft() for _ in range(len(self._queue))]
-        self._appended = False
+        appended = False
         try:
-            with self._storage.writing() as log:
+            with self.storage.writing() as log:
                 self._apply(log.entries(self._state.position), log.items)
-                self._log = log
                 for one in batch:
+                    transaction = Transaction(self._state, self.clock(), log, self._apply)
                     try:
-                        one.result = one.work()
-                    except NotAStudy:  # of an entry that cannot be taken in
+                        one.result = one.work(transaction)
+                    except NotAStudy:  # an entry that does not fit those before it
                         raise
                     except OrdinateError as error:
                         one.error = error
+                    finally:
+                        appended |= transaction.appended
         except BaseException as error:
             for one in batch:
                 one.error = error
-            if self._appended:
-                self._start_anew()
+            if appended:
+                self._reset()
             raise
         finally:
-            self._log = None
             for one in batch:
                 one.done = True
 
@@ -121,17 +97,47 @@ class Ledger:
         try:
             self._state.apply(entries, items)
         except BaseException:
-            self._start_anew()
+            self._reset()
             raise
 
-    def _start_anew(self) -> None:
+    def _reset(self) -> None:
         """The state may hold half an entry, or one that was not stored: the next call folds the whole log again."""
         self._state = State()
         self._version = None
-        self._inference.forget()
+        self.inference.drop_caches()
 
-    def _forget(self) -> None:
-        """Drop every cache: nothing that a caller can see may change."""
-        with self._lock:
-            self._state.forget()
-            self._inference.forget()
+
+class Transaction:
+    """What one piece of work may use: the state after the whole log, the time, and a way to add entries."""
+
+    def __init__(
+        self, state: State, time: str, log: Log, apply: Callable[[Sequence[Entry], Callable[[int], Any]], None]
+    ) -> None:
+        self.state = state
+        self.time = time
+        self.appended = False
+        self._log = log
+        self._apply = apply
+
+    def append(self, kind: Kind, items: Items | None = None, **fields: Any) -> None:
+        """Add an entry; `fields` are those of Entry that its kind has."""
+        self.append_all(kind, [fields], items)
+
+    def append_all(self, kind: Kind, rows: Iterable[Mapping[str, Any]], items: Items | None = None) -> None:
+        """Add an entry for each row of fields. One that does not fit those before it never reaches the disk."""
+        first = self.state.position + 1
+        entries = [Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)]
+        if entries:
+            self.appended = True
+            self._log.append(entries, items)
+            self._apply(entries, lambda _: items)
+
+
+class _Work(Generic[R]):
+    """Something to do inside a transaction, and what became of it."""
+
+    def __init__(self, work: Callable[[Transaction], R]) -> None:
+        self.work = work
+        self.done = False
+        self.result: R | None = None
+        self.error: BaseException | None = None

@@ -1,4 +1,4 @@
-"""What the owner of a study may change while people are answering. Every change is an entry in the log."""
+"""What the owner of a study may change while people answer, and what the owner sees. Each change is a log entry."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _LARGEST = 2**53
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a study to which nobody has added any: nothing expires, nothing is limited.
+    """What the owner of a study has set. By default nothing expires and nothing is limited.
 
-    lease             seconds that a pair stays with the annotator who was given it; None: until it is closed
+    lease             seconds for which an annotator holds a pair; None: until it is closed
     annotator_budget  answers that each annotator is asked for; None: no limit
     budget            answers that the study asks for; None: no limit
-    repeat            share of queries that ask an annotator's earlier pair again, sides swapped
+    repeat            share of queries that ask an annotator's earlier pair again with the sides swapped
     ties              whether "tie" is an answer
     again             whether a pair comes back to an annotator once nothing new is left for them
-    variety           a pair without the items of the annotator's newest one is preferred while it is worth at least
-                      this share of the best pair; None: the best pair, whatever came before
-    paused            whether no pairs are given out at the moment
-    theme             of the judging page; "auto": as the annotator's device has it
+    variety           a pair without the items of the annotator's newest one is preferred if its utility is at least
+                      this share of the best pair's; None: always the best pair
+    paused            whether no pairs are given out for now
+    theme             of the judging page; "auto": as on the annotator's device
     """
 
     lease: float | None = None
@@ -57,7 +57,7 @@ class Rules:
 
 
 class Link(NamedTuple):
-    """Who may come to a study, and as what. `id` is public; a server's signature makes it a key."""
+    """A way into a study, and the role it gives. `id` is public; a server's signature makes it a key."""
 
     id: str
     role: Role
@@ -68,7 +68,7 @@ class Link(NamedTuple):
 
 
 class Person(NamedTuple):
-    """An annotator as the owner sees them: pairs asked twice, and how many of these they answered alike."""
+    """An annotator as the owner sees them; `repeats` counts answered pairs that were asked twice."""
 
     name: str | None
     answers: int
@@ -79,8 +79,26 @@ class Person(NamedTuple):
     excluded: bool
 
 
+class Progress(NamedTuple):
+    """How far a study is, and one of its annotators.
+
+    items    how many are in use
+    total    how many answers the study has
+    open     how many queries wait for an answer
+    answers  how many answers the annotator gave
+    skips    how many pairs the annotator skipped
+    """
+
+    items: int
+    total: int
+    open: int
+    answers: int
+    skips: int
+    rules: Rules
+
+
 PEOPLE: Mapping[str, Any] = {"lease": 600.0, "again": False, "variety": 0.8}
-"""The rules that a study gets when people begin to judge it together."""
+"""The rules that a study gets when it is first served."""
 
 
 def changed(rules: Rules, name: str, value: str) -> Rules:

@@ -1,45 +1,43 @@
 """A study: the only door for questions and answers.
 
     ask():       the belief after the log -> the strategy's pair -> an entry in the log -> Query
-    tell():      an entry in the log, on the disk before it returns
+    tell():      an entry in the log, on disk before it returns
     ordering():  the fit of all answers, sorted
 
-Every call first takes in what other processes have added; every write is one transaction that has read all before it.
+Every call first reads what other processes have written. Every write is one transaction that has read the whole log.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import text, whole
-from ordinate.data.comparisons import Comparison, Query, check_comparison, comparisons_of
+from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
 from ordinate.data.items import Items
-from ordinate.data.joining import joined
 from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.errors import InvalidInput, NotAStudy
-from ordinate.storage import Entry, Kind, Settings, moment, now
-from ordinate.study import leases
-from ordinate.study.ledger import locked
-from ordinate.study.questions import Questions, named
-from ordinate.study.rules import Link, Person, Role, Rules, differences
+from ordinate.storage import AnswerDetails, Clock, Settings, Storage, checked, now, timestamp
+from ordinate.study import history, leases, next_pair, owner
+from ordinate.study.leases import Lease, Offer
+from ordinate.study.ledger import Ledger
+from ordinate.study.owner import annotator_name
+from ordinate.study.questions import Answered, Questions
+from ordinate.study.rules import Link, Person, Progress, Role, Rules
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
-class Study(Questions):
+class Study:
     """Items, the questions asked about them, the answers, and the ordering that follows.
 
     >>> study = Study.create(Items(["a", "b", "c"]))
@@ -48,6 +46,10 @@ class Study(Questions):
     >>> study.ordering().ids[0] == query.left
     True
     """
+
+    def __init__(self, storage: Storage, clock: Clock = now) -> None:
+        self._ledger = Ledger(storage, clock)
+        self._questions = Questions(self._ledger)
 
     @classmethod
     def create(
@@ -62,6 +64,7 @@ class Study(Questions):
         refit_every: int | None = None,
         candidates: int | None = None,
         recipe: Recipe | None = None,
+        clock: Clock = now,
     ) -> Study:
         """A new study of these items.
 
@@ -71,6 +74,7 @@ class Study(Questions):
         refit_every  answers between two fits of the model while asking; None: the schedule of algorithms.py
         candidates   how many random pairs to look at for each question; None: all of them
         recipe       how `ordinate.embedding` made the features, kept so that new items get theirs in the same way
+        clock        gives the time that the log notes and leases are counted by
         """
         name = algorithms.default_algorithm(items) if algorithm is None else algorithm
         algorithms.require_size(name, len(items))
@@ -88,106 +92,138 @@ class Study(Questions):
         if recipe is not None:
             recipe.require_made(items)
         _require_pair(items)
-        return cls(storages.create(storage, settings, items))
+        return cls(storages.create(storage, settings, items), clock)
 
     @classmethod
-    def open(cls, url: str) -> Study:
+    def open(cls, url: str, *, clock: Clock = now) -> Study:
         """The study stored at an address such as "sqlite:///study.db". Raises StudyNotFound, NotAStudy."""
         storage = storages.open(url)
         try:
-            return cls(storage)
+            return cls(storage, clock)
         except InvalidInput as error:
             raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
 
-    @property
-    @locked
-    def items(self) -> Items:
-        """All items, also excluded ones, in the order in which they were added."""
-        return self._catch_up().items
+    def close(self) -> None:
+        self._ledger.storage.close()
 
-    @property
-    @locked
-    def excluded_items(self) -> tuple[str, ...]:
-        return tuple(self._catch_up().excluded_items)
+    def __enter__(self) -> Self:
+        return self
 
-    @property
-    @locked
-    def excluded_annotators(self) -> tuple[str, ...]:
-        return tuple(self._catch_up().excluded_annotators)
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
-    @property
-    @locked
-    def rules(self) -> Rules:
-        """What the owner may change while people answer."""
-        return self._catch_up().rules
+    # Asking -----------------------------------------------------------------------------------------------------------
 
-    def set_rules(self, **changes: Any) -> None:
-        """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
+    @overload
+    def ask(self, annotator: str | None = None, count: None = None, *, among: PairList | None = None) -> Query: ...
+    @overload
+    def ask(self, annotator: str | None = None, *, count: int, among: PairList | None = None) -> list[Query]: ...
+    @overload
+    def ask(self, annotator: str | None, count: int, *, among: PairList | None = None) -> list[Query]: ...
+    def ask(
+        self, annotator: str | None = None, count: int | None = None, *, among: PairList | None = None
+    ) -> Query | list[Query]:
+        """The annotator's open queries, oldest first, topped up with new ones to `count`; without a count, one query.
 
-        def change() -> None:
-            for name, value in differences(self._state.rules, changes):
-                self._append([self._entry("set", name=name, value=value)])
-
-        self._write(change)
-
-    def make_link(
-        self, role: Role, annotator: str | None = None, expires_at: datetime | None = None, *, name: str | None = None
-    ) -> Link:
-        """A new way in for an owner or for annotators, or for one annotator; a server signs its id.
-
-        `name`: its id, None for a random one; a link of that name that is there already is returned as it is.
+        An annotator gets no pair twice, and no pair that is open, until nothing else is left. Where the pairs run out,
+        fewer than `count` come back; where none is left at all, PoolExhausted is raised. `among`: only pairs of a list.
         """
-        if role not in get_args(Role):
-            raise InvalidInput(f"unknown role {role!r}; it is {' or '.join(get_args(Role))}")
-        whose = named(annotator)
-        until = None if expires_at is None else moment(expires_at)
-        chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
+        wanted = 1 if count is None else whole("count", count, 1)
+        queries = self._questions.ask(annotator_name(annotator), wanted, among)
+        return queries[0] if count is None else queries
 
-        def make() -> Link:
-            if chosen not in self._state.links:
-                self._append([self._entry("link", name=chosen, value=role, annotator=whose, expires_at=until)])
-            return self._link(chosen)
+    def pairs(self, left: Sequence[str], right: Sequence[str]) -> PairList:
+        """The pairs left[k], right[k], each once, for `ask(among=...)`."""
+        if len(left) != len(right):
+            raise InvalidInput(f"there are {len(left)} left ids and {len(right)} right ids")
+        with self._ledger.reading() as state:
+            return next_pair.listed_pairs(state, left, right)
 
-        return self._write(make)
+    def choose(self, annotators: Sequence[str | None], offered: Sequence[Offer] = ()) -> list[Offer | None]:
+        """A pair for each annotator, to be passed to `take`; None where no pair is left. Nothing is written.
 
-    def revoke_link(self, name: str) -> None:
-        """From now on nobody comes in by this link, nor stays in by it."""
+        Each choice treats the pairs chosen before it, and those already `offered`, as asked.
+        """
+        return self._questions.offer(annotators, offered)
 
-        def revoke() -> None:
-            if not self._link(name).revoked:
-                self._append([self._entry("revoke", name=name)])
+    def draw(self, annotator: str | None) -> Offer:
+        """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted."""
+        return self._questions.random_offer(annotator)
 
-        self._write(revoke)
+    def take(
+        self, annotator: str | None, count: int, offers: Sequence[Offer] = (), *, tab: str | None = None
+    ) -> list[Lease]:
+        """The annotator's open queries, topped up to `count` with those offers that can still be taken.
 
-    @locked
-    def link(self, name: str) -> Link:
-        """Raises InvalidInput where there is none of this name."""
-        self._catch_up()
-        return self._link(name)
+        Queries that another browser tab of the annotator asked for come only where no new one may be given. Raises
+        BudgetSpent or StudyPaused where none is open either.
+        """
+        return self._questions.take(annotator_name(annotator), whole("count", count, 1), offers, tab)
 
-    @locked
-    def links(self) -> list[Link]:
-        """All links, oldest first."""
-        return [self._link(name) for name in self._catch_up().links]
+    def held(self, annotator: str | None) -> list[Lease]:
+        """The annotator's open queries, oldest first, whichever tab asked for them."""
+        return self._questions.held(annotator_name(annotator))
 
-    @locked
-    def agreement(self) -> tuple[int, int]:
-        """Of the pairs that annotators were asked twice: how many they answered alike, and how many there are."""
-        return leases.agreement(self._catch_up())
+    def open_queries(self) -> list[Query]:
+        """Everybody's queries that wait for an answer, oldest first."""
+        with self._ledger.reading() as state:
+            return [self._questions.query(entry) for entry in state.open()]
 
-    @property
-    def token(self) -> str:
-        """What the ids of this study's queries begin with."""
-        return self._storage.token
+    # Answering --------------------------------------------------------------------------------------------------------
 
-    def serving(self) -> AbstractContextManager[None]:
-        """A block in which many people use the study at once; see Storage."""
-        return self._storage.serving()
+    def tell(self, query_id: str, answer: Answer, details: AnswerDetails | None = None) -> None:
+        """Answer a query: "left", "right", "tie" or "skip". Raises UnknownQuery, AlreadyAnswered.
 
-    @locked
-    def row(self, item: str) -> int:
-        """The place of an item among `items`. Raises UnknownItem."""
-        return self._catch_up().row(item)
+        An answer with the key of an earlier one is the same answer sent again: nothing is added.
+        """
+        self._questions.tell(query_id, *_checked_answer(answer, details))
+
+    def answer(
+        self,
+        query_id: str,
+        answer: Answer,
+        details: AnswerDetails | None = None,
+        *,
+        annotator: str | None,
+        for_others: bool = False,
+        count: int = 0,
+        offers: Sequence[Offer] = (),
+        tab: str | None = None,
+    ) -> Answered:
+        """`tell`, then `take` up to `count` queries for the annotator, in one transaction.
+
+        Raises NotYourQuery where the query is another annotator's, unless `for_others`.
+        """
+        return self._questions.answer(
+            query_id,
+            *_checked_answer(answer, details),
+            annotator_name(annotator),
+            for_others=for_others,
+            wanted=whole("count", count, 0),
+            offers=offers,
+            tab=tab,
+        )
+
+    def show(self, query_id: str, shown_at: str | None = None) -> Lease:
+        """Say that a query is on the screen: where less than half of its lease is left, the lease starts again."""
+        return self._questions.show(query_id, checked(AnswerDetails(shown_at=shown_at)).shown_at)
+
+    def require_own(self, query_id: str, annotator: str | None) -> None:
+        """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
+        with self._ledger.reading() as state:
+            self._questions.require_own(state, query_id, annotator_name(annotator))
+
+    def withdraw(self, query_id: str) -> None:
+        """Close a query without an answer; its pair may be asked again."""
+        self._questions.withdraw(query_id)
+
+    def undo(self, annotator: str | None = None) -> Query:
+        """Take back the annotator's newest answer or skip; its query, returned, is open again."""
+        return self.take_back(annotator)[0].query
+
+    def take_back(self, annotator: str | None) -> tuple[Lease, Answer]:
+        """`undo`, with the end of the query's new lease, and the answer that was taken back."""
+        return self._questions.take_back(annotator_name(annotator))
 
     def record(self, comparisons: Comparison | Iterable[Comparison] | IntoDataFrame) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
@@ -196,176 +232,190 @@ class Study(Questions):
         annotator.
         """
         several = not isinstance(comparisons, Comparison)
-        given = comparisons_of(comparisons) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
-
-        def record() -> None:
-            for row, comparison in enumerate(given, start=1):
-                self._state.check_pair(comparison, f"row {row}: " if several else "")
-            at, first = now(), self._state.position + 1
-            self._append(
-                [Entry(place, "record", at, None, *comparison) for place, comparison in enumerate(given, first)]
-            )
-
+        given = comparisons_of(comparisons, self.items) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
         if given:
-            self._write(record)
+            self._ledger.write(lambda transaction: owner.record(transaction, given, several))
         return len(given)
 
-    @locked
-    def known(self, comparisons: Iterable[Comparison]) -> int:
-        """How many of these comparisons the study has already, from the same annotators and as often."""
+    # Results ----------------------------------------------------------------------------------------------------------
 
-        def facts(one: Comparison | Entry) -> tuple[Any, ...]:
-            outcome = one.answer if isinstance(one, Entry) else one.outcome
-            return one.annotator, *min((one.left, one.right, outcome), (one.right, one.left, _mirrored(outcome)))
-
-        wanted = Counter(map(facts, comparisons))
-        state = self._catch_up()
-        entries = (entry for who in {fact[0] for fact in wanted} for entry in state.seen(who).entries)
-        return (wanted & Counter(map(facts, entries))).total()
-
-    def add_items(self, items: Items) -> None:
-        """Add items with the same feature columns as the others; from now on they are asked about and ordered."""
-
-        def add() -> None:
-            algorithms.require_size(self.settings.algorithm, len(joined(self._state.items, items)))
-            self._append([self._entry("add-items")], items)
-
-        if len(items):
-            self._write(add)
-
-    def exclude_item(self, item: str) -> None:
-        """Leave an item, and all comparisons with it, out of everything until it is included again."""
-        self._switch_item("exclude-item", item)
-
-    def include_item(self, item: str) -> None:
-        self._switch_item("include-item", item)
-
-    def exclude_annotator(self, annotator: str) -> None:
-        """Leave an annotator's answers out of everything until the annotator is included again."""
-        self._switch_annotator("exclude-annotator", annotator)
-
-    def include_annotator(self, annotator: str) -> None:
-        self._switch_annotator("include-annotator", annotator)
-
-    @locked
     def ordering(self, items: Items | None = None) -> Ordering:
-        """The study's items from the highest score to the lowest, group after group; or the given ones.
+        """The study's items, or the given ones, from the highest score to the lowest, group after group.
 
-        Given items that the study knows by id keep what it knows of them; others are placed by their features.
+        Given items that the study holds keep their scores there; others are placed by their features.
         """
-        return self._inference.ordering(self._catch_up(), items)
+        with self._ledger.reading() as state:
+            return self._ledger.inference.ordering(state, items)
 
-    @locked
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
-        return self._inference.posterior(self._catch_up()).mean
+        with self._ledger.reading() as state:
+            return self._ledger.inference.posterior(state).mean
 
-    @locked
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order."""
-        return self._inference.expected_error(self._catch_up())
+        with self._ledger.reading() as state:
+            return self._ledger.inference.expected_error(state)
 
-    @locked
     def error_history(self, most: int = 21) -> list[tuple[int, float]]:
         """(answers, expected error by them) from none to all in up to 21 even steps.
 
-        A point that was not asked for before takes a fit; `most` limits how many of these are made now.
+        A point that was not computed before takes a fit; `most` limits how many are computed now.
         """
-        return self._inference.error_history(self._catch_up(), most)
+        with self._ledger.reading() as state:
+            return self._ledger.inference.error_history(state, most)
 
-    @locked
     def comparisons(self) -> list[Comparison]:
-        """The comparisons that count, in the order in which they came in."""
-        entries = self._catch_up().effective.entries
-        return [Comparison(entry.left, entry.right, entry.answer, entry.annotator) for entry in entries]  # type: ignore[arg-type]
+        """The comparisons that count, in the order in which they were added."""
+        with self._ledger.reading() as state:
+            entries = state.effective.entries
+            return [Comparison(entry.left, entry.right, entry.answer, entry.annotator) for entry in entries]  # type: ignore[arg-type]
 
-    @locked
-    def open_queries(self) -> list[Query]:
-        """Everybody's queries that wait for an answer, oldest first."""
-        return [self._query(entry) for entry in self._catch_up().open()]
+    def history(self) -> dict[str, list[Any]]:
+        """Every answer, skip and recorded comparison as columns, those that do not count too; see `history.py`."""
+        with self._ledger.reading() as state, self._ledger.storage.reading() as log:
+            return history.columns(log.entries(0), state, self.token)
 
-    @locked
+    def known(self, comparisons: Iterable[Comparison]) -> int:
+        """How many of these comparisons the study has already, from the same annotators and as often."""
+        with self._ledger.reading() as state:
+            return owner.count_known(state, comparisons)
+
+    # Items ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def items(self) -> Items:
+        """All items, also excluded ones, in the order in which they were added."""
+        with self._ledger.reading() as state:
+            return state.items
+
+    def row(self, item: str) -> int:
+        """The place of an item among `items`. Raises UnknownItem."""
+        with self._ledger.reading() as state:
+            return state.row(item)
+
+    def rows(self, items: Iterable[str]) -> list[int]:
+        """The place of each of several items among `items`. Raises UnknownItem."""
+        with self._ledger.reading() as state:
+            return [state.row(item) for item in items]
+
+    def add_items(self, items: Items) -> None:
+        """Add items with the same feature columns as the others; from now on they are asked about and ordered."""
+        if len(items):
+            self._ledger.write(lambda transaction: owner.add_items(transaction, self.settings, items))
+
+    @property
+    def excluded_items(self) -> tuple[str, ...]:
+        with self._ledger.reading() as state:
+            return tuple(state.excluded_items)
+
+    def exclude_item(self, item: str) -> None:
+        """Leave an item, and all comparisons with it, out of everything until it is included again."""
+        self._ledger.write(lambda transaction: owner.exclude_item(transaction, item, True))
+
+    def include_item(self, item: str) -> None:
+        """Undo `exclude_item`."""
+        self._ledger.write(lambda transaction: owner.exclude_item(transaction, item, False))
+
+    # Annotators -------------------------------------------------------------------------------------------------------
+
     def annotators(self) -> dict[str | None, int]:
-        """Answers by annotator (None: nobody named), also excluded ones; skips and undone answers do not count."""
-        return self._catch_up().annotators()
+        """Answers by annotator (None: without a name), also excluded ones, without skips and answers taken back."""
+        with self._ledger.reading() as state:
+            return state.annotators()
 
-    @locked
     def skips(self, annotator: str | None) -> int:
         """How many pairs the annotator skipped."""
-        return sum(entry.answer == "skip" for entry in self._catch_up().seen(annotator).entries)
+        with self._ledger.reading() as state:
+            return owner.skips(state, annotator)
 
-    @locked
+    def progress(self, annotator: str | None) -> Progress:
+        """How far the study and this annotator are."""
+        with self._ledger.reading() as state:
+            return owner.progress(state, annotator_name(annotator))
+
     def people(self) -> list[Person]:
         """Everybody who was asked, or whose answers were recorded, by name."""
-        state = self._catch_up()
-        answers = state.annotators()
-        waiting = [entry.annotator for entry in state.open()]
-        names = {*state.newest_asked, *answers}
-        return [
-            Person(
-                name,
-                answers.get(name, 0),
-                self.skips(name),
-                waiting.count(name),
-                *leases.agreement(state, name)[::-1],
-                name in state.excluded_annotators,
-            )
-            for name in sorted(names, key=lambda name: (name is not None, name))
-        ]
+        with self._ledger.reading() as state:
+            return owner.people(state)
 
-    @locked
-    def pairs(self, left: Sequence[str], right: Sequence[str]) -> PairList:
-        """The pairs left[k], right[k], each once, for `ask(among=...)`."""
-        if len(left) != len(right):
-            raise InvalidInput(f"there are {len(left)} left ids and {len(right)} right ids")
-        row = self._catch_up().row
-        rows = np.array([(row(one), row(other)) for one, other in zip(left, right, strict=True)]).reshape(-1, 2)
-        if (same := np.flatnonzero(rows[:, 0] == rows[:, 1])).size:
-            raise InvalidInput(f"item {left[same[0]]!r} is paired with itself")
-        return PairList.of(*np.unique(np.sort(rows.astype(np.int64), axis=1), axis=0).T.copy())
+    def agreement(self) -> tuple[int, int]:
+        """Of the pairs that annotators answered twice: how many got the same answer, and how many there are."""
+        with self._ledger.reading() as state:
+            return leases.agreement(state)
 
-    def close(self) -> None:
-        self._storage.close()
+    @property
+    def excluded_annotators(self) -> tuple[str, ...]:
+        with self._ledger.reading() as state:
+            return tuple(state.excluded_annotators)
 
-    def __enter__(self) -> Self:
-        return self
+    def exclude_annotator(self, annotator: str) -> None:
+        """Leave an annotator's answers out of everything until the annotator is included again."""
+        self._ledger.write(lambda transaction: owner.exclude_annotator(transaction, annotator, True))
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    def include_annotator(self, annotator: str) -> None:
+        """Undo `exclude_annotator`."""
+        self._ledger.write(lambda transaction: owner.exclude_annotator(transaction, annotator, False))
 
-    def _switch_item(self, kind: Kind, item: str) -> None:
-        def switch() -> None:
-            self._state.row(item)
-            excluded = item in self._state.excluded_items
-            if excluded != (kind == "exclude-item"):
-                self._append([self._entry(kind, left=item)])
+    # Settings, rules and links ----------------------------------------------------------------------------------------
 
-        self._write(switch)
+    @property
+    def settings(self) -> Settings:
+        """What was decided when the study was created."""
+        return self._ledger.storage.settings
 
-    def _switch_annotator(self, kind: Kind, annotator: str) -> None:
-        if named(annotator) is None:
-            raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
+    @property
+    def token(self) -> str:
+        """What the ids of this study's queries begin with."""
+        return self._ledger.storage.token
 
-        def switch() -> None:
-            if not self._state.knows_annotator(annotator):
-                raise InvalidInput(f"no annotator {annotator!r} was asked or has answered")
-            excluded = annotator in self._state.excluded_annotators
-            if excluded != (kind == "exclude-annotator"):
-                self._append([self._entry(kind, annotator=annotator)])
+    def serving(self) -> AbstractContextManager[None]:
+        """A block in which many people use the study at once; see Storage."""
+        return self._ledger.storage.serving()
 
-        self._write(switch)
+    @property
+    def rules(self) -> Rules:
+        """What the owner may change while people answer."""
+        with self._ledger.reading() as state:
+            return state.rules
 
-    def _link(self, name: str) -> Link:
-        if name not in self._state.links:
-            raise InvalidInput(f"the study has no link {name!r}")
-        entry = self._state.links[name]
-        role: Any = entry.value
-        return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in self._state.revoked)
+    def set_rules(self, **changes: Any) -> None:
+        """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
+        self._ledger.write(lambda transaction: owner.set_rules(transaction, changes))
+
+    def make_link(
+        self, role: Role, annotator: str | None = None, expires_at: datetime | None = None, *, name: str | None = None
+    ) -> Link:
+        """A new link for an owner, for annotators, or for one annotator; a server signs its id.
+
+        `name` is its id; None: a random one. Where a link has this name already, that link is returned unchanged.
+        """
+        if role not in get_args(Role):
+            raise InvalidInput(f"unknown role {role!r}; it is {' or '.join(get_args(Role))}")
+        whose = annotator_name(annotator)
+        until = None if expires_at is None else timestamp(expires_at)
+        chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
+        return self._ledger.write(lambda transaction: owner.make_link(transaction, chosen, role, whose, until))
+
+    def revoke_link(self, name: str) -> None:
+        """Close a link: nobody comes in by it any more, and sessions that began with it end."""
+        self._ledger.write(lambda transaction: owner.revoke_link(transaction, name))
+
+    def link(self, name: str) -> Link:
+        """Raises InvalidInput where there is none of this name."""
+        with self._ledger.reading() as state:
+            return owner.find_link(state, name)
+
+    def links(self) -> list[Link]:
+        """All links, oldest first."""
+        with self._ledger.reading() as state:
+            return [owner.find_link(state, name) for name in state.links]
 
 
-def _mirrored(outcome: str | None) -> str | None:
-    """The same answer with the sides changed."""
-    return {"left": "right", "right": "left"}.get(outcome or "", outcome)
+def _checked_answer(answer: Answer, details: AnswerDetails | None) -> tuple[Answer, AnswerDetails]:
+    if answer not in ANSWERS:
+        raise InvalidInput(f"unknown answer {answer!r}; it is {', '.join(ANSWERS)}")
+    return answer, AnswerDetails() if details is None else checked(details)
 
 
 def _require_pair(items: Items) -> None:

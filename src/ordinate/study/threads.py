@@ -1,7 +1,8 @@
 """One BLAS thread for fits and searches.
 
-At the sizes of a study a second thread gains little and, on a busy machine, costs a hundredfold: every small product
-waits for a thread that has no core. It also keeps the sums, and so the choices, the same whatever the number of cores.
+At the sizes of a study a second thread gains little. On a busy machine it makes small products a hundred times slower,
+because each waits for a thread that has no core. With one thread, sums and so choices do not depend on the number of
+cores.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 @contextmanager
 def one_thread() -> Iterator[None]:
     libraries = _libraries()
-    # Asking takes a twentieth of the time of setting: a block within a block, and a process on one core, only ask.
+    # Reading the limit takes a twentieth of the time of setting it, so a nested block only reads it.
     if all(library.get_num_threads() == 1 for library in libraries.lib_controllers):
         yield
     else:
@@ -25,7 +26,7 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _libraries() -> Any:
-    """The BLAS libraries of this process; finding them takes milliseconds, so once."""
+    """The BLAS libraries of this process; finding them takes milliseconds, so it is done once."""
     import scipy.linalg  # noqa: F401 - brings its own BLAS, which must be loaded to be found
     from threadpoolctl import ThreadpoolController
 

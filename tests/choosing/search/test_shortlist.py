@@ -7,30 +7,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.choosing.search import Bounds, CurvaturePower, Rising, Shortlist, best_scored, shortlist
-from ordinate.choosing.strategies.bald import information
+from ordinate.choosing.search import CurvaturePower, LazySearch, Limits, MonotoneUtility, Shortlist, best_scored
+from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs
-from ordinate.learning.belief import Belief, DenseBelief, FactoredBelief, difference, pending, update
+from ordinate.learning.belief import Belief, pending, update
+from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.learning.belief.factored import FactoredBelief
 
-UTILITIES: dict[str, Rising] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2), "bald": information}
+UTILITIES: dict[str, MonotoneUtility] = {
+    "norm-min": CurvaturePower(0),
+    "guro": CurvaturePower(2),
+    "bald": Information(),
+}
 
 
 def fitted(rng: np.random.Generator, kind: str, n: int, coarse: bool) -> Belief:
     numbers = (lambda *shape: np.round(rng.normal(size=shape))) if coarse else (lambda *shape: rng.normal(size=shape))
     if kind == "dense":
         root = numbers(n, n)
-        return DenseBelief(numbers(n), root @ root.T / n, np.empty((n, 0)))
+        return DenseCovariance(root @ root.T / n).belief(numbers(n))
     return FactoredBelief(numbers(n), numbers(n, 4), np.abs(numbers(n)))
 
 
 def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed: int) -> None:
-    """Batches for people who have seen some pairs each, with answers in between."""
+    """Batches, from short lists, for people who have seen some pairs each, with answers in between."""
     rng, utility = np.random.default_rng(seed), UTILITIES[name]
+    limits = Limits(shortlist_pairs=1 + seed % 40, shortlist_rows=1 + seed % 7)
     answered = fitted(rng, kind, n, coarse)
     every = AllPairs.of(rng.integers(-1 if groups > 1 else 0, groups, n))
-    bounds, seen = Bounds(), [every.sample(int(rng.integers(0, 30)), rng) for _ in range(3)]
+    search, seen = LazySearch(), [every.sample(int(rng.integers(0, 30)), rng) for _ in range(3)]
     for _ in range(3):
-        kept, belief, asked = Shortlist(bounds), answered, every.without(*np.empty((2, 0), dtype=np.int64))
+        kept, belief, asked = Shortlist(search, limits), answered, every.without(*np.empty((2, 0), dtype=np.int64))
         for _ in range(int(rng.integers(1, 12))):
             hers = seen[int(rng.integers(3))]
             pool = asked.without(hers.left, hers.right)
@@ -44,7 +51,7 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
             choice = kept.best(answered, belief, pool, utility, np.random.default_rng(number))
             plain = best_scored(
                 pool,
-                lambda left, right, belief=belief: utility(*difference(belief, left, right)),
+                lambda left, right, belief=belief: utility(*belief.differences(left, right)),
                 np.random.default_rng(number),
             )
             assert {choice.left, choice.right} == {plain.left, plain.right}
@@ -54,14 +61,6 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
         if every.size:
             pair = every.sample(1, rng)
             answered = update(answered, int(pair.left[0]), int(pair.right[0]))
-
-
-def check_short_lists(kind: str, name: str, n: int, groups: int, coarse: bool, seed: int) -> None:
-    """Lists so short that they are used up."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shortlist, "_LONGEST", 1 + seed % 40)
-        patch.setattr(shortlist, "_FEWEST", 1 + seed % 7)
-        check_batches(kind, name, n, groups, coarse, seed)
 
 
 cases = given(
@@ -79,7 +78,7 @@ cases = given(
 def test_every_choice_is_that_of_a_look_at_all_pairs(
     kind: str, name: str, n: int, groups: int, coarse: bool, seed: int
 ) -> None:
-    check_short_lists(kind, name, n, groups, coarse, seed)
+    check_batches(kind, name, n, groups, coarse, seed)
 
 
 @pytest.mark.slow
@@ -88,18 +87,18 @@ def test_every_choice_is_that_of_a_look_at_all_pairs(
 def test_every_choice_is_that_of_a_look_at_all_pairs_in_thousands_of_batches(
     kind: str, name: str, n: int, groups: int, coarse: bool, seed: int
 ) -> None:
-    check_short_lists(kind, name, n, groups, coarse, seed)
+    check_batches(kind, name, n, groups, coarse, seed)
 
 
 @pytest.mark.parametrize("kind", ["dense", "factored"])
 def test_a_batch_takes_one_look(kind: str) -> None:
     rng, n = np.random.default_rng(0), 400
     answered = fitted(rng, kind, n, coarse=False)
-    pool, looked = AllPairs.of(np.zeros(n, dtype=np.int64)), 0
-    kept, belief = Shortlist(Bounds()), answered
+    pool, evaluated = AllPairs.of(np.zeros(n, dtype=np.int64)), 0
+    kept, belief = Shortlist(LazySearch()), answered
     for _ in range(12):
         choice = kept.best(answered, belief, pool, CurvaturePower(2), rng)
         belief = pending(belief, choice.left, choice.right)
         pool = pool.without(np.array([choice.left]), np.array([choice.right]))
-        looked += choice.looked
-    assert looked < pool.size
+        evaluated += choice.pairs_evaluated
+    assert evaluated < pool.size

@@ -10,7 +10,7 @@ from ordinate.choosing.search import CurvaturePower, best_scored
 from ordinate.choosing.strategies.bayes_guro import BayesGuro, disagreement, draw_variances_wide
 from ordinate.data.arrays import Floats
 from ordinate.data.pairs import AllPairs
-from ordinate.learning.belief import FactoredBelief, difference
+from ordinate.learning.belief.factored import FactoredBelief
 
 
 def exact(margin: float, variance: float) -> float:
@@ -31,7 +31,7 @@ def belief(mean: list[float], variance: float) -> FactoredBelief:
 def test_tends_to_the_variance_of_sigma_as_draws_grow(variance: float) -> None:
     known = belief([0.0, 0.5, 3.0, -1.0], variance)
     left, right = np.triu_indices(4, 1)
-    wanted = [exact(m, v) for m, v in zip(*difference(known, left, right), strict=True)]
+    wanted = [exact(m, v) for m, v in zip(*known.differences(left, right), strict=True)]
     errors = []
     for draws in (50, 2_000, 200_000):
         utilities = [disagreement(known.sample(draws, np.random.default_rng(seed)))(left, right) for seed in range(12)]

@@ -6,7 +6,7 @@ import pytest
 from ordinate.choosing.search import best_scored
 from ordinate.choosing.strategies.overlap import overlaps
 from ordinate.data.pairs import AllPairs
-from ordinate.learning.belief import FactoredBelief
+from ordinate.learning.belief.factored import FactoredBelief
 
 
 def belief(mean: list[float], deviation: list[float]) -> FactoredBelief:

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ordinate.algorithms import ALGORITHMS, strategy_of
-from ordinate.choosing.search import Bounds
+from ordinate.algorithms import ALGORITHMS, GURO, NORM_MIN, strategy_of
+from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Strategy
-from ordinate.choosing.strategies.guro import Guro
-from ordinate.choosing.strategies.norm_min import NormMin
 from ordinate.choosing.strategies.subsampled import Subsampled
 from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, PoolExhausted
-from ordinate.learning.belief import Belief, FactoredBelief
+from ordinate.learning.belief import Belief
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.study.schedule import last_refit
 
 STRATEGIES: dict[str, Strategy] = {repr(row.strategy): row.strategy for row in ALGORITHMS.values()}
@@ -34,8 +33,8 @@ class Known:
     def answered(self) -> Belief:
         return self.given
 
-    def bounds(self) -> Bounds:
-        return Bounds()
+    def search(self) -> Search:
+        return LazySearch()
 
     def coefficients(self) -> Floats:
         return np.array([1.0, -0.5, 0.2])
@@ -89,8 +88,8 @@ def test_guro_prefers_close_items_and_norm_min_does_not() -> None:
     known = FactoredBelief(np.array([9.0, -9.0, 0.1, 0.0]), np.zeros((4, 0)), np.array([1.0, 1.0, 0.8, 0.8]))
     pool = AllPairs.of(np.zeros(4, dtype=np.int64))
     rng = np.random.default_rng(0)
-    assert set(Guro().choose(Known(known), pool, rng)[:2]) == {2, 3}
-    assert set(NormMin().choose(Known(known), pool, rng)[:2]) == {0, 1}
+    assert set(GURO.choose(Known(known), pool, rng)[:2]) == {2, 3}
+    assert set(NORM_MIN.choose(Known(known), pool, rng)[:2]) == {0, 1}
 
 
 def test_refits_follow_the_schedule() -> None:

@@ -24,6 +24,8 @@ decode = FORMATS[".csv"].decode
         (b"id,text\n", {"id": [], "text": []}),
         (b"id", {"id": []}),
         (b" id ,x\n a ,1\n", {" id ": [" a "], "x": ["1"]}),
+        (b"id,text,,\na,x,,\nb,,,\n", {"id": ["a", "b"], "text": ["x", ""]}),
+        (b"id,text\na,x,,\nb,y\n", {"id": ["a", "b"], "text": ["x", "y"]}),
         (b"id,text\na," + b"x" * 200_000, {"id": ["a"], "text": ["x" * 200_000]}),
     ],
 )
@@ -43,7 +45,9 @@ def test_tsv_is_cut_at_tabs_only() -> None:
         (b"id;text\na;b;c\n", r"semicolon in double quotes"),
         (b"id,text,id\na,x,b\n", "columns 1 and 3 are both called 'id'"),
         (b",id\n0,a\n", r"column 1 has no name in the header line.*index=False"),
-        (b"id, \na,\n", "column 2 has no name"),
+        (b"id, ,x\na,,1\n", "column 2 has no name"),
+        (b",,\n1,2,3\n", "the header line names no column"),
+        (b"id,,\na,,\nb,,x\n", r"row 2 \(line 3\) has 3 cells where the header has 1"),
         (b"id,text\na,caf\xe9\n", r"line 2 is not UTF-8 \(byte 0xe9\); save the file as UTF-8"),
         ("id,text\na,x\n".encode("utf-16"), "line 1 begins as UTF-16, not UTF-8; save the file"),
         ("id,text\na,x\n".encode("utf-16-le"), "line 1 holds a NUL byte"),
@@ -75,3 +79,35 @@ def test_the_line_by_which_excel_names_the_delimiter_is_no_header() -> None:
     assert FORMATS[".csv"].decode(b"sep=;\r\nid;x\r\na;1\r\n") == {"id": ["a"], "x": ["1"]}
     with pytest.raises(InvalidInput, match="line 3"):
         FORMATS[".csv"].decode(b"sep=;\nid;x\na\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+SUM(A1)", "'+SUM(A1)"),
+        ("-x", "'-x"),
+        ("@home", "'@home"),
+        ("\tx", "'\tx"),
+        ("＝1", "'＝1"),
+        ("'=1", "''=1"),
+        ("-5", "-5"),
+        ("+1.5e3", "+1.5e3"),
+        ("'-5", "''-5"),
+        ("'tis", "'tis"),
+        ("a=b", "a=b"),
+    ],
+)
+def test_no_text_is_a_formula_in_a_spreadsheet_program(text: str, written: str) -> None:
+    data = FORMATS[".csv"].encode({"id": [text]})
+    assert data.decode("utf-8-sig") == f"id\n{written}\n"
+    assert decode(data) == {"id": [text]}
+
+
+def test_numbers_are_written_as_they_are() -> None:
+    assert FORMATS[".csv"].encode({"score": [-0.5, 1, -1e-300]}) == b"score\n-0.5\n1\n-1e-300\n"
+
+
+def test_excel_is_told_the_encoding_where_it_matters() -> None:
+    assert FORMATS[".csv"].encode({"id": ["é"]}) == b"\xef\xbb\xbfid\n\xc3\xa9\n"
+    assert FORMATS[".csv"].encode({"id": ["e"]}) == b"id\ne\n"

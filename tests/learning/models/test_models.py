@@ -8,7 +8,6 @@ import pytest
 from scipy.optimize import minimize
 
 from ordinate.algorithms import ALGORITHMS
-from ordinate.learning.belief import difference
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
@@ -102,9 +101,9 @@ def test_mean_and_covariance_are_those_of_another_optimiser_and_finite_differenc
     rows = np.arange(n)
     np.testing.assert_allclose(posterior.belief.covariance(rows, rows), covariance, atol=1e-6)
     coefficients = len(posterior.coefficients)
-    np.testing.assert_allclose(posterior.spread.coefficients, inverse[:coefficients, :coefficients], atol=1e-6)
+    np.testing.assert_allclose(posterior.covariance.coefficients, inverse[:coefficients, :coefficients], atol=1e-6)
     np.testing.assert_allclose(
-        posterior.spread.coefficients @ posterior.spread.score_map[:, :coefficients].T,
+        posterior.covariance.coefficients @ posterior.covariance.score_map[:, :coefficients].T,
         (inverse @ design.T)[:coefficients],
         atol=1e-6,
     )
@@ -171,7 +170,7 @@ def test_fit_is_defined_for_every_input(name: str, kind: str, case: str) -> None
     features, answers = FEATURES[kind], HARD[case]
     belief = MODELS[name].fit(features, answers).belief
     left, right = np.triu_indices(5, 1)
-    margins, variances = difference(belief, left, right)
+    margins, variances = belief.differences(left, right)
     assert np.isfinite(margins).all()
     assert np.isfinite(variances).all()
     assert (variances >= 0).all()
@@ -220,7 +219,7 @@ def test_factored_covariance_is_the_plain_recursion() -> None:
         for item in (i, j):
             own[item] -= slope * own[item] ** 2 / (1 + slope * total)
     rows = np.arange(8)
-    np.testing.assert_allclose(posterior.spread.coefficients, sigma, atol=1e-10)
+    np.testing.assert_allclose(posterior.covariance.coefficients, sigma, atol=1e-10)
     np.testing.assert_allclose(posterior.belief.residual, own, atol=1e-10)
     np.testing.assert_allclose(posterior.belief.covariance(rows, rows), features @ sigma @ features.T, atol=1e-9)
 
@@ -229,8 +228,8 @@ def test_factored_variance_is_near_the_exact_one() -> None:
     rng = np.random.default_rng(12)
     features, answers = draw(rng, 60, 5, 300)
     left, right = np.triu_indices(60, 1)
-    exact = difference(Hybrid().fit(features, answers).belief, left, right)[1]
-    factored = difference(FactoredHybrid().fit(features, answers).belief, left, right)[1]
+    exact = Hybrid().fit(features, answers).belief.differences(left, right)[1]
+    factored = FactoredHybrid().fit(features, answers).belief.differences(left, right)[1]
     assert 0.9 < np.median(factored / exact) < 1.5
 
 

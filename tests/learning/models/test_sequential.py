@@ -37,8 +37,8 @@ def test_every_answer_is_the_map_under_the_prior_the_others_left() -> None:
         covariance = np.linalg.inv(precision + slope * np.outer(z, z))
         posterior = Sequential().fit(features, Answers(*(part[:count] for part in answers)))
         np.testing.assert_allclose(posterior.coefficients, mean, atol=1e-5)
-        np.testing.assert_allclose(posterior.spread.coefficients, covariance, atol=1e-5)
-        mean, covariance = posterior.coefficients, posterior.spread.coefficients
+        np.testing.assert_allclose(posterior.covariance.coefficients, covariance, atol=1e-5)
+        mean, covariance = posterior.coefficients, posterior.covariance.coefficients
 
 
 def test_hybrid_equals_contextual_with_a_column_per_item_where_no_cross_terms_arise() -> None:
@@ -64,4 +64,4 @@ def test_many_answers_lead_where_a_full_fit_leads() -> None:
     features, answers = draw(1, 20, 3, 3_000)
     one, all_at_once = Sequential().fit(features, answers), Contextual().fit(features, answers)
     np.testing.assert_allclose(one.coefficients, all_at_once.coefficients, atol=0.1)
-    np.testing.assert_allclose(one.spread.coefficients, all_at_once.spread.coefficients, atol=2e-3)
+    np.testing.assert_allclose(one.covariance.coefficients, all_at_once.covariance.coefficients, atol=2e-3)

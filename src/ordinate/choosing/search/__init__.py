@@ -1,24 +1,29 @@
 """The best pair under a utility, exactly: among all pairs, a list of pairs, or a random part of either."""
 
-from ordinate.choosing.search.best_pair import Bounds, best_pair, best_scored
-from ordinate.choosing.search.choice import Choice, CurvaturePower, Rising, Score, Utility
-from ordinate.choosing.search.disputed import most_disputed
+from ordinate.choosing.search.choice import Choice
+from ordinate.choosing.search.disagreement import most_disagreement
+from ordinate.choosing.search.limits import LIMITS, Limits
+from ordinate.choosing.search.search import LazySearch, Search, best_pair, best_scored
 from ordinate.choosing.search.shortlist import Shortlist
+from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility
 from ordinate.data.pairs import AllPairs, PairList, Pool, pair_codes
 
 __all__ = [
+    "LIMITS",
     "AllPairs",
-    "Bounds",
     "Choice",
     "CurvaturePower",
+    "LazySearch",
+    "Limits",
+    "MonotoneUtility",
     "PairList",
     "Pool",
-    "Rising",
     "Score",
+    "Search",
     "Shortlist",
     "Utility",
     "best_pair",
     "best_scored",
-    "most_disputed",
+    "most_disagreement",
     "pair_codes",
 ]

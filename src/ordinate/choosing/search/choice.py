@@ -1,109 +1,84 @@
-"""A choice, and what it may be made by: a utility of m and v, or any score of pairs. When two of them tie."""
+"""A choice, and how it is made among pairs that tie: the one place where a tie is broken."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinate.choosing.search.limits import TIE
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.logistic import logistic_slope
-
-TIE = 1e-9
-"""Utilities this close, relatively, are equal."""
-ROUNDING = 1e-10
-"""More than what the product form of sigma' can be off by, relatively."""
 
 
 class Choice(NamedTuple):
-    """A pair of item rows, unordered, what choosing it was worth to the strategy, and how many pairs were looked at."""
+    """A pair of item rows, unordered; its utility to the strategy; how many pairs were evaluated to find it."""
 
     left: int
     right: int
     utility: float
-    looked: int = 0
+    pairs_evaluated: int = 0
 
 
-class Utility(Protocol):
-    """A function of m and v of the difference of two scores, elementwise over arrays of one shape; symmetric in m."""
+def tie_floor(value: float) -> float:
+    """The least value that ties with this one."""
+    return value - TIE * abs(value)
 
-    def __call__(self, margin: Floats, variance: Floats) -> Floats: ...
 
+class BestSoFar:
+    """The best of the pairs it was given, in whatever order; of pairs that tie, the one of the highest priority.
 
-class Rising(ABC):
-    """A utility, never below 0, that does not fall where v rises: what it was bounds what it is after more answers.
-
-    Nor does it rise with |m|, so what is known of a number of pairs bounds them all.
-
-    steepest  at least its largest derivative by v
-    wobble    by how much, relatively, it may fall after all, as what is read off a table may
-    faint     by how much besides
+    The priority of a pair is a pseudo-random number that depends on the seed and the pair alone. Only pairs that may
+    still be chosen are kept: few, however many tie.
     """
 
-    steepest: float
-    wobble = 0.0
-    faint = 0.0
-
-    @abstractmethod
-    def __call__(self, margin: Floats, variance: Floats) -> Floats:
-        """As of any `Utility`."""
-
-
-Score = Callable[[Integers, Integers], Floats]
-"""Rows left (P,), right (P,) -> (P,) finite worths; of a pair always the same bits, whichever side is which."""
-
-
-@dataclass(frozen=True)
-class CurvaturePower(Rising):
-    """sigma'(m)^exponent * v: the utility with a compiled scan. Exponent 2 is GURO, 0 is NormMin."""
-
-    exponent: int
+    def __init__(self, seed: np.uint64) -> None:
+        self.utility, self._seed = -math.inf, seed
+        nothing = np.empty(0, dtype=np.int64)
+        self._kept = nothing, nothing, np.empty(0), np.empty(0, dtype=np.uint64)
 
     @property
-    def steepest(self) -> float:  # type: ignore[override]
-        return 1.0 if self.exponent == 0 else 1.0 / 16.0
+    def floor(self) -> float:
+        """The least utility that ties with the best so far."""
+        return tie_floor(self.utility)
 
-    def __call__(self, margin: Floats, variance: Floats) -> Floats:
-        utility: Floats = power_utilities(margin, variance, self.exponent)
-        return utility
+    def add(self, left: Integers, right: Integers, utilities: Floats) -> None:
+        """Pairs of rows, and the utility of each; all (P,)."""
+        self.utility = max(self.utility, float(utilities.max(initial=-math.inf)))
+        near = np.flatnonzero(utilities >= self.floor)
+        if not len(near):
+            return
+        left, right, utilities = left[near], right[near], utilities[near]
+        priorities = pair_priorities(self._seed, left, right)
+        # A pair is out if another one is as good and of higher priority, as the best one is for most.
+        kept = priorities >= priorities[utilities == utilities.max()].max()
+        found = left[kept], right[kept], utilities[kept], priorities[kept]
+        left, right, utilities, priorities = map(np.concatenate, zip(self._kept, found, strict=True))
+        # Of the rest, those than which no better one has a higher priority.
+        order = np.lexsort((priorities, utilities))[::-1]
+        highest = np.maximum.accumulate(priorities[order])
+        first = np.ones(len(order), dtype=np.bool_)
+        first[1:] = highest[1:] > highest[:-1]
+        order = order[first]
+        self._kept = left[order], right[order], utilities[order], priorities[order]
 
-
-def floor_of(value: float, tolerance: float = TIE) -> float:
-    """The least value that ties with this one."""
-    return value - tolerance * abs(value)
+    def choice(self, pairs_evaluated: int) -> Choice:
+        """Of one pair or more."""
+        left, right, utilities, priorities = self._kept
+        place = int(np.argmax(np.where(utilities >= self.floor, priorities, 0)))
+        return Choice(int(left[place]), int(right[place]), float(utilities[place]), pairs_evaluated)
 
 
 @compiled
 def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
-    """A pseudo-random 64-bit number of the pair i < j (splitmix64): ties go to the largest, in whatever order met."""
+    """A pseudo-random 64-bit number of the pair i < j (splitmix64)."""
     state = (np.uint64(i) << np.uint64(32)) ^ np.uint64(j) ^ seed
     state += np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))
-
-
-@compiled
-def power_utility(margin: float, variance: float, exponent: int) -> float:
-    """sigma'(m)^exponent * v for the exponents 0 and 2."""
-    if exponent == 0:
-        return variance
-    slope = logistic_slope(margin)
-    return slope * slope * variance
-
-
-@compiled
-def power_utilities(margin: Floats, variance: Floats, exponent: int) -> Floats:
-    """`power_utility` of each pair, (P,)."""
-    values = np.empty(margin.shape[0])
-    for pair in range(margin.shape[0]):
-        values[pair] = power_utility(margin[pair], variance[pair], exponent)
-    return values
 
 
 @compiled

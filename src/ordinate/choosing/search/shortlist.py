@@ -1,125 +1,121 @@
 """Several choices from one look at all pairs: the best ones are listed, and serve while no other can be better.
 
 Choices for several people at once differ by the open queries alone, and each of these takes a rank-one piece off the
-covariance. So no pair rises that does not fall where v rises: a pair that is not listed stays below what it was worth
-at most, and while a listed one is worth more than that, it is the best of all (Minoux 1978: lazy greedy).
+covariance. So no monotone utility increases: a pair that is not listed stays below an upper bound, and while a listed
+one is above that bound, it is the best of all (Minoux 1978: lazy greedy).
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from ordinate.choosing.search import row_loops
-from ordinate.choosing.search.best_pair import Bounds
-from ordinate.choosing.search.choice import ROUNDING, Choice, Rising, Utility, floor_of, pair_priorities
-from ordinate.choosing.search.large import MOST_PAIRS
-from ordinate.choosing.search.row_bounds import RowBounds
+from ordinate.choosing.search.choice import BestSoFar, Choice
+from ordinate.choosing.search.limits import LIMITS, PRODUCT_ROUNDING, Limits
+from ordinate.choosing.search.rows import NO_PAIR, RowSearch
+from ordinate.choosing.search.search import Search
+from ordinate.choosing.search.utility import MonotoneUtility, Utility
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList, Pool
-from ordinate.learning.belief import Belief, ProjectedBelief, difference
+from ordinate.learning.belief import Belief
 
 _SHARE = 16
-"""The list holds the best pairs of one row in this many, those of the highest maxima, and of _FEWEST at least."""
-_FEWEST = 64
-_LONGEST = 4096
+"""One row in this many is listed, those of the highest maxima, and `Limits.shortlist_rows` at least."""
 _BLOCK = 32
-"""Rows looked at together."""
+"""Rows evaluated together."""
 
 
 class Shortlist:
     """The search of one batch: each of its beliefs is an earlier one with more open queries taken off."""
 
-    def __init__(self, otherwise: Bounds) -> None:
-        self._otherwise = otherwise
-        self._listed: _Listed | None = None
+    def __init__(self, otherwise: Search, limits: Limits = LIMITS) -> None:
+        """otherwise: the search that gives what no list can."""
+        self._otherwise, self._limits = otherwise, limits
+        self._list: _List | None = None
 
     def best(self, answered: Belief, belief: Belief, pool: Pool, utility: Utility, rng: np.random.Generator) -> Choice:
-        """The pair that `Bounds.best` gives."""
-        if isinstance(pool, AllPairs) and isinstance(utility, Rising) and not isinstance(belief, ProjectedBelief):
+        if (
+            isinstance(pool, AllPairs)
+            and isinstance(utility, MonotoneUtility)
+            and belief.many_items is None
+            and 0 < pool.size <= self._limits.most_pairs
+        ):
             before = rng.bit_generator.state
-            choice = self._listed_best(belief, pool, utility, rng.integers(0, 2**64, dtype=np.uint64))
+            choice = self._listed(belief, pool, utility, rng.integers(0, 2**64, dtype=np.uint64))
             if choice is not None:
                 return choice
             rng.bit_generator.state = before
         return self._otherwise.best(answered, belief, pool, utility, rng)
 
     def promising(self, answered: Belief, pool: Pool, rng: np.random.Generator) -> Pool:
-        """As `Bounds.promising`."""
         return self._otherwise.promising(answered, pool, rng)
 
-    def _listed_best(self, belief: Belief, pool: AllPairs, utility: Rising, seed: np.uint64) -> Choice | None:
-        if not 0 < pool.size <= MOST_PAIRS:
-            return None
-        if self._listed is None or not self._listed.serves(belief, pool, utility):
-            self._listed = _Listed(belief, pool, utility)
-        choice = self._listed.best(belief, pool, seed)
+    def _listed(self, belief: Belief, pool: AllPairs, utility: MonotoneUtility, seed: np.uint64) -> Choice | None:
+        if self._list is None or not self._list.serves(belief, pool, utility):
+            self._list = _List(belief, pool, utility, self._limits)
+        choice = self._list.best(belief, pool, seed)
         # A list that was of no use from the start, because too many pairs tie or may not be asked, would be so again.
-        if choice is None and self._listed.used:
-            self._listed = _Listed(belief, pool, utility)
-            choice = self._listed.best(belief, pool, seed)
+        if choice is None and self._list.used:
+            self._list = _List(belief, pool, utility, self._limits)
+            choice = self._list.best(belief, pool, seed)
         return choice
 
 
-class _Listed:
-    """The best pairs under a belief, also those that may not be asked, and what any other is worth at most."""
+class _List:
+    """The best pairs under a belief, also those that may not be asked, and an upper bound for all others."""
 
-    def __init__(self, belief: Belief, pool: AllPairs, utility: Rising) -> None:
+    def __init__(self, belief: Belief, pool: AllPairs, utility: MonotoneUtility, limits: Limits) -> None:
         self.used = False
-        self._history, self._division, self._utility = belief.history, pool.rows, utility
-        self._bounds = RowBounds(pool, utility, belief)
-        self._pairs, self._rest = _best_pairs(belief, pool, utility, self._bounds)
+        self._history, self._division, self._utility = belief.history, pool.division, utility
+        self._rows = RowSearch(belief, pool, utility)
+        self._pairs, self._bound = _best_pairs(belief, pool, utility, self._rows.maxima(belief), limits)
         self._ranks = pool.ranks(self._pairs)
 
-    def serves(self, belief: Belief, pool: AllPairs, utility: Rising) -> bool:
-        same = pool.rows is self._division and utility == self._utility
+    def serves(self, belief: Belief, pool: AllPairs, utility: MonotoneUtility) -> bool:
+        same = pool.division is self._division and utility == self._utility
         return same and belief.history.continues(self._history)
 
     def best(self, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice | None:
         """The best pair of the pool, unless it may be one that is not listed."""
-        free = pool.holds(self._ranks)
-        left, right = self._pairs.left[free], self._pairs.right[free]
-        values = self._utility(*difference(belief, left, right))
-        floor = floor_of(float(values.max(initial=-math.inf)))
-        rest = self._rest * (1.0 + self._utility.wobble) + self._utility.faint + self._bounds.slack(belief)
-        if not floor > rest + ROUNDING * abs(rest):
+        allowed = pool.holds(self._ranks)
+        left, right = self._pairs.left[allowed], self._pairs.right[allowed]
+        best = BestSoFar(seed)
+        best.add(left, right, self._utility(*belief.differences(left, right)))
+        bound = self._utility.upper_bound(self._bound) + self._rows.slack(belief)
+        if not best.floor > bound + PRODUCT_ROUNDING * abs(bound):
             return None
         self.used = True
-        tied = np.flatnonzero(values >= floor)
-        chosen = tied[int(np.argmax(pair_priorities(seed, left[tied], right[tied])))]
-        return Choice(int(left[chosen]), int(right[chosen]), float(values[chosen]), len(left))
+        return best.choice(len(left))
 
 
-def _best_pairs(belief: Belief, pool: AllPairs, utility: Rising, bounds: RowBounds) -> tuple[PairList, float]:
-    """The best pairs, and the largest worth among all others, up to rounding."""
-    maxima = bounds.maxima(belief)
-    rest, chosen = row_loops.NO_PAIR, np.arange(len(maxima))
-    if len(maxima) > (count := max(_FEWEST, len(maxima) // _SHARE)):
+def _best_pairs(
+    belief: Belief, pool: AllPairs, utility: MonotoneUtility, maxima: Floats, limits: Limits
+) -> tuple[PairList, float]:
+    """The best pairs, and the largest utility among all others, up to rounding; maxima: of the rows of all groups."""
+    bound, chosen = NO_PAIR, np.arange(len(maxima))
+    if len(maxima) > (count := max(limits.shortlist_rows, len(maxima) // _SHARE)):
         order = np.argpartition(maxima, -count)
-        rest, chosen = float(maxima[order[:-count]].max()), np.sort(order[-count:])
-    found, begin = [], 0
-    for rows in pool.rows:
-        here = chosen[slice(*np.searchsorted(chosen, [begin, begin + len(rows)]))] - begin
-        begin += len(rows)
+        bound, chosen = float(maxima[order[:-count]].max()), np.sort(order[-count:])
+    found, begins = [], pool.division.begins
+    for number, rows in enumerate(pool.rows):
+        here = chosen[slice(*np.searchsorted(chosen, begins[number : number + 2]))] - begins[number]
         for start in range(0, len(here), _BLOCK):
             block = here[start : start + _BLOCK]
-            found.append(_above(rest, belief, rows[block], rows[block[0] :], utility))
-    left, right, worths = map(np.concatenate, zip(*found, strict=True))
-    if len(worths) > _LONGEST:
-        order = np.argpartition(worths, -_LONGEST)
-        rest, kept = float(worths[order[:-_LONGEST]].max()), order[-_LONGEST:]
+            found.append(_above(bound, belief, rows[block], rows[block[0] :], utility))
+    left, right, utilities = map(np.concatenate, zip(*found, strict=True))
+    if len(utilities) > limits.shortlist_pairs:
+        order = np.argpartition(utilities, -limits.shortlist_pairs)
+        bound, kept = float(utilities[order[: -limits.shortlist_pairs]].max()), order[-limits.shortlist_pairs :]
         left, right = left[kept], right[kept]
-    return PairList.of(left, right), rest
+    return PairList.of(left, right), bound
 
 
 def _above(
-    rest: float, belief: Belief, rows: Integers, columns: Integers, utility: Rising
+    bound: float, belief: Belief, rows: Integers, columns: Integers, utility: MonotoneUtility
 ) -> tuple[Integers, Integers, Floats]:
-    """The pairs of ascending rows with later columns that are worth more than `rest`, and what they are worth."""
+    """The pairs of ascending rows with later columns whose utility is above the bound, and their utilities; (p,)."""
     tile = belief.covariance(rows, columns)
     variances = belief.variance[rows][:, None] + belief.variance[columns] - 2.0 * tile
     margins = belief.mean[rows][:, None] - belief.mean[columns]
-    worths = utility(margins.ravel(), np.maximum(variances, 0.0).ravel()).reshape(tile.shape)
-    row, column = np.nonzero((worths > rest) & (columns > rows[:, None]))
-    return rows[row], columns[column], worths[row, column]
+    utilities = utility(margins.ravel(), np.maximum(variances, 0.0).ravel()).reshape(tile.shape)
+    row, column = np.nonzero((utilities > bound) & (columns > rows[:, None]))
+    return rows[row], columns[column], utilities[row, column]

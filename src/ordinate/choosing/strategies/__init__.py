@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ordinate.choosing.search import Bounds, Choice, Shortlist
+from ordinate.choosing.search import Choice, Search
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import Pool
 from ordinate.learning.belief import Belief
@@ -21,8 +21,8 @@ class Situation(Protocol):
     def answered(self) -> Belief:
         """After all answers alone."""
 
-    def bounds(self) -> Bounds | Shortlist:
-        """What earlier searches left, so that this one looks at fewer pairs."""
+    def search(self) -> Search:
+        """How to find the best pair; it keeps what earlier searches learned, so that this one evaluates fewer pairs."""
 
     def coefficients(self) -> Floats:
         """(k,) the model's theta; k = 0 for a model that ignores features."""

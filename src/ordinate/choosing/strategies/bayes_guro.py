@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.choosing.search import Choice, most_disputed
+from ordinate.choosing.search import Choice, most_disagreement
 from ordinate.choosing.strategies import Situation
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers
@@ -25,9 +25,9 @@ class BayesGuro:
     draws: int = 50
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
-        pool = situation.bounds().promising(situation.answered(), pool, rng)
+        pool = situation.search().promising(situation.answered(), pool, rng)
         draws = situation.belief().sample(self.draws, rng)
-        return most_disputed(pool, draws, disagreement(draws), rng)
+        return most_disagreement(pool, draws, disagreement(draws), rng)
 
 
 def disagreement(draws: Floats) -> Callable[[Integers, Integers], Floats]:

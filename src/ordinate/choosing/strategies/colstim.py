@@ -14,7 +14,7 @@ from ordinate.choosing.search import Choice
 from ordinate.choosing.strategies import Situation
 from ordinate.data.pairs import Pool
 from ordinate.errors import PoolExhausted
-from ordinate.learning.belief import FactoredBelief, difference
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
@@ -48,7 +48,7 @@ class Colstim:
             opponents = rng.permutation(pool.partners(int(item)))
             if len(opponents):
                 break
-        margins, variances = difference(norms, opponents, np.full(len(opponents), item))
+        margins, variances = norms.differences(opponents, np.full(len(opponents), item))
         worth = margins + math.sqrt(features.shape[1] * math.log(self.horizon)) * np.sqrt(variances)
         best = int(np.argmax(worth))
         return Choice(int(item), int(opponents[best]), float(worth[best]))

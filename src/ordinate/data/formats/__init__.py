@@ -1,7 +1,7 @@
-"""Tables on disk: a path to named columns, and back. One file per format, one row here for each.
+"""Tables in files: read into named columns, and written. One module per format, one row here for each.
 
-A table is a mapping from column name to a list of values, all lists of one length. CSV gives text only; the other
-formats keep the types they hold. A feature matrix is a .npy file, see `matrix.py`.
+A table is a mapping from column name to a list of values, all lists of one length. CSV holds text only; the other
+formats keep their types. A feature matrix is a .npy file, see `matrix.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ __all__ = ["FORMATS", "read_columns", "read_matrix", "write_columns"]
 
 
 class Format(NamedTuple):
-    """How a table becomes the bytes of a file, and back."""
+    """How the bytes of a file become a table, and a table becomes bytes."""
 
     decode: Callable[[bytes], dict[str, list[Any]]]
     encode: Callable[[Mapping[str, Sequence[Any]]], bytes]
@@ -35,14 +35,14 @@ FORMATS: dict[str, Format] = {
 
 
 def read_columns(path: str | Path) -> dict[str, list[Any]]:
-    """The table in a file, by the suffix of its name. Errors name the file and the line or row."""
+    """The table in a file; the suffix of its name says the format. Errors name the file and the line or row."""
     require_file(path)
     with naming(path):
         return _format(path).decode(read_bytes(path))
 
 
 def write_columns(path: str | Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write a table in the format of the suffix; the file is whole or, on any failure, as it was before."""
+    """Write a table in the format of the suffix; if that fails, the file is left as it was."""
     with naming(path):
         encode = _format(path).encode
         lengths = {name: len(values) for name, values in columns.items()}

@@ -1,25 +1,34 @@
 """CSV and TSV: a header line, then one row per line; a cell in double quotes may hold anything. Every cell stays text.
 
-The delimiter (comma, semicolon or tab) is the one that cuts the header into most cells.
+The delimiter (comma, semicolon or tab) is the one that splits the header into the most cells.
+
+Spreadsheet programs run a cell that begins like a formula. Such a text is written with an apostrophe before it, which
+those programs take as the mark of a text, and which is removed when the file is read. So any text comes back exactly.
+Numbers are written as they are.
 """
 
+import codecs
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.formats.plain_text import text_of
+from ordinate.data.cells import looks_like_number
+from ordinate.data.formats.utf8 import text_of
 from ordinate.errors import InvalidInput
 
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
+_FORMULA = re.compile("'*[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""The start of a cell that a spreadsheet program could run, full-width signs included, with apostrophes before it."""
 
 
 def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
-    # The limit guards nothing here (the text is in memory already) and 131,072 characters is a longish document.
+    # The default limit of 131,072 characters per cell is too low for documents; the text is in memory anyway.
     csv.field_size_limit(2**31 - 1)
     text = text_of(data)
     if text[:4].lower() == "sep=" and text[5:6] in ("\r", "\n"):
-        # Excel's way to name the delimiter in the file; blanked, so that the lines keep their numbers.
+        # Excel's line that names the delimiter; emptied rather than removed, so that line numbers stay right.
         text = text[5:]
     delimiter = max(delimiters, key=lambda candidate: _header_cells(text, candidate))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -29,15 +38,16 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
     try:
         for cells in reader:
             if cells and not header:
-                _check_header(cells)
-                header = cells
+                header = _without_blank_end(cells, 0)
+                _check_header(header)
             elif cells:  # an empty line is no row
+                cells = _without_blank_end(cells, len(header))
                 if len(cells) != len(header):
                     raise InvalidInput(
                         f"row {len(rows) + 1} (line {begin}) has {len(cells)} cells where the header has "
                         f"{len(header)}; put a cell that holds a {_NAMES[delimiter]} in double quotes"
                     )
-                rows.append(cells)
+                rows.append([_as_text(cell) for cell in cells])
             begin = reader.line_num + 1
     except csv.Error as error:
         raise InvalidInput(
@@ -45,24 +55,47 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
             "closed, and write a double quote within a quoted cell twice"
         ) from None
     values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in header]
-    return dict(zip(header, values, strict=True))
+    return dict(zip(map(_as_text, header), values, strict=True))
 
 
 def encode(columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> bytes:
-    """None is an empty cell. Raises InvalidInput on a NUL, which no reader of CSV accepts."""
-    rows = [["" if value is None else value for value in row] for row in zip(*columns.values(), strict=True)]
-    texts = [value for row in (columns, *rows) for value in row if isinstance(value, str)]
+    """None is an empty cell. Raises InvalidInput on a NUL, which no reader of CSV accepts.
+
+    Excel reads a file as UTF-8 only if it begins with a byte order mark, so a file that is not all ASCII has one.
+    """
+    rows = [["" if value is None else _harmless(value) for value in row] for row in zip(*columns.values(), strict=True)]
+    header = list(map(_harmless, columns))
+    texts = [value for row in (header, *rows) for value in row if isinstance(value, str)]
     if any("\0" in value for value in texts):
         raise InvalidInput("a text holds a NUL character, which a CSV file cannot hold")
-    # Before Python 3.13 the writer leaves a lone carriage return bare, and the reader then breaks the row there.
+    # Before Python 3.13 the writer does not quote a lone carriage return, and a reader would end the row there.
     bare = any("\r" in value for value in texts)
     file = io.StringIO(newline="")
     writer = csv.writer(
         file, delimiter=delimiter, quoting=csv.QUOTE_ALL if bare else csv.QUOTE_MINIMAL, lineterminator="\n"
     )
-    writer.writerow(columns)
+    writer.writerow(header)
     writer.writerows(rows)
-    return file.getvalue().encode()
+    text = file.getvalue()
+    return text.encode() if text.isascii() else codecs.BOM_UTF8 + text.encode()
+
+
+def _harmless(value: Any) -> Any:
+    """A text that begins like a formula, marked as a text."""
+    formula = isinstance(value, str) and _FORMULA.match(value) and not looks_like_number(value)
+    return f"'{value}" if formula else value
+
+
+def _as_text(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _without_blank_end(cells: list[str], least: int) -> list[str]:
+    """The cells without blank ones at the end beyond the first `least`: spreadsheet programs add columns of these."""
+    end = len(cells)
+    while end > least and not cells[end - 1].strip():
+        end -= 1
+    return cells[:end]
 
 
 def _header_cells(text: str, delimiter: str) -> int:
@@ -74,6 +107,8 @@ def _header_cells(text: str, delimiter: str) -> int:
 
 
 def _check_header(names: list[str]) -> None:
+    if not names:
+        raise InvalidInput("the header line names no column; write the names of the columns in the first line")
     for position, name in enumerate(names, start=1):
         if not name.strip():
             raise InvalidInput(

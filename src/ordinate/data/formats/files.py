@@ -1,4 +1,4 @@
-"""The bytes of a file: read with errors a person can act on; written whole or not at all."""
+"""Read and write the bytes of a file: errors say what to do, and a write happens completely or not at all."""
 
 import errno
 import os
@@ -35,8 +35,8 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Put `data` at `path` in one step: a reader, or a crash, sees the old file or the new one."""
-    target = Path(os.path.realpath(path))  # through a link to the file it names, not in place of the link
+    """Replace the file at `path` atomically: a reader, or a crash, sees the old file or the new one."""
+    target = Path(os.path.realpath(path))  # replace the file that a symbolic link points to, not the link
     if target.is_dir():
         raise InvalidInput(f"{path} is a folder; give the name of a file in it")
     if not target.parent.is_dir():
@@ -55,7 +55,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 @contextmanager
 def failures(verb: str, path: str | Path) -> Iterator[None]:
-    """Turn what the operating system refuses into StorageFailed, with what to do."""
+    """Turn an error of the operating system into StorageFailed, with what to do."""
     try:
         yield
     except (InvalidInput, StorageFailed):
@@ -71,7 +71,7 @@ def failures(verb: str, path: str | Path) -> Iterator[None]:
 def _removed_on_failure(temporary: Path) -> Iterator[None]:
     try:
         yield
-    except BaseException:  # an interrupt leaves nothing behind either
+    except BaseException:  # also after an interrupt
         with suppress(OSError):
             temporary.unlink()
         raise

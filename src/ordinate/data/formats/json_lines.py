@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ordinate.data.formats.json_list import columns_of, objects, parse
-from ordinate.data.formats.plain_text import text_of
+from ordinate.data.formats.utf8 import text_of
 from ordinate.errors import InvalidInput, naming
 
 
 def decode(data: bytes) -> dict[str, list[Any]]:
     rows = []
-    # Not splitlines(), which also cuts at characters that JSON allows within a string.
+    # Not splitlines(), which also splits at characters that JSON allows within a string.
     for number, line in enumerate(text_of(data).split("\n"), start=1):
         if line.strip():
             with naming(f"line {number}"):

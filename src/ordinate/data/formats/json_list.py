@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ordinate.data.formats.plain_text import text_of
+from ordinate.data.formats.utf8 import text_of
 from ordinate.errors import InvalidInput
 
 
@@ -24,7 +24,7 @@ def encode(columns: Mapping[str, Sequence[Any]]) -> bytes:
 
 
 def parse(text: str) -> Any:
-    """JSON, refusing a key that stands twice in one object; InvalidInput says where it is broken."""
+    """The value. Raises InvalidInput, saying where, for broken JSON and for an object with a repeated key."""
     try:
         return json.loads(text, object_pairs_hook=_without_duplicates)
     except json.JSONDecodeError as error:

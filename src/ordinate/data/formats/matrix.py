@@ -19,14 +19,14 @@ def read_matrix(path: str | Path) -> NDArray[np.number]:
 
 
 def open_matrix(path: str | Path) -> np.memmap[Any, Any]:
-    """The matrix mapped, not read. Never runs code from the file (no pickles)."""
+    """The matrix as a memory map. Never runs code from the file (pickles are refused)."""
     require_file(path)
     with naming(path), failures("read", path):
         if Path(path).suffix.lower() != ".npy":
             raise InvalidInput("a feature matrix is a .npy file; write one with numpy.save(path, matrix)")
         _check_start(path)
         try:
-            # Mapped first: a header that promises more than the file holds is refused before memory is taken.
+            # Mapping refuses a header that promises more than the file holds, before any memory is allocated.
             mapped: np.memmap[Any, Any] = np.lib.format.open_memmap(path, mode="r")
         except (ValueError, TypeError, SyntaxError, OverflowError, TokenError) as error:  # numpy evaluates the header
             raise InvalidInput("this .npy file is cut short or damaged; copy or write it again") from error

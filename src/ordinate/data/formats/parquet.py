@@ -1,4 +1,4 @@
-"""Parquet, through polars, which the extra `parquet` brings."""
+"""Parquet, read and written by polars, which the extra `parquet` installs."""
 
 import io
 from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Compared, Prior, maximum
 from ordinate.learning.models.pair_loops import laplacian_columns, likelihood
-from ordinate.learning.posterior import Posterior, Spread, factored
+from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Contextual:
         compared = Compared.of(features, answers)
         theta, _ = maximum(Prior(self.coefficient_variance, 0.0), compared)
 
-        def spread() -> Spread:
+        def covariance_of_fit() -> PosteriorCovariance:
             _, inside, pairs = compared
             _, _, weight, _ = likelihood(*pairs, inside @ theta)
             hessian = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance)
             root = hessian.inverse_root()
-            return factored(root @ root.T, features, root, np.zeros(len(features)))
+            return factored_covariance(root @ root.T, features, root, np.zeros(len(features)))
 
-        return Posterior(linear_scores(features, theta), theta, spread, new_item_variance=0.0)
+        return Posterior(linear_scores(features, theta), theta, covariance_of_fit, new_item_variance=0.0)
 
 
 def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:

@@ -19,7 +19,7 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
 from ordinate.learning.models.map_estimate import Compared, Prior, maximum
 from ordinate.learning.models.one_by_one import replay_factored
-from ordinate.learning.posterior import Posterior, Spread, factored
+from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class FactoredHybrid:
         mean = linear_scores(features, theta)
         mean[compared.rows] += zeta
 
-        def spread() -> Spread:
+        def covariance_of_fit() -> PosteriorCovariance:
             margin = mean[answers.left] - mean[answers.right]
             covariance = self.coefficient_variance * np.eye(features.shape[1])
             residual = np.full(len(features), self.item_variance)
             replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
-            return factored(covariance, features, root_of(covariance), residual)
+            return factored_covariance(covariance, features, root_of(covariance), residual)
 
-        return Posterior(mean, theta, spread, self.item_variance)
+        return Posterior(mean, theta, covariance_of_fit, self.item_variance)

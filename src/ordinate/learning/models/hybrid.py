@@ -14,7 +14,7 @@ import numpy as np
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.belief import DenseBelief, add_product
+from ordinate.learning.belief.dense import DenseBelief, DenseCovariance, add_product
 from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
@@ -38,11 +38,11 @@ class Hybrid:
         theta, zeta = maximum(prior, compared)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
-        return Posterior(mean, theta, lambda: HybridSpread(prior, features, compared, mean), self.item_variance)
+        return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, mean), self.item_variance)
 
 
 @dataclass(frozen=True, eq=False)
-class HybridSpread:
+class HybridCovariance:
     """The Laplace covariance at a mean, from what `Compared` holds of the answers."""
 
     prior: Prior
@@ -54,11 +54,11 @@ class HybridSpread:
     def variance(self) -> Floats:
         variance = np.full(len(self.features), self.prior.items)
         variance[self.compared.rows] = self._items.diagonal
-        spread = self.score_map @ self._root
-        variance += np.einsum("nk,nk->n", spread, spread)
+        factor = self.score_map @ self._root
+        variance += np.einsum("nk,nk->n", factor, factor)
         return variance
 
-    def with_mean(self, rows: Integers) -> Floats:
+    def with_mean_score(self, rows: Integers) -> Floats:
         among = np.zeros(len(self.features))
         among[rows] = 1.0 / len(rows)
         covariance = self.prior.items * among
@@ -68,6 +68,9 @@ class HybridSpread:
         return together
 
     def belief(self, mean: Floats) -> DenseBelief:
+        return self.kept().belief(mean)
+
+    def kept(self) -> DenseCovariance:
         rows, items = self.compared.rows, len(self.features)
         if len(rows) > _MOST_OF_THEM * items:
             covariance = self._items.dense(rows, items)
@@ -76,7 +79,7 @@ class HybridSpread:
             covariance.flat[:: items + 1] = self.prior.items
             place_block(self._items.dense(np.arange(len(rows)), len(rows)), rows, covariance)
         add_product(covariance, self.score_map @ self._root, 1.0)
-        return DenseBelief(mean, covariance, np.empty((items, 0)))
+        return DenseCovariance(covariance)
 
     @cached_property
     def coefficients(self) -> Floats:

@@ -17,7 +17,7 @@ from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
 from ordinate.learning.models.one_by_one import replay_sequential
-from ordinate.learning.posterior import Posterior, Spread, factored
+from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Sequential:
         zeta, residual = np.zeros(items), np.full(items, self.item_variance)
         replay_sequential(np.ascontiguousarray(features), *answers, theta, covariance, zeta, residual)
 
-        def spread() -> Spread:
-            return factored(covariance, features, root_of(covariance), residual)
+        def covariance_of_fit() -> PosteriorCovariance:
+            return factored_covariance(covariance, features, root_of(covariance), residual)
 
-        return Posterior(linear_scores(features, theta) + zeta, theta, spread, self.item_variance)
+        return Posterior(linear_scores(features, theta) + zeta, theta, covariance_of_fit, self.item_variance)

@@ -15,7 +15,7 @@ import numpy as np
 from ordinate.data.arrays import Floats
 from ordinate.learning.models import Answers
 from ordinate.learning.models.one_by_one import replay_trueskill
-from ordinate.learning.posterior import FactoredSpread, Posterior
+from ordinate.learning.posterior import FactoredCovariance, Posterior
 
 
 @dataclass(frozen=True)
@@ -42,5 +42,5 @@ class TrueSkill:
         margin = float(ndtri(0.5 * (1.0 + self.draw_probability))) * math.sqrt(2.0) * self.beta
         replay_trueskill(*answers, self.beta, self.tau, margin, mean, variance)
         nothing = np.empty((count, 0))
-        spread = FactoredSpread(np.empty((0, 0)), nothing, nothing, variance)
-        return Posterior(mean, np.empty(0), lambda: spread, self.deviation**2)
+        covariance = FactoredCovariance(np.empty((0, 0)), nothing, nothing, variance)
+        return Posterior(mean, np.empty(0), lambda: covariance, self.deviation**2)

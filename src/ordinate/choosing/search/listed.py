@@ -1,0 +1,75 @@
+"""A list of pairs, searched lazily: an old utility bounds the new one, so only pairs that may win are evaluated.
+
+Between refits m stays and every answer takes a rank-one piece off the covariance, so no monotone utility increases; see
+`rows`, which searches all pairs by the same rule. Pair lists that gain or lose pairs share their listing, and so the
+bounds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinate.choosing.search.choice import BestSoFar, Choice
+from ordinate.choosing.search.utility import MonotoneUtility
+from ordinate.compiled import fast
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.pairs import PairList
+from ordinate.learning.belief import Belief
+
+_FEW = 256
+"""Pairs evaluated together: fewer would cost as much, more would include pairs that the first of them rule out."""
+_UNKNOWN = 1e300
+"""The bound of a pair that was not evaluated yet: above every utility."""
+
+
+class ListSearch:
+    """For one listing and one utility. It keeps bounds, never a belief."""
+
+    def __init__(self, answered: Belief, pool: PairList, utility: MonotoneUtility) -> None:
+        self._utility, self._history = utility, answered.history
+        self._listing, self._upper = pool.listing, np.full(len(pool.listing), _UNKNOWN)
+        self._rounding = answered.rounding * utility.max_slope
+
+    def serves(self, answered: Belief, pool: PairList, utility: MonotoneUtility) -> bool:
+        """Whether the bounds hold for these; they then move on to this belief."""
+        if pool.listing is not self._listing or utility != self._utility:
+            return False
+        if not answered.history.continues(self._history):
+            return False
+        self._history = answered.history
+        return True
+
+    def best(self, answered: Belief, belief: Belief, pool: PairList, seed: np.uint64) -> Choice:
+        """The best pair of the list under `belief`, which is `answered` with any open queries taken off."""
+        slack = self._rounding * (1 + belief.history.length) + self._utility.absolute_tolerance
+        left, right = self._listing.left, self._listing.right
+        best, waiting, evaluated, most = BestSoFar(seed), pool.kept.copy(), 0, _FEW
+        # The pairs of the highest bound come first: after a refit all of them, otherwise one that rules out most.
+        reached = _highest(self._upper, waiting)
+        while len(near := _reaching(self._upper, waiting, reached)):
+            if len(near) > most and reached < _UNKNOWN:
+                near = near[np.argpartition(self._upper[near], -most)[-most:]]
+                most *= 2
+            utilities = self._utility(*belief.differences(left[near], right[near]))
+            kept = utilities if belief is answered else self._utility(*answered.differences(left[near], right[near]))
+            self._upper[near], waiting[near] = kept, False
+            best.add(left[near], right[near], utilities)
+            evaluated += len(near)
+            reached = (best.floor - slack) / (1.0 + self._utility.relative_tolerance)
+        return best.choice(evaluated)
+
+
+@fast
+def _highest(values: Floats, among: NDArray[np.bool_]) -> float:
+    """The largest of the values, none below 0, that are marked."""
+    highest = -1.0
+    for place in range(values.shape[0]):
+        highest = max(highest, values[place] if among[place] else -1.0)
+    return highest
+
+
+def _reaching(values: Floats, among: NDArray[np.bool_], floor: float) -> Integers:
+    """The places of the marked values of at least `floor`."""
+    places = np.flatnonzero(values >= floor)
+    return places[among[places]]

@@ -1,0 +1,58 @@
+"""`ordinate link`: another link for an owner or for annotators, also where the last one was lost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ordinate.cli.options import AsJson, StudyFile
+from ordinate.cli.screen import print_json, say
+from ordinate.cli.serve import public_address, secret_for, study_path
+from ordinate.errors import InvalidInput, MissingExtra
+
+
+def link(
+    study: StudyFile,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="For annotators who give their own names, instead of an owner.")
+    ] = False,
+    annotator: Annotated[
+        str | None, typer.Option("--annotator", "-a", metavar="NAME", help="For this annotator.", show_default=False)
+    ] = None,
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="The address of the server as browsers see it.")
+    ] = "http://127.0.0.1:8000",
+    secret_file: Annotated[
+        str | None,
+        typer.Option(
+            "--secret-file",
+            metavar="FILE",
+            help="The file of the secret that signs links, as for: ordinate serve.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make another link to a study that is served, by default one for its owner.
+
+    It works at once, also while the server runs. The secret must be the one that the server uses.
+    """
+    if shared and annotator is not None:
+        raise InvalidInput("give --shared or --annotator, not both")
+    try:
+        from ordinate.server.registry import short_name
+        from ordinate.server.signing import LinkSigner
+    except ModuleNotFoundError as error:
+        raise MissingExtra(str(error.name), "app", "ordinate link") from error
+    from ordinate.study.study import Study
+
+    path, start = study_path(study), public_address(url)
+    with Study.open(f"sqlite:///{path}") as opened:
+        signer = LinkSigner(secret_for(secret_file, "localhost", path.parent))
+        made = opened.make_link("annotator" if shared or annotator is not None else "owner", annotator)
+        address = f"{start}/join/{short_name(path)}/{signer.link(opened.token, made.id)}"
+    if as_json:
+        print_json({"study": study, "role": made.role, "annotator": made.annotator, "id": made.id, "url": address})
+    else:
+        say(address)

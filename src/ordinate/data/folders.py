@@ -1,0 +1,89 @@
+"""A folder of files as a table of items: pictures, sounds, videos and texts, one item per file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ordinate.data.formats.files import failures, read_bytes
+from ordinate.data.formats.utf8 import text_of
+from ordinate.data.media import media_type, read_head
+from ordinate.errors import InvalidInput, naming
+
+_SUFFIXES = {
+    "image": ".png .jpg .jpeg .jpe .jfif .gif .webp .bmp .avif .tif .tiff .heic .heif .jp2 .j2k .jxl .dcm .svg .psd",
+    "audio": ".mp3 .wav .flac .ogg .oga .opus .m4a .aac .aif .aiff .wma",
+    "video": ".mp4 .m4v .webm .mov .ogv .mkv .avi .wmv",
+    "text": ".txt .md",
+}
+_KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
+_JUNK = {"thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "__macosx", "@eadir", "$recycle.bin"}
+WEB_VERSIONS = "-pictures"
+"""The folder with the web versions of a study's pictures is called as the study, with this at the end."""
+
+
+class Listing(NamedTuple):
+    """A table of items, with an id and content, and the paths of files that are no items: hidden files and files that
+    systems leave behind are `ignored`; of the `unknown` ones nobody knows what to show."""
+
+    columns: dict[str, list[Any]]
+    ignored: list[str]
+    unknown: list[str]
+
+
+def list_folder(folder: str | Path) -> Listing:
+    """The files in a folder and the folders in it, sorted; the id of each is its path from there, such as "a/b.jpg".
+
+    A file's kind follows from the suffix of its name or, without one that is known, from its first bytes.
+    """
+    items: list[tuple[str, str, str]] = []
+    ignored: list[str] = []
+    unknown: list[str] = []
+    with failures("read", folder):
+        for place, folders, files in os.walk(folder, onerror=_raise):
+            start = Path(place).relative_to(folder)
+            left_out = [name for name in folders if _is_junk(name) or _is_of_a_study(Path(place), name)]
+            folders[:] = [name for name in folders if name not in left_out]
+            ignored += [f"{(start / name).as_posix()}/" for name in left_out]
+            for name in files:
+                path, kind = (start / name).as_posix(), None
+                if _is_junk(name):
+                    ignored.append(path)
+                elif (kind := _kind(Path(place, name))) is None:
+                    unknown.append(path)
+                else:
+                    items.append((path, kind, path if kind != "text" else _text(Path(place, name))))
+    if not items:
+        others = f"; it has {len(unknown)} of other kinds, such as {min(unknown)!r}" if unknown else ""
+        raise InvalidInput(f"{folder} has no pictures, sounds, videos or texts (.txt, .md){others}")
+    items.sort()
+    columns: dict[str, list[Any]] = {"id": [path for path, _, _ in items]}
+    for kind in _SUFFIXES:
+        if any(one == kind for _, one, _ in items):
+            columns[kind] = [shown if one == kind else None for _, one, shown in items]
+    return Listing(columns, sorted(ignored), sorted(unknown))
+
+
+def _kind(path: Path) -> str | None:
+    known = _KINDS.get(path.suffix.lower())
+    if known is None and path.is_file() and (found := media_type(read_head(path))) is not None:
+        return found.partition("/")[0]
+    return known
+
+
+def _text(path: Path) -> str:
+    with naming(path):
+        return text_of(read_bytes(path))
+
+
+def _is_junk(name: str) -> bool:
+    return name.startswith((".", "~$")) or name.endswith("~") or name.lower() in _JUNK
+
+
+def _is_of_a_study(place: Path, name: str) -> bool:
+    return name.endswith(WEB_VERSIONS) and (place / f"{name.removesuffix(WEB_VERSIONS)}.db").is_file()
+
+
+def _raise(error: OSError) -> None:
+    raise error

@@ -1,0 +1,185 @@
+"""The seam between models and strategies: a Gaussian over item scores that shrinks as answers come in.
+
+    n  items     P  pairs     f_i  score of item i     m_ij, v_ij  mean and variance of f_i - f_j
+    z = e_i - e_j     S  covariance of the scores
+
+A belief is a value. Between refits an answer, or an open query, takes a rank-one piece off the covariance (Sherman and
+Morrison; the paper, section 4):   S <- S - s u u^T / (1 + s v_ij),   u = S z,   s = curvature at m_ij.
+
+How the covariance is kept is the matter of a representation, a file each: `dense` for a covariance of all items with
+all, `factored` for features and a residual per item, `projected` for the same of many items.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers, Singles
+from ordinate.learning.belief.loops import Pieces
+from ordinate.learning.logistic import logistic_slope
+
+_TILE_CELLS = 1 << 17
+"""A tile of so many float64 covariances (1 MB) stays in a core's cache between its product and its scan."""
+
+
+class Belief(Protocol):
+    """What strategies and search may ask of a belief."""
+
+    @property
+    def mean(self) -> Floats:
+        """(n,) of the scores."""
+
+    @property
+    def variance(self) -> Floats:
+        """(n,) of the scores."""
+
+    @property
+    def history(self) -> History:
+        """What was taken off the covariance since the fit."""
+
+    @property
+    def rounding(self) -> float:
+        """More than the rounding error of any v_ij; each later `shrink` may add as much again."""
+
+    @property
+    def pieces(self) -> Pieces:
+        """What compiled loops compute v_ij from, pair by pair, with the same bits as `differences`."""
+
+    @property
+    def many_items(self) -> ManyItemsBelief | None:
+        """This belief, if it is kept for so many items that search goes by blocks of them; else None."""
+
+    def differences(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
+        """m and v, each (P,), of pairs of rows; the v of (i, j) and (j, i) have the same bits."""
+
+    def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
+        """Covariances of distinct items; the cells of an item with itself lack its residual."""
+
+    def shrink(self, left: int, right: int, curvature: float) -> Belief:
+        """The belief after one more answer of this curvature to a pair, whatever the answer; the mean stays."""
+
+    def with_mean(self, mean: Floats) -> Belief:
+        """The same covariance about another mean (n,); a history of its own."""
+
+    def sample(self, size: int, rng: np.random.Generator) -> Floats:
+        """(size, n) draws of the scores."""
+
+
+class ManyItemsBelief(Belief, Protocol):
+    """What search besides asks of a belief about many items: v_ij = |w_i - w_j|^2 + residual_i + residual_j.
+
+    features  (n, k) shared by all beliefs of a study
+    residual  (n,)
+    """
+
+    @property
+    def features(self) -> Singles: ...
+    @property
+    def residual(self) -> Floats: ...
+    @property
+    def at_refit(self) -> ManyItemsBelief:
+        """The belief right after the refit."""
+
+    @property
+    def taken(self) -> tuple[tuple[int, int, float], ...]:
+        """The pair and the curvature of each `shrink` since the refit."""
+
+    def single_factor(self, rows: Integers, centre: Singles) -> Singles:
+        """(r, k) w of these rows, in float32, with an origin (1, k) or (r, k) in the space of the features."""
+
+    def shrink(self, left: int, right: int, curvature: float) -> ManyItemsBelief:
+        """As of any `Belief`."""
+
+
+class KeptCovariance(Protocol):
+    """Owner of a covariance that is kept over refits which renew the mean alone."""
+
+    def belief(self, mean: Floats) -> Belief:
+        """The belief with this mean (n,)."""
+
+    def absorb(self, belief: Belief) -> None:
+        """Become the covariance of this belief, which `belief` gave and answers have shrunk.
+
+        Beliefs given so far may stop working; they then raise RuntimeError.
+        """
+
+
+class KeptBelief:
+    """A `KeptCovariance` that reuses no memory."""
+
+    def __init__(self, belief: Belief) -> None:
+        self._belief = belief
+
+    def belief(self, mean: Floats) -> Belief:
+        return self._belief.with_mean(mean)
+
+    def absorb(self, belief: Belief) -> None:
+        self._belief = belief
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class History:
+    """What a belief has been through since its fit: one link per rank-one piece, known by identity.
+
+    A belief that continues another has the same mean, and no v_ij above the other's.
+    """
+
+    previous: History | None = None
+    length: int = 0
+
+    def extended(self) -> History:
+        return History(self, self.length + 1)
+
+    def continues(self, other: History) -> bool:
+        """Whether this is the other one with any number of pieces (also none) taken off since."""
+        link: History | None = self
+        for _ in range(self.length - other.length):
+            link = link.previous if link is not None else None
+        return link is other
+
+
+def update(belief: Belief, left: int, right: int) -> Belief:
+    """After an answer to the pair: curvature sigma'(m); the mean waits for the next refit (the paper's practice)."""
+    return belief.shrink(left, right, logistic_slope(belief.mean[left] - belief.mean[right]))
+
+
+def pending(belief: Belief, left: int, right: int) -> Belief:
+    """With the pair asked and not answered yet.
+
+    sigma'(m) misjudges what an answer will take off once v is about 1, so the slope is that of the probability with the
+    score's uncertainty in it: s = kappa sigma'(kappa m), kappa = 1 / sqrt(1 + pi v / 8) (MacKay 1992).
+    """
+    margins, variances = belief.differences(np.array([left]), np.array([right]))
+    kappa = 1.0 / math.sqrt(1.0 + math.pi * variances[0] / 8.0)
+    return belief.shrink(left, right, kappa * logistic_slope(kappa * margins[0]))
+
+
+def tiles(belief: Belief, rows: Integers) -> Iterator[tuple[int, Floats]]:
+    """Blocks of the covariance among `rows`, as (first, block): block[a, b] is of rows[first + a] and rows[first + b].
+
+    Only the upper triangle is covered; memory stays at one tile.
+    """
+    count = len(rows)
+    contiguous = count == 0 or (rows[-1] - rows[0] == count - 1)
+    first = 0
+    while first < count:
+        last = min(count, first + max(16, min(256, _TILE_CELLS // (count - first))))
+        if contiguous:
+            start = int(rows[0])
+            yield first, belief.covariance(slice(start + first, start + last), slice(start + first, start + count))
+        else:
+            yield first, belief.covariance(rows[first:last], rows[first:])
+        first = last
+
+
+def rounding_of(largest: float, products: int) -> float:
+    """`Belief.rounding` where v_ij is a difference of terms up to `largest`, sums of so many products each.
+
+    A sum of k products is off by at most about k roundings of the largest term.
+    """
+    return 16.0 * (products + 16) * float(np.finfo(np.float64).eps) * largest

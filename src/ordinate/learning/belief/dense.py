@@ -1,0 +1,172 @@
+"""A belief whose covariance is a dense matrix less a factor, and the owner of that matrix.
+
+n  items     q  answers since the matrix was last changed     S  covariance     z = e_left - e_right
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.belief import Belief, History, rounding_of
+from ordinate.learning.belief.loops import Pieces, differences
+
+_FEW_PIECES = 16
+"""Fewer rank-one pieces stay in the factor at a refit: a pass over the matrix would cost more time than they do."""
+
+
+class _Taken(NamedTuple):
+    """What an answer of this curvature to a pair took off S: column column^T, column = scale S z."""
+
+    left: int
+    right: int
+    curvature: float
+    scale: float
+
+
+class _Base:
+    """The (n, n) matrix that dense beliefs share, and its lower root once somebody draws from it."""
+
+    def __init__(self, matrix: Floats) -> None:
+        self._matrix: Floats | None = matrix
+        self._lower: Floats | None = None
+
+    @property
+    def matrix(self) -> Floats:
+        if self._matrix is None:
+            raise RuntimeError("the memory of this belief has gone to the covariance of a later refit")
+        return self._matrix
+
+    def root(self) -> Floats:
+        """(n, n) root with root @ root.T = matrix."""
+        if self._lower is None:
+            from scipy.linalg import LinAlgError, cholesky
+
+            try:
+                self._lower = cholesky(self.matrix, lower=True, check_finite=False)
+            except LinAlgError:  # as where two items are known to be alike
+                values, vectors = np.linalg.eigh(self.matrix)
+                self._lower = vectors * np.sqrt(np.maximum(values, 0.0))
+        return self._lower
+
+    def take(self) -> Floats:
+        """The matrix, for whoever changes it; no belief that shares it works any more."""
+        matrix, self._matrix, self._lower = self.matrix, None, None
+        return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class DenseBelief:
+    """Covariance base - factor @ factor.T: beliefs share the base, and each answer adds a column to the factor.
+
+    mean    (n,)
+    factor  (n, q)
+    taken   what each column stands for
+    """
+
+    mean: Floats
+    base: _Base
+    factor: Floats
+    history: History = field(default_factory=History)
+    taken: tuple[_Taken, ...] = ()
+    many_items = None
+
+    @cached_property
+    def variance(self) -> Floats:
+        taken: Floats = np.einsum("nk,nk->n", self.factor, self.factor)
+        return np.maximum(np.diagonal(self.base.matrix) - taken, 0.0)
+
+    @property
+    def rounding(self) -> float:
+        largest = max(float(self.variance.max()), float(np.diagonal(self.base.matrix).max()))
+        return rounding_of(largest, self.factor.shape[1])
+
+    @property
+    def pieces(self) -> Pieces:
+        return Pieces(self.base.matrix, self._no_residual, self.factor, -1.0)
+
+    def differences(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
+        margins, variances = differences(self.mean, self.pieces, left, right)
+        return margins, variances
+
+    def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
+        matrix = self.base.matrix
+        if isinstance(rows, slice) and isinstance(columns, slice):
+            tile = matrix[rows, columns]
+        else:
+            every = np.arange(len(self.mean))
+            tile = matrix[np.ix_(every[rows], every[columns])]
+        if self.factor.shape[1]:
+            tile = tile - self.factor[rows] @ self.factor[columns].T
+        return np.ascontiguousarray(tile)
+
+    def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
+        direction = self.base.matrix[left] - self.base.matrix[right]
+        if self.factor.shape[1]:
+            direction = direction - self.factor @ (self.factor[left] - self.factor[right])
+        variance = max(float(direction[left] - direction[right]), 0.0)
+        scale = math.sqrt(curvature / (1.0 + curvature * variance))
+        return replace(
+            self,
+            factor=np.column_stack([self.factor, scale * direction]),
+            history=self.history.extended(),
+            taken=(*self.taken, _Taken(left, right, curvature, scale)),
+        )
+
+    def with_mean(self, mean: Floats) -> DenseBelief:
+        return replace(self, mean=mean, history=History())
+
+    def sample(self, size: int, rng: np.random.Generator) -> Floats:
+        """Draws for the base, each moved to where it agrees with the answers since (Matheron's rule).
+
+        An answer of curvature s is a measurement of f_left - f_right with noise of variance 1 / s. With a draw e of
+        that noise a draw f becomes f - S z (f_left - f_right - measured + e) / (v + 1 / s), and S z / (v + 1 / s) is
+        scale * column. The mean stays, so what was measured is what was expected.
+        """
+        draws: Floats = rng.standard_normal((size, len(self.mean))) @ self.base.root().T
+        for column, (left, right, curvature, scale) in zip(self.factor.T, self.taken, strict=True):
+            if curvature > 0.0:
+                surprise = draws[:, left] - draws[:, right] + rng.standard_normal(size) / math.sqrt(curvature)
+                draws -= np.outer(surprise, scale * column)
+        draws += self.mean
+        return draws
+
+    @cached_property
+    def _no_residual(self) -> Floats:
+        return np.zeros(len(self.mean))
+
+
+class DenseCovariance:
+    """Owner of an (n, n) covariance over refits that keep it. A second matrix would double the memory."""
+
+    def __init__(self, matrix: Floats) -> None:
+        """The matrix is given up to the owner."""
+        self._belief = DenseBelief(np.zeros(len(matrix)), _Base(matrix), np.empty((len(matrix), 0)))
+
+    def belief(self, mean: Floats) -> DenseBelief:
+        return self._belief.with_mean(mean)
+
+    def absorb(self, belief: Belief) -> None:
+        """Many pieces of the belief go into the matrix, in place; all beliefs given so far then stop working."""
+        if not isinstance(belief, DenseBelief):
+            raise TypeError(f"a {type(belief).__name__} is not one of a dense covariance")
+        if belief.factor.shape[1] >= _FEW_PIECES:
+            matrix = belief.base.take()
+            add_product(matrix, belief.factor, -1.0)
+            belief = DenseBelief(belief.mean, _Base(matrix), np.empty((len(matrix), 0)))
+        self._belief = belief
+
+
+def add_product(matrix: Floats, factor: Floats, sign: float) -> None:
+    """matrix + sign * factor @ factor.T, in place, for a symmetric matrix (n, n) and a factor (n, k)."""
+    if not factor.shape[1]:
+        return
+    from scipy.linalg.blas import dgemm
+
+    # In the column order of BLAS the transpose needs no copy.
+    dgemm(sign, factor, factor, 1.0, matrix.T, trans_b=1, overwrite_c=1)

@@ -1,0 +1,91 @@
+"""A belief whose covariance is a factor and a residual per item, and the rank-one step that shrinks it.
+
+n  items     k  columns of the factor
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.belief import History, rounding_of
+from ordinate.learning.belief.loops import Pieces, differences, without_direction
+
+_NO_BASE = np.empty((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredBelief:
+    """Covariance factor @ factor.T + diag(residual): O(n k) memory.
+
+    Exact for the contextual model (residual 0). With a residual per item, the cross terms that an answer creates
+    between coefficients and residuals are dropped, as the paper does (appendix on experiments, hybrid algorithms).
+
+    mean, residual  (n,)
+    factor          (n, k)
+    """
+
+    mean: Floats
+    factor: Floats
+    residual: Floats
+    history: History = field(default_factory=History)
+    many_items = None
+
+    @cached_property
+    def variance(self) -> Floats:
+        squared: Floats = np.einsum("nk,nk->n", self.factor, self.factor)
+        return squared + self.residual
+
+    @property
+    def rounding(self) -> float:
+        return rounding_of(float(self.variance.max()), self.factor.shape[1])
+
+    @property
+    def pieces(self) -> Pieces:
+        return Pieces(_NO_BASE, self.residual, self.factor, 1.0)
+
+    def differences(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
+        margins, variances = differences(self.mean, self.pieces, left, right)
+        return margins, variances
+
+    def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
+        product: Floats = self.factor[rows] @ self.factor[columns].T
+        return product
+
+    def shrink(self, left: int, right: int, curvature: float) -> FactoredBelief:
+        contrast = self.factor[left] - self.factor[right]
+        step, residual = rank_one_step(contrast, self.residual, left, right, curvature)
+        factor, squared = without_direction(self.factor, contrast, step)
+        belief = FactoredBelief(self.mean, factor, residual, self.history.extended())
+        belief.__dict__["variance"] = squared + residual
+        return belief
+
+    def with_mean(self, mean: Floats) -> FactoredBelief:
+        return replace(self, mean=mean, history=History())
+
+    def sample(self, size: int, rng: np.random.Generator) -> Floats:
+        shared = rng.standard_normal((size, self.factor.shape[1])) @ self.factor.T
+        own = rng.standard_normal((size, len(self.mean))) * np.sqrt(self.residual)
+        draws: Floats = self.mean + shared + own
+        return draws
+
+
+def rank_one_step(contrast: Floats, residual: Floats, left: int, right: int, curvature: float) -> tuple[float, Floats]:
+    """What an answer of this curvature does to a factor and to residuals (n,), by Sherman and Morrison.
+
+    contrast (k,) = factor_left - factor_right. Returns the step t, so that the factor becomes
+    factor @ (I - t contrast contrast^T), and the new residuals.
+    """
+    length = float(contrast @ contrast)
+    variance = length + residual[left] + residual[right]
+    rate = curvature / (1.0 + curvature * variance)
+    if residual[left] > 0.0 or residual[right] > 0.0:
+        residual = residual.copy()
+        for item in (left, right):
+            residual[item] -= rate * residual[item] ** 2
+    # So the covariance becomes factor @ (I - rate contrast contrast^T) @ factor.T.
+    return rate / (1.0 + math.sqrt(max(1.0 - rate * length, 0.0))), residual

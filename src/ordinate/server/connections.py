@@ -1,0 +1,144 @@
+"""Connections of the server: deadlines, errors that come before any route, and a stop that always ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+import h11
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from ordinate.server.authentication import Authenticator
+from ordinate.server.headers import ALWAYS, DEFAULTS
+from ordinate.server.limits import Limits
+
+FINISH_SECONDS = 2
+"""How long requests may take to finish when the server stops; then they are cancelled."""
+STOP_SECONDS = 4.5
+"""When a server that was told to stop ends in any case; every answer that it acknowledged is on the disk."""
+
+
+class Connection(H11Protocol):
+    """A connection whose requests must have their headers, and whose responses must be taken, before a deadline."""
+
+    limits: Limits
+    _deadline: asyncio.TimerHandle | None = None
+    _write_deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._start_deadline()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        # Also what follows a response that was sent before the request's body was read ends by the deadline.
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            self._end_deadline()
+        elif self._deadline is None:
+            self._start_deadline()
+
+    def pause_writing(self) -> None:
+        # A caller who takes nothing must not keep a response in memory for ever.
+        self._write_deadline = self.loop.call_later(self.limits.send_seconds, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._write_deadline is not None:
+            self._write_deadline.cancel()
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_deadline()
+        if self._write_deadline is not None:
+            self._write_deadline.cancel()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        # After this uvicorn's own deadline for idle connections holds, until the first byte comes.
+        self._end_deadline()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, "Bad Request", "this is not a valid HTTP request")
+
+    def _start_deadline(self) -> None:
+        self._deadline = self.loop.call_later(self.limits.header_seconds, self._give_up)
+
+    def _end_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if self.transport.is_closing():
+            return
+        if self.conn.their_state is h11.IDLE:
+            self._refuse(408, "Request Timeout", f"the headers did not arrive within {self.limits.header_seconds:g} s")
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: int, title: str, detail: str) -> None:
+        """Send an error that no route could send, and close the connection."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()
+            return
+        problem = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+        body = json.dumps(problem).encode()
+        headers = {
+            "Content-Type": "application/problem+json",
+            "Content-Length": str(len(body)),
+            "Connection": "close",
+            **ALWAYS,
+            **DEFAULTS,
+        }
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        start = h11.Response(status_code=status, headers=pairs, reason=title)
+        for event in (start, h11.Data(body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """Stops within STOP_SECONDS of a signal, whatever threads and helpers still do."""
+
+    def __init__(self, config: uvicorn.Config, authenticator: Authenticator) -> None:
+        super().__init__(config)
+        self._authenticator = authenticator
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            last = threading.Timer(STOP_SECONDS, self._end, [sig])
+            last.daemon = True
+            last.start()
+        super().handle_exit(sig, frame)
+
+    def _end(self, sig: int) -> None:
+        for served in self._authenticator.registry:
+            served.prefetcher.kill_helper()
+        os._exit(128 + sig)
+
+
+def server(app: FastAPI, proxies: Sequence[str] = ()) -> Server:
+    """A server of this application. Only requests from `proxies` may say for whom they were forwarded."""
+    limits: Limits = app.state.limits
+    options: dict[str, Any] = {"proxy_headers": True, "forwarded_allow_ips": list(proxies)} if proxies else {}
+    config = uvicorn.Config(
+        app,
+        http=type("LimitedConnection", (Connection,), {"limits": limits}),
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=FINISH_SECONDS,
+        **{"proxy_headers": False, **options},
+    )
+    return Server(config, app.state.authenticator)

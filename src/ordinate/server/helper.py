@@ -1,0 +1,80 @@
+"""The helper process: it chooses pairs and computes results for one study, so that requests need not wait for a fit.
+
+It folds the same log as the server and writes nothing. It may be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import connection, get_context, parent_process
+from typing import NamedTuple
+
+from ordinate.data.ordering import Ordering
+from ordinate.study.leases import Offer
+from ordinate.study.study import Study
+
+
+class Results(NamedTuple):
+    """After how many answers the ordering has which expected error, and the errors it had after fewer."""
+
+    answers: int
+    expected_error: float
+    history: list[tuple[int, float]]
+
+
+class HelperProcess(ProcessPoolExecutor):
+    """One process, started with the first job."""
+
+    def __init__(self) -> None:
+        super().__init__(1, get_context("spawn"), _start)
+
+    def kill(self) -> None:
+        """End the process, also one that is stopped or stuck; its job fails with BrokenExecutor."""
+        # Python 3.14 has kill_workers() for this.
+        for process in list((self._processes or {}).values()):
+            process.kill()
+
+
+def _start() -> None:
+    """Leave Ctrl-C to the server, and end when the server ends, in whichever way."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    server = parent_process()
+    assert server is not None
+
+    def watch() -> None:
+        connection.wait([server.sentinel])
+        os._exit(0)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+# The jobs -------------------------------------------------------------------------------------------------------------
+
+_studies: dict[str, Study] = {}
+
+
+def _study(url: str) -> Study:
+    if url not in _studies:
+        _studies[url] = Study.open(url)
+    return _studies[url]
+
+
+def choose(url: str, annotators: list[str | None], offered: list[Offer]) -> list[Offer | None]:
+    return _study(url).choose(annotators, offered)
+
+
+def results(url: str) -> Results:
+    study = _study(url)
+    return Results(len(study.comparisons()), study.expected_error(), study.error_history(most=1))
+
+
+def ordering(url: str) -> Ordering:
+    return _study(url).ordering()
+
+
+def close(url: str) -> None:
+    if url in _studies:
+        _studies.pop(url).close()

@@ -1,0 +1,41 @@
+"""How much a server takes from its callers, and how long it waits for them and for its helper process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes are in bytes, times in seconds.
+
+    requests_per_second  of one annotator in the long run, four times as many at once; of a program, ten times as many
+    failures_per_second  requests without a valid link from one address in the long run, thirty times as many at once
+    body, items_body     size of a request's body; the second one where it brings items
+    header_seconds       from the first byte of a request, or from connecting, until its headers are complete
+    body_seconds, items_body_seconds  until the body is complete
+    send_seconds         until the caller has taken the next part of a response
+    pair_seconds         that a request waits for a chosen pair before it gets a random one
+    results_seconds      that a request waits for the ordering
+    helper_seconds       that the helper process may take for one job before it is replaced; doubled each time that it
+                         is replaced, so that a large study gets the time it needs
+    stop_seconds         that a helper may take to finish when the server stops
+    open_per_link        pairs that everybody who came by one link may hold together
+    """
+
+    requests_per_second: float = 30.0
+    failures_per_second: float = 2.0
+    body: int = 64 * 1024
+    items_body: int = 32 * 1024 * 1024
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    items_body_seconds: float = 300.0
+    send_seconds: float = 60.0
+    pair_seconds: float = 2.0
+    results_seconds: float = 30.0
+    helper_seconds: float = 20.0
+    stop_seconds: float = 1.0
+    open_per_link: int = 500
+
+
+DEFAULT = Limits()

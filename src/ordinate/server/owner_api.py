@@ -1,0 +1,245 @@
+"""API for owners: the ordering and comparisons, items, links, rules, annotators, and new studies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from ordinate.data.comparisons import comparison_columns
+from ordinate.data.formats import FORMATS
+from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.ordering import Ordering
+from ordinate.embedding import embed_like
+from ordinate.errors import InvalidInput
+from ordinate.server import media
+from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, TheCallers
+from ordinate.server.problems import Problem
+from ordinate.server.registry import ServedStudy
+from ordinate.server.routes import OwnerRoute, ServerRoute
+from ordinate.server.schemas import (
+    Added,
+    Annotator,
+    Annotators,
+    ComparisonShown,
+    ComparisonsPage,
+    Created,
+    Exclusion,
+    ItemsPage,
+    Links,
+    LinkShown,
+    NewItem,
+    NewItems,
+    NewLink,
+    NewStudy,
+    OrderedItem,
+    OrderingPage,
+    RuleChanges,
+    RulesShown,
+    Studies,
+    StudyShown,
+)
+from ordinate.study.rules import Link
+from ordinate.study.study import Study
+
+router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=OwnerRoute)
+server_router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=ServerRoute)
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Cursor = Annotated[str | None, Query(pattern=r"^[0-9]{1,12}$", description="The next_cursor of the page before.")]
+
+
+def page(rows: list[Any], limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
+    """A part of the rows, and the cursor of the part after it; None at the end."""
+    start = int(cursor or 0)
+    end = start + limit
+    return rows[start:end], str(end) if end < len(rows) else None
+
+
+async def _ordering(caller: TheCaller) -> Ordering:
+    """Waits for the helper without a thread, so that other requests go on."""
+    return await caller.served.ordering()
+
+
+TheOrdering = Annotated[Ordering, Depends(_ordering)]
+
+
+@router.get("/{study}/ordering", summary="The ordering so far")
+def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
+    """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
+    ranks = result.ranks
+    places, following = page(list(range(len(result))), limit, cursor)
+    rows = [
+        OrderedItem(
+            rank=int(ranks[place]),
+            group=None if result.group is None else result.group[place],
+            score=float(result.scores[place]),
+            standard_error=float(result.standard_errors[place]),
+            item=caller.served.item(result.ids[place]),
+        )
+        for place in places
+    ]
+    return OrderingPage(ordering=rows, total=len(result), next_cursor=following)
+
+
+@router.get("/{study}/comparisons", summary="The comparisons that count")
+def comparisons(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ComparisonsPage:
+    """In the order in which they came in."""
+    made = caller.served.study.comparisons()
+    rows, following = page(made, limit, cursor)
+    shown = [
+        ComparisonShown(left=one.left, right=one.right, winner=one.outcome, annotator=one.annotator) for one in rows
+    ]
+    return ComparisonsPage(comparisons=shown, total=len(made), next_cursor=following)
+
+
+class _Table(Response):
+    media_type = "text/csv; charset=utf-8"
+
+
+@router.get("/{study}/export/ordering.csv", summary="Download the ordering", response_class=_Table)
+def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
+    return _table(caller, "ordering", result.to_columns())
+
+
+@router.get("/{study}/export/comparisons.csv", summary="Download the comparisons that count", response_class=_Table)
+def export_comparisons(caller: TheCaller) -> Response:
+    return _table(caller, "comparisons", comparison_columns(caller.served.study.comparisons()))
+
+
+@router.get("/{study}/export/history.csv", summary="Download every answer and skip", response_class=_Table)
+def export_history(caller: TheCaller) -> Response:
+    """Every answer and skip with all that is stored of it."""
+    return _table(caller, "history", caller.served.study.history())
+
+
+def _table(caller: Caller, what: str, columns: Mapping[str, Sequence[Any]]) -> Response:
+    name = f"{caller.served.name}-{what}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return _Table(FORMATS[".csv"].encode(columns), headers=headers)
+
+
+@router.get("/{study}/items", summary="The items")
+def items(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ItemsPage:
+    ids = caller.served.study.items.ids
+    rows, following = page(list(ids), limit, cursor)
+    return ItemsPage(items=[caller.served.item(name) for name in rows], total=len(ids), next_cursor=following)
+
+
+@router.post("/{study}/items", summary="Add items")
+def add_items(caller: TheCaller, new: NewItems) -> Added:
+    """With as many feature numbers each as the others have, or none where the study was made with an encoder.
+
+    Paths of files start at the study's folder.
+    """
+    study = caller.served.study
+    added, recipe = _items(new.items, study.items.feature_names), study.settings.recipe
+    if recipe is not None and not added.features.shape[1]:
+        added = embed_like(recipe, added, folder=caller.served.path.parent)
+    study.add_items(added)
+    return Added(items=len(study.items))
+
+
+@router.get("/{study}/links", summary="All links")
+def links(request: Request, caller: TheCaller, authenticator: TheAuthenticator) -> Links:
+    return Links(links=[show_link(request, authenticator, caller.served, link) for link in caller.served.study.links()])
+
+
+@router.post("/{study}/links", summary="Make a link", status_code=201)
+def make_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, new: NewLink) -> LinkShown:
+    """For an owner, for annotators who give their own names, or for one annotator; perhaps until some time."""
+    if new.expires_at is not None and new.expires_at <= datetime.now(UTC):
+        raise InvalidInput(f"expires_at is past: {new.expires_at.isoformat()}; give a time to come, or none")
+    link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
+    return show_link(request, authenticator, caller.served, link)
+
+
+@router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
+def revoke_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, link: str) -> LinkShown:
+    """Sessions that began with it end, too. The last valid link of an owner is not revoked: make another one first."""
+    return show_link(request, authenticator, caller.served, caller.served.revoke_link(link))
+
+
+@router.get("/{study}/rules", summary="The rules")
+def rules(caller: TheCaller) -> RulesShown:
+    return RulesShown(**asdict(caller.served.study.rules))
+
+
+@router.patch("/{study}/rules", summary="Change rules")
+def change_rules(caller: TheCaller, changes: RuleChanges) -> RulesShown:
+    """Only the rules that the request names."""
+    caller.served.study.set_rules(**changes.model_dump(exclude_unset=True))
+    return RulesShown(**asdict(caller.served.study.rules))
+
+
+@router.get("/{study}/annotators", summary="Who answers")
+def annotators(caller: TheCaller) -> Annotators:
+    """Everybody who was given a pair or whose answers were imported, with how often they agreed with themselves."""
+    return Annotators(annotators=[Annotator(**one._asdict()) for one in caller.served.study.people()])
+
+
+@router.post("/{study}/exclusions", summary="Leave an item or an annotator out, or take them in again")
+def exclusions(caller: TheCaller, what: Exclusion) -> Exclusion:
+    study = caller.served.study
+    if (what.item is None) == (what.annotator is None):
+        raise InvalidInput("name an item or an annotator")
+    if what.item is not None:
+        (study.exclude_item if what.excluded else study.include_item)(what.item)
+    elif what.annotator is not None:
+        (study.exclude_annotator if what.excluded else study.include_annotator)(what.annotator)
+    return what
+
+
+@server_router.get("", summary="The studies that a link opens")
+def studies(callers: TheCallers) -> Studies:
+    found = [
+        StudyShown(study=one.served.name, question=one.served.study.settings.question, role=one.link.role)
+        for one in callers
+    ]
+    return Studies(studies=found)
+
+
+@server_router.post("", summary="Create a study", status_code=201)
+def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
+    """In the folder of the study whose owner's link comes with the request, and served at once."""
+    path = next(one.served.path.parent for one in callers if one.is_owner) / f"{new.name}.db"
+    if authenticator.registry.get(new.name) is not None:
+        raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
+    made = _items(new.items)
+    Study.create(
+        made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
+    ).close()
+    served = authenticator.registry.open(path, new.name)
+    owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
+    return Created(
+        study=served.name,
+        owner=show_link(request, authenticator, served, owner),
+        annotators=show_link(request, authenticator, served, shared),
+    )
+
+
+def show_link(request: Request, authenticator: Authenticator, served: ServedStudy, link: Link) -> LinkShown:
+    """A link with the address to hand out, unless it is revoked."""
+    if link.revoked:
+        return LinkShown(**link._asdict())
+    url = authenticator.address((request.app.state.url or str(request.base_url)).rstrip("/"), served, link)
+    return LinkShown(**link._asdict(), url=url, token=url.rpartition("/")[2])
+
+
+def _items(given: list[NewItem], feature_names: Any = None) -> Items:
+    widths = {len(item.features) for item in given}
+    if len(widths) > 1:
+        raise InvalidInput(f"items have different numbers of features: {sorted(widths)}")
+    if len({item.group is None for item in given}) > 1:
+        raise InvalidInput("give every item its group, or none")
+    made = Items(
+        ids=[item.id for item in given],
+        features=[item.features for item in given] if widths != {0} else None,  # type: ignore[arg-type]
+        feature_names=feature_names,
+        group=None if given[0].group is None else [str(item.group) for item in given],
+        content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
+    )
+    media.require_harmless(made)
+    return made

@@ -1,0 +1,66 @@
+"""Routes of the API: they authenticate and count a request before they read its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, get_type_hints
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+
+from ordinate.server.authentication import Authenticator, require_owner
+from ordinate.server.bodies import ReadRequest, parsed, read_body
+from ordinate.server.limits import Limits
+from ordinate.server.problems import Problem
+from ordinate.server.schemas import Given
+
+JSON = ("application/json",)
+
+
+class StudyRoute(APIRoute):
+    """For everybody with a link of the study that the address names."""
+
+    def admit(self, request: Request, authenticator: Authenticator) -> None:
+        """Note on the request who sends it. Raises problems 401, 403, 404, 429."""
+        request.state.caller = authenticator.authenticate(request, request.path_params["study"])
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+        models = [
+            kind
+            for name, kind in get_type_hints(self.endpoint).items()
+            if name != "return" and isinstance(kind, type) and issubclass(kind, Given)
+        ]
+
+        async def admitted(request: Request) -> Response:
+            await run_in_threadpool(self.admit, request, request.app.state.authenticator)
+            limits: Limits = request.app.state.limits
+            for model in models:
+                most, seconds = (
+                    (limits.items_body, limits.items_body_seconds)
+                    if model.brings_items
+                    else (limits.body, limits.body_seconds)
+                )
+                body = await read_body(request, JSON, most, seconds)
+                request = ReadRequest(request, body, await parsed(model, body))
+            return await answer(request)
+
+        return admitted
+
+
+class OwnerRoute(StudyRoute):
+    """For the owners of the study that the address names."""
+
+    def admit(self, request: Request, authenticator: Authenticator) -> None:
+        super().admit(request, authenticator)
+        require_owner(request.state.caller)
+
+
+class ServerRoute(StudyRoute):
+    """For everybody with a link of some study; a request with a body must be an owner's."""
+
+    def admit(self, request: Request, authenticator: Authenticator) -> None:
+        request.state.callers = authenticator.authenticate_everywhere(request)
+        if request.method == "POST" and not any(caller.is_owner for caller in request.state.callers):
+            raise Problem(403, "to create a study, send the link of an owner of a study that is served here")

@@ -1,0 +1,141 @@
+"""Which pair to ask next: which pairs an annotator may be asked, and which of them the strategy chooses.
+
+A choice depends only on the state, on the pairs that are offered already, and on the number of the query: its random
+generator is seeded by the study's seed and that number. So it is the same in memory and on disk, and before and after a
+study is closed and opened.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ordinate.algorithms import strategy_of
+from ordinate.choosing.search import Search
+from ordinate.choosing.strategies.uniform import Uniform
+from ordinate.data.pairs import PairList, Pool
+from ordinate.errors import InvalidInput, PoolExhausted
+from ordinate.storage import Entry, Settings
+from ordinate.study.fold import Pair, State
+from ordinate.study.inference import Inference
+from ordinate.study.leases import Offer
+from ordinate.study.threads import one_thread
+
+
+def choose(
+    settings: Settings,
+    state: State,
+    inference: Inference,
+    search: Search,
+    annotator: str | None,
+    among: PairList | None = None,
+    offered: Sequence[Offer] = (),
+    ahead: int = 0,
+) -> Offer:
+    """The pair to ask this annotator. Raises PoolExhausted.
+
+    among    only pairs of this list; None: all pairs
+    offered  pairs to treat as asked already
+    ahead    how many queries will be asked before this one
+    """
+    number = len(state.queries) + 1 + ahead
+    rng = np.random.default_rng([settings.seed, number])
+    strategy = strategy_of(settings.algorithm, settings.candidates)
+    waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
+    pool = allowed_pairs(state, annotator, among, waiting)
+    situation = inference.situation(state, pending_pairs(state, waiting), search)
+    with one_thread():
+        left, right, utility, _ = strategy.choose(situation, pool, rng)
+        if state.rules.variety is not None and {left, right} & (newest := _newest_rows(state, annotator)):
+            other = _without_items(pool, newest)
+            if other.size:
+                varied = strategy.choose(situation, other, np.random.default_rng([settings.seed, number, 2]))
+                if not varied.utility < state.rules.variety * utility:  # nan: a strategy that ranks no pairs
+                    left, right, utility, _ = varied
+    if not rng.integers(2):
+        left, right = right, left
+    ids = state.items.ids
+    gain = None if math.isnan(utility) else float(utility)
+    return Offer(ids[left], ids[right], annotator, gain, state.position, repr(strategy))
+
+
+def choose_at_random(settings: Settings, state: State, annotator: str | None) -> Offer:
+    """A random pair for an annotator who cannot wait for a choice. Raises PoolExhausted."""
+    pool = allowed_pairs(state, annotator, None, state.open())
+    if state.rules.variety is not None and (other := _without_items(pool, _newest_rows(state, annotator))).size:
+        pool = other
+    rng = np.random.default_rng([settings.seed, len(state.queries) + 1, 3])
+    pair = pool.sample(1, rng)
+    left, right = int(pair.left[0]), int(pair.right[0])
+    if not rng.integers(2):
+        left, right = right, left
+    ids = state.items.ids
+    return Offer(ids[left], ids[right], annotator, None, state.position, repr(Uniform()))
+
+
+def pending_pairs(state: State, waiting: Sequence[Pair]) -> list[tuple[int, int]]:
+    """The rows (left, right) of pairs that wait for an answer, in their order."""
+    return [(state.row(str(pair.left)), state.row(str(pair.right))) for pair in waiting]
+
+
+def allowed_pairs(state: State, annotator: str | None, among: PairList | None, waiting: Sequence[Pair]) -> Pool:
+    """New pairs for this annotator; where none is left, pairs they had before; then pairs that others are asked.
+
+    `waiting` are the pairs that wait for an answer. With leases, nobody gets a pair that another annotator holds, and a
+    skipped pair never comes back to the annotator who skipped it.
+    """
+    pairs: Pool = state.all_pairs if among is None else among.within(state.active)
+    new: Pool = state.unseen(annotator) if among is None else pairs.without(*state.seen(annotator).pairs)
+    own = [pair for pair in waiting if pair.annotator == annotator]
+    choices = [(new, waiting)]
+    if state.rules.again and state.rules.lease is None:
+        choices += [(pairs, waiting), (pairs, own)]
+    elif state.rules.again:
+        skipped = [entry for entry in state.seen(annotator).entries if entry.answer == "skip"]
+        choices += [(pairs.without(*state.pairs(skipped)), waiting)]
+    for pool, taken in choices:
+        left = pool.without(*state.pairs(taken)) if taken else pool
+        if left.size:
+            return left
+    raise PoolExhausted("no pair is left to ask; answer or withdraw the open queries, or add or include items")
+
+
+def listed_pairs(state: State, left: Sequence[str], right: Sequence[str]) -> PairList:
+    """The pairs of the items left[k] and right[k], each once. Raises UnknownItem, InvalidInput."""
+    rows = [(state.row(one), state.row(other)) for one, other in zip(left, right, strict=True)]
+    pairs = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    if (same := np.flatnonzero(pairs[:, 0] == pairs[:, 1])).size:
+        raise InvalidInput(f"item {left[same[0]]!r} is paired with itself")
+    return PairList.of(*np.unique(np.sort(pairs, axis=1), axis=0).T.copy())
+
+
+def open_queries(
+    state: State, annotator: str | None, among: PairList | None = None, tab: str | None = None
+) -> list[Entry]:
+    """The annotator's open queries, oldest first.
+
+    `among`: only those whose pair is in the list. `tab`: without those that other browser tabs asked for.
+    """
+    mine = [
+        entry for entry in state.open() if entry.annotator == annotator and (tab is None or entry.tab in (None, tab))
+    ]
+    if among is None or not mine:
+        return mine
+    listed = among.holds(*state.pairs(mine))
+    return [entry for entry, kept in zip(mine, listed, strict=True) if kept]
+
+
+def _newest_rows(state: State, annotator: str | None) -> set[int]:
+    """The rows of the items in the annotator's newest query."""
+    number = state.newest_asked.get(annotator)
+    return set() if number is None else {int(row) for rows in state.pairs([state.queries[number - 1]]) for row in rows}
+
+
+def _without_items(pool: Pool, items: set[int]) -> Pool:
+    """The pool without any pair of these items."""
+    for item in items:
+        partners = pool.partners(item)
+        pool = pool.without(np.full(len(partners), item), partners)
+    return pool

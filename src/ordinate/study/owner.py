@@ -1,0 +1,138 @@
+"""What the owner of a study does: items, recorded comparisons, exclusions, rules, links, a look at the annotators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ordinate import algorithms
+from ordinate.data.cells import text
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.data.joining import joined
+from ordinate.data.lookalikes import suggestion
+from ordinate.errors import InvalidInput
+from ordinate.storage import Entry, Settings
+from ordinate.study import leases
+from ordinate.study.fold import State
+from ordinate.study.ledger import Transaction
+from ordinate.study.rules import Link, Person, Progress, Role, differences
+
+
+def annotator_name(given: str | None) -> str | None:
+    """The name as the log keeps it; None and "" both stand for an annotator without a name."""
+    if given is None or given == "":
+        return None
+    return text("the annotator's name", given)
+
+
+def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
+    algorithms.require_size(settings.algorithm, len(joined(transaction.state.items, items)))
+    transaction.append("add-items", items)
+
+
+def record(transaction: Transaction, comparisons: Sequence[Comparison], several: bool) -> None:
+    """`several`: an error names the row of the comparison."""
+    for row, comparison in enumerate(comparisons, start=1):
+        transaction.state.check_pair(comparison, f"row {row}: " if several else "")
+    fields = ("left", "right", "answer", "annotator")
+    transaction.append_all("record", (dict(zip(fields, one, strict=True)) for one in comparisons))
+
+
+def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
+    changed = differences(transaction.state.rules, changes)
+    transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
+
+
+def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:
+    """The link of this name, new where there is none."""
+    if name not in transaction.state.links:
+        transaction.append("link", name=name, value=role, annotator=annotator, expires_at=expires_at)
+    return find_link(transaction.state, name)
+
+
+def revoke_link(transaction: Transaction, name: str) -> None:
+    if not find_link(transaction.state, name).revoked:
+        transaction.append("revoke", name=name)
+
+
+def find_link(state: State, name: str) -> Link:
+    """Raises InvalidInput where there is none."""
+    if name not in state.links:
+        raise InvalidInput(f"the study has no link {name!r}")
+    entry = state.links[name]
+    role: Any = entry.value
+    return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in state.revoked)
+
+
+def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
+    state = transaction.state
+    state.row(item)
+    if excluded != (item in state.excluded_items):
+        transaction.append("exclude-item" if excluded else "include-item", left=item)
+
+
+def exclude_annotator(transaction: Transaction, annotator: str, excluded: bool) -> None:
+    state = transaction.state
+    if annotator_name(annotator) is None:
+        raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
+    if not state.knows_annotator(annotator):
+        known = [name for name in {*state.newest_asked, *state.annotators()} if name]
+        raise InvalidInput(
+            f"the study has no annotator {annotator!r} who was asked or has answered{suggestion(annotator, known)}"
+        )
+    if excluded != (annotator in state.excluded_annotators):
+        transaction.append("exclude-annotator" if excluded else "include-annotator", annotator=annotator)
+
+
+def progress(state: State, annotator: str | None) -> Progress:
+    """How far the study and one annotator are."""
+    answers = state.annotators()
+    return Progress(
+        items=len(state.items) - len(state.excluded_items),
+        total=sum(answers.values()),
+        open=len(state.open()),
+        answers=answers.get(annotator, 0),
+        skips=skips(state, annotator),
+        rules=state.rules,
+    )
+
+
+def people(state: State) -> list[Person]:
+    """Everybody who was asked, or whose answers were recorded, by name."""
+    answers = state.annotators()
+    waiting = Counter(entry.annotator for entry in state.open())
+    return [
+        Person(
+            name,
+            answers.get(name, 0),
+            skips(state, name),
+            waiting[name],
+            *leases.agreement(state, name)[::-1],
+            name in state.excluded_annotators,
+        )
+        for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))
+    ]
+
+
+def skips(state: State, annotator: str | None) -> int:
+    """How many pairs the annotator skipped."""
+    return sum(entry.answer == "skip" for entry in state.seen(annotator).entries)
+
+
+def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
+    """How many of the comparisons the study has, from the same annotators and as often, whichever side is which."""
+    wanted = Counter(_facts(one.annotator, one.left, one.right, one.outcome) for one in comparisons)
+    entries = (entry for annotator in {facts[0] for facts in wanted} for entry in state.seen(annotator).entries)
+    return (wanted & Counter(map(_facts_of, entries))).total()
+
+
+def _facts_of(entry: Entry) -> tuple[str | None, ...]:
+    return _facts(entry.annotator, entry.left, entry.right, entry.answer)
+
+
+def _facts(annotator: str | None, left: str | None, right: str | None, answer: str | None) -> tuple[str | None, ...]:
+    """Equal for the same comparison with the sides swapped."""
+    swapped = {"left": "right", "right": "left"}.get(answer or "", answer)
+    return (annotator, left, right, answer) if str(left) < str(right) else (annotator, right, left, swapped)

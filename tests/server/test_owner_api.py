@@ -1,0 +1,324 @@
+"""What owners do through the API: results, items, links, rules, annotators, exclusions, new studies; and errors."""
+
+from __future__ import annotations
+
+import csv
+import io
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.embedding import embed, embed_like
+from ordinate.server import helper
+from ordinate.storage import open as open_storage
+from ordinate.study.leases import Offer
+from ordinate.study.study import Study
+
+
+def test_the_ordering_comes_in_pages_and_is_that_of_the_study(site):
+    owner, ann = site.program("owner"), site.browser("Ann")
+    for _ in range(6):
+        ann.tell(ann.ask()[0])
+    rows, cursor = [], "0"
+    while cursor is not None:
+        page = owner.get("/ordering", params={"limit": 5, "cursor": cursor}).json()
+        rows += page["ordering"]
+        cursor = page["next_cursor"]
+        assert page["total"] == 12
+    expected = site.study.ordering()
+    assert [row["item"]["id"] for row in rows] == list(expected.ids)
+    assert [row["rank"] for row in rows] == list(range(1, 13))
+    assert [row["score"] for row in rows] == pytest.approx(expected.scores.tolist())
+    assert [row["standard_error"] for row in rows] == pytest.approx(expected.standard_errors.tolist())
+
+
+def test_comparisons_and_their_table(site):
+    made = [Comparison("item 00", "item 01", "left", "Ann"), Comparison("item 02", "item 01", "tie")]
+    site.study.record(made)
+    owner = site.browser("Olga", "owner")
+    page = owner.get("/comparisons", params={"limit": 1}).json()
+    assert page["comparisons"] == [{"left": "item 00", "right": "item 01", "winner": "left", "annotator": "Ann"}]
+    assert (page["total"], page["next_cursor"]) == (2, "1")
+    download = owner.get("/export/comparisons.csv")
+    assert download.headers["content-disposition"] == 'attachment; filename="essays-comparisons.csv"'
+    assert list(csv.reader(io.StringIO(download.text)))[1:] == [
+        ["item 00", "item 01", "left", "Ann"],
+        ["item 02", "item 01", "tie", ""],
+    ]
+    assert owner.get("/export/ordering.csv").text.startswith("rank,id,score,standard_error\n1,")
+
+
+def test_items_are_added_and_asked_about(site):
+    owner = site.program("owner")
+    new = {"items": [{"id": "new", "features": [0.1, 0.2, 0.3], "text": "A new text"}]}
+    assert owner.post("/items", new).json() == {"items": 13}
+    assert owner.get("/items", params={"cursor": "12"}).json()["items"][0]["text"] == "A new text"
+    assert owner.post("/items", new).status_code == 422, "it is there already"
+    assert owner.post("/items", {"items": [{"id": "x", "features": [1.0]}]}).status_code == 422
+    assert owner.post("/items", {"items": [{"id": "x"}, {"id": "y", "group": "g"}]}).status_code == 422
+    assert site.browser("Ann").ask(20)
+
+
+@pytest.mark.usefixtures("batches")
+def test_new_items_of_a_study_with_an_encoder_go_through_it(build):
+    texts = ["a", "bb", "abc", "aabb"]
+    items, recipe = embed(Items([f"t{k}" for k in range(4)], content={"text": texts}), "letters:any", pca=2)
+    site = build(items, recipe=recipe)
+    owner = site.program("owner")
+    new = Items(["new"], content={"text": ["abab"]})
+    assert owner.post("/items", {"items": [{"id": "new", "text": "abab"}]}).json() == {"items": 5}
+    assert site.study.items.features[4].tolist() == embed_like(recipe, new).features[0].tolist()
+    refused = owner.post("/items", {"items": [{"id": "bare"}]})
+    assert refused.status_code == 422
+    assert "add a column 'text'" in refused.json()["detail"]
+    assert len(site.study.items) == 5
+
+
+def test_rules_change_while_people_answer(site):
+    owner = site.browser("Olga", "owner")
+    assert owner.get("/rules").json() | {"lease": 600.0, "again": False, "variety": 0.8} == owner.get("/rules").json()
+    changed = owner.patch("/rules", {"budget": 10, "lease": None, "theme": "dark"}).json()
+    assert (changed["budget"], changed["lease"], changed["theme"], changed["again"]) == (10, None, "dark", False)
+    assert "dark" in site.browser("Ann").get("").json()["theme"]
+    for wrong in (
+        {"repeat": 2},
+        {"lease": 0},
+        {"lease": "soon"},
+        {"rule": 1},
+        {"budget": -1},
+        {"ties": None},
+        {"theme": "x"},
+    ):
+        assert owner.patch("/rules", wrong).status_code == 422, wrong
+    assert owner.get("/rules").json() == changed
+    with Study.open(f"sqlite:///{site.served.path}") as reopened:
+        assert reopened.rules == site.study.rules
+
+
+def test_links_are_made_listed_and_revoked(site):
+    owner = site.browser("Olga", "owner")
+    made = owner.post("/links", {"role": "annotator", "annotator": "Ann", "expires_at": "2099-01-01T00:00:00Z"}).json()
+    assert made["url"].startswith("http://testserver/join/essays/")
+    assert made["url"].endswith(made["token"])
+    assert site.client.get(made["url"]).status_code == 200
+    assert [link["id"] for link in owner.get("/links").json()["links"]][-1] == made["id"]
+    assert owner.post(f"/links/{made['id']}/revoke").json()["revoked"] is True
+    assert owner.post("/links/nobody/revoke").status_code == 422
+    assert owner.post("/links", {"role": "admin"}).status_code == 422
+
+
+def test_exclusions(site):
+    owner, ann = site.browser("Olga", "owner"), site.browser("Ann")
+    ann.tell(ann.ask()[0])
+    owner.post("/exclusions", {"annotator": "Ann"})
+    assert site.study.comparisons() == []
+    assert owner.get("/annotators").json()["annotators"][0]["excluded"] is True
+    owner.post("/exclusions", {"annotator": "Ann", "excluded": False})
+    assert len(site.study.comparisons()) == 1
+    assert owner.post("/exclusions", {"item": "nothing"}).status_code == 404
+    assert owner.post("/exclusions", {}).status_code == 422
+    assert owner.post("/exclusions", {"item": "item 00", "annotator": "Ann"}).status_code == 422
+
+
+def test_a_study_is_created_and_served_at_once(site):
+    owner = site.program("owner")
+    body = {"name": "colours", "question": "Which?", "items": [{"id": "red"}, {"id": "blue"}]}
+    made = owner.client.post("/api/v1/studies", json=body, headers=owner.headers)
+    assert made.status_code == 201
+    assert (site.served.path.parent / "colours.db").is_file()
+    headers = {"Authorization": f"Bearer {made.json()['annotators']['token']}"}
+    asked = site.client.post("/api/v1/studies/colours/queries", json={}, headers=headers).json()["queries"]
+    assert {asked[0]["left"]["id"], asked[0]["right"]["id"]} == {"red", "blue"}
+    assert site.client.get("/api/v1/studies/essays", headers=headers).status_code == 401, "a link of another study"
+    assert owner.client.post("/api/v1/studies", json=body, headers=owner.headers).status_code == 409
+    for name in ("../up", "a/b", "", "A", ".hidden", "x" * 65):
+        wrong = owner.client.post("/api/v1/studies", json={**body, "name": name}, headers=owner.headers)
+        assert wrong.status_code == 422, name
+    listed = owner.client.get("/api/v1/studies", headers=owner.headers).json()["studies"]
+    assert [one["study"] for one in listed] == ["essays"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/api/v1/studies/nowhere", 404),
+        ("PUT", "/healthz", 405),
+        ("GET", "/api/v1/studies/essays/queries", 405),
+        ("POST", "/api/v1/studies/essays/queries", 422),
+        ("GET", "/api/v1/studies/essays/ordering?limit=0", 422),
+        ("GET", "/api/v1/studies/essays/ordering?cursor=-1", 422),
+    ],
+)
+def test_errors_are_problems(site, method, path, status):
+    owner = site.program("owner")
+    response = owner.client.request(method, path, json={"count": "many"}, headers=owner.headers)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == status
+    assert problem["detail"]
+    assert problem.keys() >= {"type", "title"}
+
+
+def test_a_bug_is_a_problem_that_gives_nothing_away(site, monkeypatch, caplog):
+    def bug(self: Study) -> object:
+        raise RuntimeError("the password is sesame")
+
+    monkeypatch.setattr(Study, "comparisons", bug)
+    response = site.program("owner").get("/comparisons")
+    assert response.status_code == 500
+    assert response.headers["content-type"] == "application/problem+json"
+    assert "sesame" not in response.text
+    assert "sesame" in caplog.text
+
+
+def test_health(site):
+    assert site.client.get("/healthz").json()["status"] == "ok"
+
+
+def test_the_expected_error_falls_and_its_history_fills(site):
+    ann = site.browser("Ann")
+    for _ in range(12):
+        ann.tell(ann.ask()[0])
+    status = {}
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        time.sleep(0.1)  # no faster than the server lets a caller be
+        status = ann.get("").json()
+        if len(status["error_history"]) == 3 and status["answers"] == 12:
+            break
+    assert [count for count, _ in status["error_history"]] == [0, 5, 10]
+    assert status["error_history"][0][1] == pytest.approx(0.5)
+    assert status["expected_error"] < 0.5
+
+
+def test_offers_are_only_a_cache(site):
+    """Where others took the pair that was chosen for somebody, another one is given."""
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    (held,) = ann.ask()
+    offer = site.served.prefetcher.fetch("Bob").result(60)
+    site.study.take("Cem", 1, [offer._replace(annotator="Cem")])
+    (other,) = bob.ask()
+    assert {other["left"]["id"], other["right"]["id"]} != {offer.left, offer.right}
+    assert held["id"] != other["id"]
+
+
+def test_whoever_would_wait_too_long_gets_a_random_pair(build):
+    executor, go_on = ThreadPoolExecutor(1), threading.Event()
+    executor.submit(go_on.wait)
+    try:
+        site = build(app={"executor": lambda: executor}, limits={"pair_seconds": 0.0})
+        ann, before = site.browser("Ann"), set()
+        for _ in range(5):
+            (query,) = ann.ask(3)
+            assert ann.ask() == [query]
+            pair = {query["left"]["id"], query["right"]["id"]}
+            assert not before & pair, "no item twice running"
+            before = pair
+            ann.tell(query)
+    finally:
+        go_on.set()
+    with closing(open_storage(f"sqlite:///{site.served.path}")) as storage, storage.reading() as log:
+        asked = [entry for entry in log.entries(0) if entry.kind == "ask"]
+    assert {(entry.strategy, entry.utility) for entry in asked} == {("Uniform()", None)}
+    assert len({frozenset((entry.left, entry.right)) for entry in asked}) == 5
+
+
+def test_whoever_comes_too_late_for_every_offer_gets_a_random_pair(build):
+    class SamePair(ThreadPoolExecutor):
+        """A helper that chooses a pair which Bob holds, whoever asks."""
+
+        def submit(self, job, /, url, *arguments):
+            if job is helper.choose and arguments:
+                return super().submit(lambda: [Offer("item 00", "item 01", one, 0.1, 1) for one in arguments[0]])
+            return super().submit(job, url, *arguments)
+
+    site = build(app={"executor": lambda: SamePair(1)})
+    site.study.take("Bob", 1, [Offer("item 00", "item 01", "Bob", 0.1, 1)])
+    (query,) = site.browser("Ann").ask()
+    assert {query["left"]["id"], query["right"]["id"]} != {"item 00", "item 01"}
+
+
+def test_a_study_in_use_by_others_too(site):
+    """Another process writes to the file: what it wrote is seen at once."""
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    with Study.open(f"sqlite:///{site.served.path}") as other:
+        other.tell(query["id"], "right")
+        other.set_rules(paused=True)
+    assert ann.tell(query).status_code == 409
+    assert ann.get("").json()["paused"] is True
+
+
+def test_one_file_remains(build, tmp_path):
+    site = build(Items(["a", "b", "c"]))
+    site.browser("Ann").ask()
+    assert (tmp_path / "essays.db-wal").exists()
+    site.client.__exit__(None, None, None)
+    assert not list(tmp_path.glob("essays.db-*"))
+    with Study.open(f"sqlite:///{tmp_path / 'essays.db'}") as study:
+        assert len(study.open_queries()) == 1
+
+
+def test_results_come_up_to_date_without_another_request(site):
+    """After the newest answer nobody asks for anything, and the expected error is soon that of all answers."""
+    ann = site.browser("Ann")
+    for _ in range(7):
+        ann.tell(ann.ask()[0])
+    prefetcher = site.served.prefetcher
+
+    def known() -> tuple[int, list[int]] | None:
+        results = prefetcher.results
+        return results and (results.answers, [count for count, _ in results.history])
+
+    until = time.monotonic() + 60
+    while known() != (7, [0, 5]) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert known() == (7, [0, 5])
+
+
+def test_the_last_link_of_an_owner_is_not_revoked(site):
+    first = site.study.make_link("owner")
+    site.study.make_link("owner", expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    owner = site.program("owner")
+    mine = owner.get("/links").json()["links"][-1]["id"]
+    assert owner.post(f"/links/{first.id}/revoke").status_code == 200
+    refused = owner.post(f"/links/{mine}/revoke")
+    assert refused.status_code == 409
+    assert "make another one first" in refused.json()["detail"]
+    assert owner.get("").status_code == 200
+    other = owner.post("/links", {"role": "owner"}).json()
+    assert owner.post(f"/links/{mine}/revoke").json()["revoked"] is True
+    assert owner.get("").status_code == 401
+    headers = {"Authorization": f"Bearer {other['token']}"}
+    assert site.client.get("/api/v1/studies/essays", headers=headers).status_code == 200
+
+
+WRONG_TIMES = [
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59-14:00",
+    "10000-01-01T00:00:00Z",
+    "2099-02-30T00:00:00Z",
+    "2020-01-01T00:00:00Z",
+    "2099-01-01T00:00:00",
+    "2099-01-01",
+    "soon",
+    "0",
+]
+
+
+@pytest.mark.parametrize("expires_at", [0, 4102444800, "", *WRONG_TIMES])
+def test_a_link_ends_in_the_future_or_is_refused(site, expires_at):
+    owner = site.program("owner")
+    before = len(owner.get("/links").json()["links"])
+    response = owner.post("/links", {"role": "annotator", "expires_at": expires_at})
+    assert response.status_code == 422
+    assert "expires_at" in response.json()["detail"]
+    assert len(owner.get("/links").json()["links"]) == before

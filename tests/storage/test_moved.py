@@ -1,0 +1,131 @@
+"""The file of an open study is moved, deleted or replaced: nothing is acknowledged that the next opening would miss."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from ordinate import Items, Study
+from ordinate.errors import StorageFailed, StudyMoved
+
+ITEMS = Items([str(row) for row in range(8)])
+
+
+def url(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+def answer(study: Study, count: int = 1) -> None:
+    for _ in range(count):
+        study.tell(study.ask("Ann").id, "left")
+
+
+def answers_in(path: Path) -> int:
+    with Study.open(url(path)) as study:
+        return len(study.comparisons())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "study.db"
+
+
+@pytest.fixture(params=["open", "served"])
+def study(request: pytest.FixtureRequest, path: Path) -> Iterator[Study]:
+    with ExitStack() as stack:
+        study = stack.enter_context(Study.create(ITEMS, storage=url(path), algorithm="uniform-independent"))
+        if request.param == "served":
+            stack.enter_context(study.serving())
+        answer(study, 3)
+        yield study
+
+
+def deleted(path: Path) -> None:
+    path.unlink()
+
+
+def renamed(path: Path) -> None:
+    path.rename(path.with_name("elsewhere.db"))
+
+
+def replaced_by_another_study(path: Path) -> None:
+    other = path.with_name("other.db")
+    with Study.create(ITEMS, storage=url(other), algorithm="uniform-independent") as study:
+        answer(study, 5)
+    other.replace(path)
+
+
+def replaced_by_its_copy(path: Path) -> None:
+    copy = path.with_name("copy.db")
+    shutil.copy(path, copy)
+    copy.replace(path)
+
+
+@pytest.mark.parametrize(
+    ("happens", "there"),
+    [(deleted, None), (renamed, None), (replaced_by_another_study, 5), (replaced_by_its_copy, 3)],
+)
+def test_an_answer_that_would_be_lost_is_refused(
+    study: Study, path: Path, happens: Callable[[Path], None], there: int | None
+) -> None:
+    query = study.ask("Ann")
+    happens(path)
+    for _ in range(2):
+        with pytest.raises(StorageFailed):
+            study.tell(query.id, "left")
+        assert (answers_in(path) if path.exists() else None) == there
+
+
+@pytest.mark.parametrize("happens", [renamed, replaced_by_another_study])
+def test_what_was_acknowledged_is_in_the_file_and_answers_go_on_once_it_is_back(
+    study: Study, path: Path, happens: Callable[[Path], None]
+) -> None:
+    kept = path.with_name("kept.db")
+    path.rename(kept)
+    if happens is replaced_by_another_study:
+        happens(path)
+    with pytest.raises(StorageFailed):
+        answer(study)
+    alone = path.with_name("alone.db")
+    shutil.copy(kept, alone)
+    assert answers_in(alone) == 3
+    kept.replace(path)
+    answer(study)
+    assert len(study.comparisons()) == 4
+
+
+def test_each_acknowledged_answer_is_in_the_file_itself_while_the_study_is_served(path: Path) -> None:
+    with Study.create(ITEMS, storage=url(path), algorithm="uniform-independent") as study, study.serving():
+        for count in range(1, 6):
+            answer(study)
+            alone = path.with_name(f"{count}.db")
+            shutil.copy(path, alone)
+            assert answers_in(alone) == count
+
+
+def test_a_moved_file_is_told_from_a_deleted_and_a_replaced_one(path: Path) -> None:
+    with Study.create(ITEMS, storage=url(path), algorithm="uniform-independent") as study, study.serving():
+        query = study.ask()
+        renamed(path)
+        with pytest.raises(StudyMoved, match="was moved or deleted while the study was open"):
+            study.tell(query.id, "left")
+        replaced_by_another_study(path)
+        with pytest.raises(StudyMoved, match="was replaced by another file while the study was open"):
+            study.tell(query.id, "left")
+    assert answers_in(path) == 5
+    assert answers_in(path.with_name("elsewhere.db")) == 0
+
+
+def test_an_older_copy_written_over_the_file_in_place_is_noticed(path: Path) -> None:
+    with Study.create(ITEMS, storage=url(path), algorithm="uniform-independent") as study:
+        older = path.with_name("older.db")
+        shutil.copy(path, older)
+        answer(study, 3)
+        path.write_bytes(older.read_bytes())
+        with pytest.raises(StudyMoved, match="an older copy of the study was put in its place"):
+            answer(study)
+    assert answers_in(path) == 0

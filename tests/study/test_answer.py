@@ -1,0 +1,153 @@
+"""An answer and the next pairs in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ordinate.data.items import Items
+from ordinate.errors import (
+    AlreadyAnswered,
+    AnnotatorExcluded,
+    BudgetSpent,
+    InvalidInput,
+    KeyReused,
+    NotYourQuery,
+    StudyPaused,
+    UnknownQuery,
+)
+from ordinate.storage import AnswerDetails, Entry
+from ordinate.storage import open as open_storage
+from ordinate.study.leases import Lease
+from ordinate.study.study import Study
+
+ITEMS = Items([str(row) for row in range(12)], np.random.default_rng(0).normal(size=(12, 3)))
+
+
+class Ticking:
+    """A clock that is a second later whenever it is read."""
+
+    def __init__(self) -> None:
+        self.seconds = 0
+
+    def __call__(self) -> str:
+        self.seconds += 1
+        return f"2030-01-01T{self.seconds // 3600:02}:{self.seconds // 60 % 60:02}:{self.seconds % 60:02}.000+00:00"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    with Study.create(ITEMS, storage=f"sqlite:///{tmp_path / 'study.db'}", clock=Ticking()) as study:
+        study.set_rules(lease=3000.0, again=False)
+        yield study
+
+
+def take(study: Study, annotator: str, count: int = 1) -> list[Lease]:
+    offers = [offer for offer in study.choose([annotator] * count) if offer is not None]
+    return study.take(annotator, count, offers)
+
+
+def log(tmp_path: Path, after: int = 0) -> list[Entry]:
+    with closing(open_storage(f"sqlite:///{tmp_path / 'study.db'}")) as storage, storage.reading() as log:
+        return list(log.entries(after))
+
+
+def test_the_answer_and_the_next_pairs_are_one_transaction(study: Study, tmp_path: Path) -> None:
+    (held,) = take(study, "Ann")
+    offers = [offer for offer in study.choose(["Ann", "Bob"]) if offer is not None]
+    before = len(log(tmp_path))
+    answered = study.answer(held.query.id, "left", annotator="Ann", count=2, offers=offers, tab="a tab")
+    answer, *asked = log(tmp_path, before)
+    assert (answer.kind, answer.query, answer.answer) == ("answer", 1, "left")
+    assert [(one.kind, one.left, one.right, one.tab) for one in asked] == [
+        ("ask", offer.left, offer.right, "a tab") for offer in offers
+    ]
+    assert len({one.at for one in (answer, *asked)}) == 1, "the clock is read once for each transaction"
+    assert answered == (study.held("Ann"), 1, 1, None)
+    assert [lease.expires_at for lease in answered.queries] == [one.expires_at for one in asked]
+
+
+def test_it_does_what_tell_and_take_do(tmp_path: Path) -> None:
+    """The same log, whether an answer and the next pair are one call or two."""
+    logs = []
+    for name in ("one", "two"):
+        with Study.create(ITEMS, storage=f"sqlite:///{tmp_path / name}.db") as study:
+            for number in range(30):
+                annotator = ("Ann", "Bob")[number % 2]
+                (held,) = study.held(annotator)[:1] or take(study, annotator)
+                offers = [offer for offer in study.choose([annotator]) if offer is not None]
+                answer = ("left", "right", "skip")[number % 3]
+                if name == "one":
+                    study.answer(held.query.id, answer, annotator=annotator, count=1, offers=offers)  # type: ignore[arg-type]
+                else:
+                    study.tell(held.query.id, answer)  # type: ignore[arg-type]
+                    study.take(annotator, 1, offers)
+        with closing(open_storage(f"sqlite:///{tmp_path / name}.db")) as storage, storage.reading() as log:
+            logs.append([entry._replace(at="") for entry in log.entries(0)])
+    assert logs[0] == logs[1]
+
+
+def test_nothing_is_taken_unless_it_is_wanted(study: Study) -> None:
+    (held,) = take(study, "Ann")
+    assert study.answer(held.query.id, "skip", annotator="Ann", offers=study.choose(["Ann"])) == ([], 0, 0, None)  # type: ignore[arg-type]
+    assert study.open_queries() == []
+
+
+def test_the_answer_stays_where_the_rules_give_no_more(study: Study) -> None:
+    first, second, third, fourth = take(study, "Ann", 4)
+    study.set_rules(annotator_budget=2)
+    answered = study.answer(first.query.id, "left", annotator="Ann", count=4)
+    assert (answered.queries, answered.refusal) == ([second, third, fourth], None), "what is held stays"
+    for held in (second, third):
+        study.tell(held.query.id, "left")
+    answered = study.answer(fourth.query.id, "left", annotator="Ann", count=1)
+    assert answered[:3] == ([], 4, 4)
+    assert isinstance(answered.refusal, BudgetSpent)
+    assert not answered.refusal.total
+
+    (held,) = take(study, "Bob")
+    study.set_rules(paused=True)
+    answered = study.answer(held.query.id, "left", annotator="Bob", count=1)
+    assert (answered.answers, answered.total, type(answered.refusal)) == (1, 5, StudyPaused)
+
+    study.set_rules(paused=False)
+    (held,) = take(study, "Cem")
+    study.exclude_annotator("Cem")
+    answered = study.answer(held.query.id, "left", annotator="Cem", count=1)
+    assert (answered.answers, answered.total, type(answered.refusal)) == (1, 6, AnnotatorExcluded)
+
+
+def test_only_whom_a_query_was_given_to_may_answer_it(study: Study) -> None:
+    (held,) = take(study, "Ann")
+    for somebody in ("Bob", None, ""):
+        with pytest.raises(NotYourQuery, match=f"'{held.query.id}' was given to somebody else"):
+            study.answer(held.query.id, "left", annotator=somebody, count=1)
+    with pytest.raises(UnknownQuery):
+        study.answer("nothing-1", "left", annotator="Ann")
+    assert study.open_queries() == [held.query]
+    answered = study.answer(held.query.id, "left", annotator="Bob", for_others=True)
+    assert (answered.answers, answered.total) == (0, 1)
+    assert study.annotators() == {"Ann": 1}
+
+
+def test_a_refused_answer_takes_nothing(study: Study) -> None:
+    one, two = take(study, "Ann", 2)
+    offers = [offer for offer in study.choose(["Ann"]) if offer is not None]
+    study.answer(one.query.id, "left", AnswerDetails(key="k"), annotator="Ann")
+
+    def refused(error: type[Exception], query: str, answer: str, details: AnswerDetails | None = None) -> None:
+        with pytest.raises(error):
+            study.answer(query, answer, details, annotator="Ann", count=3, offers=offers)  # type: ignore[arg-type]
+
+    refused(AlreadyAnswered, one.query.id, "left")
+    refused(KeyReused, two.query.id, "left", AnswerDetails(key="k"))
+    refused(InvalidInput, two.query.id, "neither")
+    study.set_rules(ties=False)
+    refused(InvalidInput, two.query.id, "tie")
+    assert study.open_queries() == [two.query]
+    again = study.answer(one.query.id, "left", AnswerDetails(key="k"), annotator="Ann", count=3, offers=offers)
+    assert (len(again.queries), again.total) == (2, 1), "the same answer sent again"
