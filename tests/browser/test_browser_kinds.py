@@ -91,7 +91,7 @@ def test_texts_scroll_together_or_apart_and_stay_text(serve: Any, essays: Any, j
     page.keyboard.press("ArrowDown")
     someone.until(f"Math.max(...{SCROLLED}) > 0")
     # Markup in an item is shown, not run: the fixture fails where a script ran.
-    seen = set()
+    seen: set[str] = set()
     while "alert(1)" not in "".join(seen):
         seen.add(page.inner_text("#stage"))
         assert page.locator("#stage script, #stage .words img").count() == 0
