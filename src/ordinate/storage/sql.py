@@ -64,6 +64,7 @@ class SqlStorage:
     @contextmanager
     def writing(self) -> Iterator[Log]:
         with self._database.translated(), self._writer() as connection:
+            connection.begin()  # waits for other writers here, not at the first statement
             self._database.check()
             yield SqlLog(connection, self._folder)
             connection.commit()

@@ -26,6 +26,9 @@ class Ledger:
         self.clock = clock
         self.inference = Inference(storage.settings)
         self._state = State()
+        # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
+        # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
+        self._writing = RLock()
         self._lock = RLock()
         self._queue: deque[_Work[Any]] = deque()
         self._version: int | None = None
@@ -43,6 +46,12 @@ class Ledger:
                 self._version = version
             yield self._state
 
+    @contextmanager
+    def reading_to_write(self) -> Iterator[State]:
+        """`reading`, where the block may write."""
+        with self._writing, self.reading() as state:
+            yield state
+
     def write(self, work: Callable[[Transaction], R]) -> R:
         """Run `work` in a transaction that has read all of the log; what it appended is on disk on return.
 
@@ -52,7 +61,7 @@ class Ledger:
         """
         mine = _Work(work)
         self._queue.append(mine)
-        with self._lock:
+        with self._writing:
             if not mine.done:
                 self._transact()
         if mine.error is not None:
@@ -68,9 +77,10 @@ class Ledger:
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
         batch = [self._queue.popleft() for _ in range(len(self._queue))]
-        appended = False
+        appended = locked = False
         try:
             with self.storage.writing() as log:
+                locked = self._lock.acquire()
                 self._apply(log.entries(self._state.position), log.items)
                 for one in batch:
                     transaction = Transaction(self._state, self.clock(), log, self._apply)
@@ -89,6 +99,9 @@ class Ledger:
                 self._reset()
             raise
         finally:
+            # Only now, after the commit or the reset: nobody sees entries that are not on disk.
+            if locked:
+                self._lock.release()
             for one in batch:
                 one.done = True
 

@@ -60,7 +60,7 @@ class Questions:
 
     def ask(self, annotator: str | None, wanted: int, among: PairList | None) -> list[Query]:
         """The annotator's oldest open queries, after new ones were added until there are `wanted`."""
-        with self._ledger.reading() as state:
+        with self._ledger.reading_to_write() as state:
             _require_included(state, annotator)
             if leases.due(state, self._ledger.clock()):
                 self._ledger.write(_end_leases)
