@@ -29,6 +29,7 @@ def look(request: pytest.FixtureRequest) -> dict[str, str]:
 def check(look: dict[str, str]) -> Callable[[Any, str], None]:
     def checked(page: Any, name: str) -> None:
         page.wait_for_timeout(100)
+        page.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")
         if folder := os.environ.get("ORDINATE_PICTURES"):
             assert "PYTEST_XDIST_WORKER" not in os.environ, "pictures are made by one process: -n 0"
             add_to_sheet(Path(folder) / f"{name}.png", page.screenshot(), look)

@@ -31,6 +31,8 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
         page.keyboard.press(key)
     page.click("#choose-left", force=True)
     assert page.get_attribute("#choose-left", "aria-disabled") == "true"
+    assert page.is_disabled("#tie-button")
+    assert page.is_disabled("#skip-button")
     someone.until("document.querySelector('.picture.loading .loading-note').textContent.endsWith(' kB')")
     held[0].continue_()
     someone.wait_for_pair()
@@ -55,7 +57,10 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
     someone.wait_until_sent()
     skipped = answers(served.path, "eager")[-1]
     assert (skipped["answer"], skipped["reason"]) == ("skip", "does not load: left")
+    # Where there is no thumbnail, the whole picture is shown.
+    owner.page.route("**/thumbnail", lambda route: route.abort())
     owner.join(served.owner)
+    owner.until("document.querySelector('.face img')?.src.endsWith('/image')")
     owner.wait_for_text("not-loaded", f"Did not load for annotators: {skipped['left']} (1 skip).")
 
 
@@ -117,8 +122,9 @@ def test_an_undo_waits_for_the_network_like_an_answer(shared: Any, judge: Callab
 
 def test_who_waits_for_others_goes_on_by_itself(shared: Any, judge: Callable[..., Any]) -> None:
     served = shared["photos"]
-    someone = judge()
-    nothing = {"queries": [], "finished": None, "paused": False, "retry_after": 1}
+    someone, other = judge(), judge()
+    other.begin(served.annotator, "quick")
+    nothing: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "retry_after": 1}
     someone.page.route("**/queries", lambda route: route.fulfill(json=nothing))
     someone.join(served.annotator, "patient")
     someone.wait_for_text("message-title", "Others are judging the last pairs")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any, Generic, TypeVar, cast
 
+from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import NotAStudy, OrdinateError
 from ordinate.storage import Clock, Entry, Kind, Log, Storage
@@ -139,7 +140,14 @@ class Transaction:
     def append_all(self, kind: Kind, rows: Iterable[Mapping[str, Any]], items: Items | None = None) -> None:
         """Add an entry for each row of fields. One that does not fit those before it never reaches the disk."""
         first = self.state.position + 1
-        entries = [Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)]
+        self._add([Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)], items)
+
+    def record(self, comparisons: Iterable[Comparison]) -> None:
+        """`append_all` of comparisons that were made elsewhere; there may be millions, and dictionaries take time."""
+        first = self.state.position + 1
+        self._add([Entry(place, "record", self.time, None, *one) for place, one in enumerate(comparisons, first)])
+
+    def _add(self, entries: Sequence[Entry], items: Items | None = None) -> None:
         if entries:
             self.appended = True
             self._log.append(entries, items)

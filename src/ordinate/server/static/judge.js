@@ -39,6 +39,8 @@ const pairs = new Pairs(makeContent);
 // What was answered lately in this tab, oldest first: undo shows it again without waiting for the server.
 /** @type {Recent[]} */
 let recent = tab.get("recent") ?? [];
+/** @type {Map<string, Pair>} what these answers were about, loaded already */
+const answered = new Map();
 const outbox = new Outbox(api, browser, `${study}:${name}`, {
   // The answer itself closes its pair; others on their way still count as open.
   prepare: (body) => ({ ...body, tab: tabIs, count: pairs.wanted(outbox.entries.length - 1) }),
@@ -102,8 +104,11 @@ async function getPairs(pause = 1000) {
         await end(given.finished);
         return;
       } else if (given.retry_after) {
-        messages.show(messages.waitingForOthers());
-        announce("Others are judging the last pairs.");
+        // Where nobody holds a pair, the server is only starting.
+        await progress.look().catch(() => {});
+        const message = progress.status?.open ? messages.waitingForOthers() : messages.slow();
+        messages.show(message);
+        announce(`${message[0]}.`);
         await sleep(1000 * given.retry_after);
       } else {
         // All that the server listed waits in the outbox.
@@ -172,8 +177,9 @@ function look() {
     byId("stage").dataset.shown = String(shown.clock);
   }
   for (const side of ["left", "right"]) byId(`choose-${side}`).setAttribute("aria-disabled", String(!stage.complete));
-  byId("tie-button", HTMLButtonElement).disabled = !stage.complete;
   const broken = isBroken();
+  byId("tie-button", HTMLButtonElement).disabled = !stage.complete;
+  byId("skip-button", HTMLButtonElement).disabled = !stage.complete && !broken;
   app.classList.toggle("broken", broken);
   setText(byId("skip-words"), broken ? "Skip: does not load" : "Skip");
   if (stage.failed.length > 0) announce(`The ${stage.failed.join(" and the ")} item did not load. You can skip this pair.`);
@@ -236,6 +242,7 @@ function answer(what, event, reason) {
   performance.clearMarks("ordinate:answered");
   performance.mark("ordinate:answered");
   const pair = pairs.answer();
+  answered.set(pair.id, pair);
   lastWords = (isNarrow() ? NARROW_WORDS : WORDS)[what];
   setText(byId("last"), lastWords);
   const body = {
@@ -260,6 +267,7 @@ const isSecondClick = (event, since) => event?.type === "click" && event.detail 
 /** @param {Recent[]} answers */
 function setRecent(answers) {
   recent = answers;
+  for (const id of answered.keys()) if (!recent.some(({ query }) => query.id === id)) answered.delete(id);
   // Later, since long texts take long to write, and the next pair waits.
   setTimeout(() => tab.set("recent", recent));
 }
@@ -321,10 +329,11 @@ async function undo(event) {
   if (undoing || stopping || (shown !== null && isSecondClick(event, shown.clock))) return;
   const newest = recent.at(-1);
   if (newest !== undefined) {
+    const pair = answered.get(newest.query.id) ?? pairs.load(newest.query, 0);
     setRecent(recent.slice(0, -1));
     outbox.takeBack(newest.key, newest.body);
     // Its lease is known once the server has taken the answer back.
-    await reopen(pairs.load({ ...newest.query, expires_at: null }, 0));
+    await reopen(Object.assign(pair, leaseOf(null, 0)));
     return;
   }
   undoing = true;

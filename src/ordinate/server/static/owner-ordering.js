@@ -130,6 +130,12 @@ export class OrderingList {
   }
 }
 
+/** Where the server cannot make a thumbnail the browser may still be able to show the picture. @param {Item} item */
+const showWhole = (item) => (/** @type {{currentTarget: HTMLImageElement}} */ { currentTarget }) => {
+  const whole = new URL(item.image_url ?? "", location.href).href;
+  if (currentTarget.src !== whole) currentTarget.src = whole;
+};
+
 /** @param {Card} card @param {Row} row @param {number} low the lower end of all bars @param {number} width */
 function fillCard(card, row, low, width) {
   const { item } = row;
@@ -137,7 +143,7 @@ function fillCard(card, row, low, width) {
     card.shown = item.id;
     card.face.replaceChildren(
       item.thumbnail_url
-        ? make("img", { src: item.thumbnail_url, alt: "", loading: "lazy", decoding: "async" })
+        ? make("img", { src: item.thumbnail_url, alt: "", loading: "lazy", decoding: "async", onerror: showWhole(item) })
         : make("span", { class: "excerpt", dir: "auto" }, (item.text ?? item.id).slice(0, 200)),
     );
   }
