@@ -42,6 +42,7 @@ def test_a_person_judges(site: Any) -> None:
     told = ann.tell(first, "right", shown_at="2030-01-01T10:00:00Z", duration_ms=1200, client="page 1")
     assert told.json() == {
         "accepted": True,
+        "counts": True,
         "your_answers": 1,
         "answers": 1,
         "next": [],
@@ -309,6 +310,32 @@ def test_budgets_end_the_questions(build: Any) -> None:
     bob.tell(last)
     assert bob.post("/queries").json()["finished"] == "total-budget"
     assert bob.get("").json() | {"goal": 3, "answers": 3, "finished": "total-budget"} == bob.get("").json()
+
+
+def test_budgets_hold_for_late_answers(build: Any, clock: Clock) -> None:
+    """Five people hold a pair after another until its lease is over, and answer all of them at the end."""
+    site = build(lease=1.0, budget=3, again=False)
+    site.study._ledger.clock = clock
+    people = {name: site.browser(name) for name in ("Ann", "Bob", "Cem", "Dora", "Emil")}
+    held = []
+    for _ in range(3):
+        held += [(name, query) for name, person in people.items() for query in person.ask(3)]
+        clock.forward(2)
+    site.study.take("Fay", 1, [])
+    assert len(held) > 8
+    told = [people[name].tell(query, key=query["id"]) for name, query in held]
+    assert [one.status_code for one in told] == [200] * len(held), "all are kept"
+    assert [one.json()["counts"] for one in told] == [True] * 3 + [False] * (len(held) - 3)
+    assert {one.json()["answers"] for one in told[2:]} == {3}
+    again = people[held[-1][0]].tell(held[-1][1], key=held[-1][1]["id"]).json()
+    assert (again["counts"], again["answers"]) == (False, 3)
+    status = people["Ann"].get("").json()
+    assert (status["answers"], status["goal"], status["finished"]) == (3, 3, "total-budget")
+    assert len(site.study.comparisons()) == 3
+    history = site.study.history()["status"]
+    assert (history.count("counts"), history.count("beyond the budget")) == (3, len(held) - 3)
+    reopened = build()
+    assert (reopened.served.answers, len(reopened.study.comparisons())) == (3, 3)
 
 
 def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:

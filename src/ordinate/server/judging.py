@@ -114,6 +114,7 @@ def answers(
         tab=told.tab,
     )
     return Accepted(
+        counts=answered.counts,
         your_answers=answered.answers,
         answers=answered.total,
         next=caller.served.queries(answered.queries),

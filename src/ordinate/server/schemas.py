@@ -150,6 +150,7 @@ class Queries(BaseModel):
 
 class Accepted(BaseModel):
     accepted: Literal[True] = True
+    counts: bool = Field(True, description="Whether it counts; not where it came late and is beyond the budget.")
     your_answers: int
     answers: int
     next: list[QueryShown]

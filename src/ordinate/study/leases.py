@@ -1,7 +1,8 @@
 """Who may hold which pair, and until when: decided from the state and a time, and written to the log.
 
 A lease ends by an entry "expire" that whoever notices first appends, so folding the log needs no clock. A late answer
-still counts as long as the pair was not given to somebody else.
+is taken as long as the pair was not given to somebody else. It counts if the budgets still have room for it, beside the
+queries that are open; its entry says so where they have not.
 
 Nobody is given a pair that another annotator holds. An undo is the exception: it opens a query again for the annotator
 who answered it, even where somebody else was given the pair since, because otherwise the answer that the annotator is
@@ -81,6 +82,28 @@ def require_budget(state: State, annotator: str | None, holding: int) -> None:
     rules = state.rules
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
+    _require_room(state, annotator, holding, len(state.open()))
+
+
+def is_beyond_budget(state: State, asked: Entry) -> bool:
+    """Whether an answer to this query comes too late to count: its lease ended, and the budgets have no room left."""
+    if asked.query not in state.overdue:
+        return False
+    others = [entry for entry in state.open() if entry.query != asked.query]
+    holding = sum(entry.annotator == asked.annotator for entry in others)
+    try:
+        _require_room(state, asked.annotator, holding, len(others))
+    except BudgetSpent:
+        return True
+    return False
+
+
+def _require_room(state: State, annotator: str | None, holding: int, waiting: int) -> None:
+    """Raise BudgetSpent where the budgets allow no further answer beside those to queries that wait for one.
+
+    `holding` of the annotator's queries wait, and `waiting` in all.
+    """
+    rules = state.rules
     if rules.annotator_budget is None and rules.budget is None:
         return
     answers = state.annotators()
@@ -88,7 +111,7 @@ def require_budget(state: State, annotator: str | None, holding: int) -> None:
         raise BudgetSpent(
             f"{annotator or 'this annotator'} has given all {rules.annotator_budget} answers asked for", False
         )
-    if rules.budget is not None and sum(answers.values()) + len(state.open()) >= rules.budget:
+    if rules.budget is not None and sum(answers.values()) + waiting >= rules.budget:
         raise BudgetSpent(f"the study has all {rules.budget} answers it asks for, or waits for the last of them", True)
 
 

@@ -24,7 +24,7 @@ from ordinate.errors import (
     StudyPaused,
     UnknownQuery,
 )
-from ordinate.storage import AnswerDetails, Entry, Kind
+from ordinate.storage import BEYOND_BUDGET, AnswerDetails, Entry, Kind
 from ordinate.study import leases, next_pair
 from ordinate.study.fold import State
 from ordinate.study.leases import Lease, Offer
@@ -41,12 +41,14 @@ class Answered(NamedTuple):
     answers  how many the annotator has given
     total    how many answers the study has
     refusal  why the annotator is given no query, where the study's rules are the reason
+    counts   whether the answer counts; not where it came late and is beyond the budget
     """
 
     queries: list[Lease]
     answers: int
     total: int
     refusal: AnnotatorExcluded | BudgetSpent | StudyPaused | None
+    counts: bool = True
 
 
 class Questions:
@@ -185,7 +187,7 @@ class Questions:
             state = transaction.state
             if not for_others:
                 self.require_own(state, query_id, annotator)
-            self._tell(transaction, query_id, answer, details)
+            counts = self._tell(transaction, query_id, answer, details)
             queries: list[Lease] = []
             refusal: AnnotatorExcluded | BudgetSpent | StudyPaused | None = None
             if wanted:
@@ -194,7 +196,7 @@ class Questions:
                 except (AnnotatorExcluded, BudgetSpent, StudyPaused) as error:
                     refusal = error
             answers = state.annotators()
-            return Answered(queries, answers.get(annotator, 0), sum(answers.values()), refusal)
+            return Answered(queries, answers.get(annotator, 0), sum(answers.values()), refusal, counts)
 
         return self._ledger.write(answer_and_take)
 
@@ -236,16 +238,19 @@ class Questions:
         """The query of an `ask` entry."""
         return Query(self._id(asked.query), str(asked.left), str(asked.right), asked.annotator)
 
-    def _tell(self, transaction: Transaction, query_id: str, answer: Answer, details: AnswerDetails) -> None:
+    def _tell(self, transaction: Transaction, query_id: str, answer: Answer, details: AnswerDetails) -> bool:
+        """Whether the answer counts."""
         state = transaction.state
         if details.key is not None and (earlier := state.keys.get(details.key)) is not None:
             if (self._id(earlier.query), earlier.answer) != (query_id, answer):
                 raise KeyReused(f"the key {details.key!r} belongs to another answer; use a new one for each answer")
-            return
+            return earlier.value != BEYOND_BUDGET
         asked = self._waiting(state, query_id, late=True)
         if answer == "tie" and not state.rules.ties:
             raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
-        _note(transaction, asked, "answer", answer=answer, **details._asdict())
+        beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
+        _note(transaction, asked, "answer", answer=answer, value=beyond, **details._asdict())
+        return beyond is None
 
     def _waiting(self, state: State, query_id: str, *, late: bool = False) -> Entry:
         """The `ask` entry of a query that can still be answered; with `late` also where its lease has ended."""
