@@ -98,7 +98,8 @@ def evalica(given: Work) -> Fit:
 
     def fit() -> np.ndarray:
         found = package.bradley_terry(left, right, winners, index=index, tolerance=1e-9, limit=10_000)
-        return np.log(found.scores.reindex(index).to_numpy())
+        scores: np.ndarray = np.log(found.scores.reindex(index).to_numpy())
+        return scores
 
     return fit
 

@@ -105,7 +105,7 @@ def best_of_rows(belief: ManyItemsBelief, asked: PairList, rows: int) -> float:
 def run(
     path: Path, algorithm: str, n: int, d: int, answers: int, rows: int, checks: int, seed: int
 ) -> Iterator[dict[str, object]]:
-    items = Items([f"item-{row}" for row in range(n)], features=path)
+    items = Items.from_columns({"id": [f"item-{row}" for row in range(n)]}, features=path)
     place = {item: row for row, item in enumerate(items.ids)}
     scores = np.load(path, mmap_mode="r") @ (0.5 * np.random.default_rng(5).normal(size=d)).astype(np.float32)
     rng = np.random.default_rng([7, seed])

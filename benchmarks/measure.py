@@ -110,4 +110,6 @@ def _peak_mb() -> float:
 
 def row(group: str, work: str, who: str, size: tuple[int, int, int], found: np.ndarray, **more: Any) -> Row:
     """The row of some rounds; size: items, columns, answers."""
-    return Row(group, work, who, *size, *map(float, (np.median(found), found.min(), found.max())), len(found), **more)
+    n, d, answers = size
+    median, low, high = float(np.median(found)), float(found.min()), float(found.max())
+    return Row(group, work, who, n, d, answers, median, low, high, len(found), **more)

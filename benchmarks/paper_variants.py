@@ -33,7 +33,8 @@ class Task(NamedTuple):
     @property
     def contrasts(self) -> np.ndarray:
         left, right = np.triu_indices(len(self.features), 1)
-        return self.features[left] - self.features[right]
+        differences: np.ndarray = self.features[left] - self.features[right]
+        return differences
 
     def error(self, theta: np.ndarray) -> float:
         """The share of pairs in the wrong order, ties one half."""

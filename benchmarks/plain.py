@@ -39,7 +39,8 @@ def best_by_products(scores: np.ndarray, features: np.ndarray, covariance: np.nd
 def shrunk(covariance: np.ndarray, contrast: np.ndarray, slope: float) -> np.ndarray:
     """Sherman and Morrison: the covariance after one more answer."""
     moved = covariance @ contrast
-    return covariance - np.outer(moved, moved) * (slope / (1.0 + slope * contrast @ moved))
+    shrunken: np.ndarray = covariance - np.outer(moved, moved) * (slope / (1.0 + slope * contrast @ moved))
+    return shrunken
 
 
 def fit_linear(design: np.ndarray, wins: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -47,7 +47,7 @@ def paths(quick: bool) -> Iterator[HotPath]:
     n, d = (400, 20) if quick else (6072, 75)
     pairs = n * (n - 1) / 2
     features, answers = problem(n, d)
-    early = Answers(*(column[:100] for column in answers))
+    early = Answers(answers.left[:100], answers.right[:100], answers.outcome[:100])
     factored = Contextual().fit(features, early).belief
     cold = "search of all pairs, nothing known"
     yield HotPath(f"{cold}, contextual", _cold(factored, n), flops=2 * d * pairs, read=8 * n * d)

@@ -153,6 +153,11 @@ class Client:
         annotators: list[dict[str, Any]] = self._send("GET", "/annotators")["annotators"]
         return annotators
 
+    def warnings(self) -> dict[str, Any]:
+        """Items that annotators skipped because they did not load, and annotators with very fast answers; with an
+        owner's link."""
+        return self._send("GET", "/warnings")
+
     def exclude(self, *, item: str | None = None, annotator: str | None = None) -> None:
         """Leave an item or an annotator out of everything; with an owner's link."""
         self._send("POST", "/exclusions", json={"item": item, "annotator": annotator, "excluded": True})

@@ -9,7 +9,7 @@ import sys
 import time
 import wave
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from shutil import which
 from typing import Any, NamedTuple
@@ -48,8 +48,8 @@ class ServedStudy(NamedTuple):
     annotator: str
 
 
-@pytest.fixture
-def serve() -> Iterator[Callable[..., list[ServedStudy]]]:
+@contextmanager
+def servers() -> Iterator[Callable[..., list[ServedStudy]]]:
     """Serve study files in a process of their own, as `ordinate serve` does."""
     running: list[subprocess.Popen[str]] = []
 
@@ -75,6 +75,22 @@ def serve() -> Iterator[Callable[..., list[ServedStudy]]]:
         process.stdout.close()
 
 
+@pytest.fixture
+def serve() -> Iterator[Callable[..., list[ServedStudy]]]:
+    with servers() as start:
+        yield start
+
+
+@pytest.fixture(scope="session")
+def shared(degraded: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ServedStudy]]:
+    """Studies of photos, essays and tones that are served once, for tests that take no notice of other annotators."""
+    folder = tmp_path_factory.mktemp("shared")
+    makers = {"photos": lambda: make_photos(folder, degraded).path, "essays": lambda: make_essays(folder, 3)}
+    paths = {name: make() for name, make in {**makers, "tones": lambda: make_tones(folder)}.items()}
+    with servers() as start:
+        yield dict(zip(paths, start(*paths.values()), strict=True))
+
+
 class Photos(NamedTuple):
     path: Path
     truth: np.ndarray
@@ -85,31 +101,27 @@ def degraded() -> Any:
     return degrade_photo(np.random.default_rng(1), 40)
 
 
-@pytest.fixture
-def photos(degraded: Any, tmp_path: Path) -> Photos:
+def make_photos(folder: Path, made: Any) -> Photos:
     """A study of 40 versions of one photo, whose true order is known."""
-    made = degraded
-    made.write(tmp_path)
-    path = tmp_path / "photos.db"
+    made.write(folder)
+    path = folder / "photos.db"
     Study.create(made.items, question="Which photo is **clearer**?", storage=f"sqlite:///{path}").close()
     assert made.truth is not None
     return Photos(path, made.truth)
 
 
-@pytest.fixture
-def essays(tmp_path: Path) -> Path:
+def make_essays(folder: Path, copies: int = 1) -> Path:
     """A study of texts, long and short ones."""
-    path = tmp_path / "essays.db"
-    items = Items(ids=[f"essay-{k}" for k in range(len(ESSAYS))], content={"text": ESSAYS})
+    path = folder / "essays.db"
+    texts = ESSAYS * copies
+    items = Items(ids=[f"essay-{k}" for k in range(len(texts))], content={"text": texts})
     question = "# Which argument is stronger?\n\nThink of *reasons*, not of spelling."
     Study.create(items, question=question, storage=f"sqlite:///{path}").close()
     return path
 
 
-@pytest.fixture
-def tones(tmp_path: Path) -> Path:
+def make_tones(folder: Path) -> Path:
     """A study of short tones."""
-    folder = tmp_path
     names = [f"tone-{k}.wav" for k in range(6)]
     for k, name in enumerate(names):
         samples = 8000 * np.sin(2 * np.pi * (220 + 55 * k) * np.arange(16_000) / 8000)
@@ -120,6 +132,21 @@ def tones(tmp_path: Path) -> Path:
     items = Items(ids=names, content={"audio": names})
     Study.create(items, question="Which tone is more pleasant?", storage=f"sqlite:///{path}").close()
     return path
+
+
+@pytest.fixture
+def photos(degraded: Any, tmp_path: Path) -> Photos:
+    return make_photos(tmp_path, degraded)
+
+
+@pytest.fixture
+def essays(tmp_path: Path) -> Path:
+    return make_essays(tmp_path)
+
+
+@pytest.fixture
+def tones(tmp_path: Path) -> Path:
+    return make_tones(tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -146,6 +173,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
         if context is None:
             size = WIDE if width == "wide" else PHONE
             settings = {"viewport": size, "color_scheme": theme, "has_touch": width == "phone", **settings}
+            settings.setdefault("reduced_motion", "reduce")
             context = chromium.new_context(**settings)
             context.set_default_timeout(20_000)
             contexts.append(context)
@@ -169,6 +197,8 @@ def is_own(url: str) -> bool:
 PAIR = """[...document.querySelectorAll('#stage:not([hidden]) .item')].map(item =>
   [...item.querySelectorAll('[src]')].map(one => new URL(one.src).pathname).join() + item.textContent).join(' | ')"""
 
+# A pair can be answered a moment after both items are on the screen.
+ANSWERABLE = "performance.now() - document.getElementById('stage').dataset.shown > 200"
 FINISHED = "document.getElementById('message-title')?.textContent.startsWith('Thank you')"
 
 
@@ -190,6 +220,7 @@ class Judge:
 
     def wait_for_pair(self) -> None:
         self.page.wait_for_selector("#stage:not([hidden]) .item")
+        self.until(ANSWERABLE)
 
     @property
     def pair(self) -> str:
@@ -199,6 +230,7 @@ class Judge:
     def press(self, key: str) -> str:
         """Press a key that settles the pair, and wait for what comes next. Returns the pair that was settled."""
         before = self.pair
+        self.until(f"{ANSWERABLE} || !document.getElementById('message').hidden")
         self.page.keyboard.press(key)
         self.until(f"{PAIR} && {PAIR} !== {json.dumps(before)} || {FINISHED}")
         return before
@@ -233,8 +265,8 @@ def judge(open_page: Callable[..., Any]) -> Callable[..., Judge]:
     return lambda truth=None, **settings: Judge(open_page(**settings), truth)
 
 
-def answers(path: Path) -> list[dict[str, Any]]:
-    """The answers of a study that were not taken back, as they stand in its file."""
+def answers(path: Path, annotator: str | None = None) -> list[dict[str, Any]]:
+    """The answers of a study (of one annotator) that were not taken back, as its file has them."""
     with closing(sqlite3.connect(path)) as connection:
         connection.row_factory = sqlite3.Row
         rows = connection.execute("SELECT * FROM log WHERE kind IN ('answer', 'retract') ORDER BY position").fetchall()
@@ -245,9 +277,9 @@ def answers(path: Path) -> list[dict[str, Any]]:
         else:
             assert row["query"] not in told
             told[row["query"]] = row
-    return list(told.values())
+    return [row for row in told.values() if annotator in (None, row["annotator"])]
 
 
 @pytest.fixture(name="answers")
-def reader_of_answers() -> Callable[[Path], list[dict[str, Any]]]:
+def reader_of_answers() -> Callable[..., list[dict[str, Any]]]:
     return answers

@@ -1,12 +1,13 @@
 """Every page, wide and on a phone, light and dark: no violation that axe finds, all in sight, and pictures of them.
 
-With ORDINATE_PICTURES=docs/pictures and `-n 0` the pictures in the documentation are made anew: the four looks of a
-page stand on one sheet, which several processes would overwrite for each other.
+ORDINATE_PICTURES=docs/pictures and `-n 0` write the pictures of the documentation: the four looks of a page are on one
+sheet, which several processes would overwrite for each other.
 """
 
 import io
 import os
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ def look(request: pytest.FixtureRequest) -> dict[str, str]:
 @pytest.fixture
 def check(look: dict[str, str]) -> Callable[[Any, str], None]:
     def checked(page: Any, name: str) -> None:
-        page.wait_for_timeout(400)
+        page.wait_for_timeout(100)
+        page.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")
         if folder := os.environ.get("ORDINATE_PICTURES"):
             assert "PYTEST_XDIST_WORKER" not in os.environ, "pictures are made by one process: -n 0"
             add_to_sheet(Path(folder) / f"{name}.png", page.screenshot(), look)
@@ -60,7 +62,7 @@ def test_pages_of_a_study_of_photos(
     look: dict[str, str],
     check: Callable[[Any, str], None],
 ) -> None:
-    (served,) = serve(photos.path, options=("--annotator-budget", "12"))
+    (served,) = serve(photos.path, options=("--annotator-budget", "8"))
     someone = judge(photos.truth, **look)
     page = someone.page
     page.goto(served.annotator)
@@ -68,7 +70,6 @@ def test_pages_of_a_study_of_photos(
     someone.begin(served.annotator, f"{look['width']} {look['theme']}")
     for _ in range(4):
         someone.answer()
-    someone.until("document.querySelector('#spark svg')", seconds=60)
     check(page, "judge")
     # Both items, and what to press, are on the screen at once.
     size = page.viewport_size
@@ -77,17 +78,24 @@ def test_pages_of_a_study_of_photos(
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= size["height"] + 0.5
         assert box["height"] >= 24
-    page.click("#light-button")
+    page.click("#appearance-button")
     page.keyboard.press("+")
     check(page, "zoom")
-    page.click("#light-button")
+    page.click("#appearance-button")
     page.keyboard.press("?")
     check(page, "help")
     page.keyboard.press("Escape")
     page.keyboard.press("s")
     check(page, "skip")
     page.keyboard.press("Escape")
-    someone.until("Number(document.getElementById('app').dataset.prefetcher) >= 2")
+    page.route("**/media/**", lambda route: route.abort())
+    page.reload()
+    page.wait_for_selector("#right .failure")
+    check(page, "not-loaded")
+    page.unroute("**/media/**")
+    page.reload()
+    someone.wait_for_pair()
+    someone.until("Number(document.getElementById('app').dataset.ahead) >= 2")
     page.context.set_offline(True)
     someone.answer()
     someone.wait_for_text("network", "Offline, 1 answer waiting.")
@@ -131,6 +139,10 @@ def test_pages_of_other_studies(
     check(someone.page, "sounds")
     owner = judge(**look)
     owner.join(texts.owner)
+    owner.page.wait_for_selector("#first-link button")
+    check(owner.page, "owner-empty")
+    someone.begin(texts.annotator, f"{look['width']} {look['theme']}")
+    someone.press("ArrowLeft")
     owner.page.wait_for_selector(".item-card")
     check(owner.page, "owner-texts")
     owner.page.click("#pause:enabled")
@@ -142,11 +154,22 @@ def test_pages_of_other_studies(
     owner.wait_for_text("state", "Running")
 
 
+def test_a_phone_on_its_side_gives_the_pictures_most_of_its_height(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["photos"]
+    someone = judge(viewport={"width": 667, "height": 375}, has_touch=True)
+    page = someone.page
+    someone.begin(served.annotator, "across")
+    for side in ("left", "right"):
+        assert page.locator(f"#{side} .picture").bounding_box()["height"] >= 0.6 * 375
+    across = ("choose-left", "undo-button", "skip-button", "choose-right")
+    boxes = [page.locator(f"#{one}").bounding_box() for one in across]
+    assert all(one["x"] + one["width"] <= other["x"] for one, other in pairwise(boxes))
+    assert all(one["y"] + one["height"] <= 375 for one in boxes)
+
+
 @pytest.mark.parametrize(("width", "height"), [(320, 480), (667, 375), (320, 256)])
-def test_small_windows_reach_everything(
-    serve: Any, photos: Any, judge: Callable[..., Any], width: int, height: int
-) -> None:
-    (served,) = serve(photos.path)
+def test_small_windows_reach_everything(shared: Any, judge: Callable[..., Any], width: int, height: int) -> None:
+    served = shared["photos"]
     someone = judge(viewport={"width": width, "height": height})
     someone.begin(served.annotator, f"small {width} {height}")
     page = someone.page
@@ -158,8 +181,8 @@ def test_small_windows_reach_everything(
         someone.wait_for_pair()
 
 
-def test_a_keyboard_reaches_every_control_and_leaves_it(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(essays)
+def test_a_keyboard_reaches_every_control_and_leaves_it(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "tab")
@@ -180,8 +203,8 @@ def test_a_keyboard_reaches_every_control_and_leaves_it(serve: Any, essays: Any,
     assert page.evaluate(name) == "choose-left"
 
 
-def test_the_focus_comes_back_to_the_button_after_a_wait(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(essays)
+def test_the_focus_comes_back_to_the_button_after_a_wait(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "waits")
@@ -191,7 +214,8 @@ def test_the_focus_comes_back_to_the_button_after_a_wait(serve: Any, essays: Any
     for _ in range(20):  # as many as the page has ahead
         if page.is_visible("#message"):
             break
-        someone.press("Enter") if page.evaluate("app.dataset.prefetcher") != "0" else page.keyboard.press("Enter")
+        someone.wait_for_pair()
+        someone.press("Enter") if page.evaluate("app.dataset.ahead") != "0" else page.keyboard.press("Enter")
     someone.wait_for_text("message-title", "Getting the next pair")
     assert page.evaluate("document.activeElement.id") == "message"
     for route in held:

@@ -9,11 +9,12 @@ import pytest
 IMAGES, TEXTS = (f"[...document.querySelectorAll('#stage {one}')]" for one in (".picture img", ".text"))
 SCALES = f"{IMAGES}.map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
 LIGHT = f"getComputedStyle({IMAGES}[0]).filter"
+GROUND = f"getComputedStyle({IMAGES}[0]).backgroundImage"
 SCROLLED = f"{TEXTS}.map(t => t.scrollTop / (t.scrollHeight - t.clientHeight || 1))"
 
 
-def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(photos.path)
+def test_pictures_are_enlarged_and_moved_together(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["photos"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "zoe")
@@ -31,7 +32,7 @@ def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge
     someone.until(f"{SCALES}[1] > 1.2")
     x, y = page.evaluate(
         "(() => { const i = document.querySelector('#left img'), m = new DOMMatrix(getComputedStyle(i).transform);"
-        "const w = i.offsetWidth / 2, h = i.offsetHeight / 2;"
+        "const w = i.parentElement.offsetWidth / 2, h = i.parentElement.offsetHeight / 2;"
         "return [m.e + w + (50 - w) * m.a, m.f + h + (60 - h) * m.a] })()"
     )
     assert (x, y) == pytest.approx((50, 60), abs=0.5)
@@ -55,31 +56,46 @@ def test_pictures_are_enlarged_and_moved_together(serve: Any, photos: Any, judge
     assert page.evaluate(SCALES) == [1, 1]
 
 
-def test_brightness_contrast_and_theme_by_keys_are_remembered(
-    serve: Any, photos: Any, judge: Callable[..., Any]
+def test_brightness_contrast_ground_and_theme_by_keys_are_remembered_and_recorded(
+    shared: Any, judge: Callable[..., Any], answers: Any
 ) -> None:
-    (served,) = serve(photos.path)
+    served, others = shared["photos"], shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "rad")
     assert page.evaluate(LIGHT) == "none"
-    for key in "bCi":
+    assert "conic-gradient" in page.evaluate(GROUND)
+    for key in "bCig":
         page.keyboard.press(key)
     assert page.evaluate(LIGHT) == "invert(1) brightness(1.1) contrast(0.91)"
+    changed = "brightness 110 %, contrast 91 %, inverted, white ground"
+    assert page.inner_text("#changed-words") == f"Pictures are changed: {changed}."
     page.keyboard.press("d")
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
     page.reload()
     someone.wait_for_pair()
     assert page.evaluate(LIGHT) == "invert(1) brightness(1.1) contrast(0.91)"
     assert page.get_attribute("html", "data-theme") == "dark"
-    page.click("#light-button")
+    page.click("#appearance-button")
     page.fill("#brightness", "150")
     assert "brightness(1.5)" in page.evaluate(LIGHT)
-    page.click("text=As it was")
+    page.keyboard.press("Escape")
+    page.click("#appearance >> text=Reset")
     assert page.evaluate(LIGHT) == "none"
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    first, second = (row["client"].partition("; ")[2] for row in answers(served.path, "rad"))
+    assert (first, second) == (changed, "")
+    # Another study has settings of its own, and texts have none.
+    someone.begin(others.annotator, "rad")
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    assert ";" not in answers(others.path, "rad")[0]["client"]
 
 
-def test_texts_scroll_together_or_apart_and_stay_text(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(essays)
+def test_texts_scroll_together_or_apart_and_stay_text(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["essays"]
     someone = judge(width="phone")
     page = someone.page
     someone.begin(served.annotator, "tess")
@@ -100,8 +116,8 @@ def test_texts_scroll_together_or_apart_and_stay_text(serve: Any, essays: Any, j
         someone.press("ArrowRight")
 
 
-def test_sounds_play_one_at_a_time(serve: Any, tones: Any, judge: Callable[..., Any]) -> None:
-    (served,) = serve(tones)
+def test_sounds_play_one_at_a_time(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["tones"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "ear")
@@ -111,8 +127,8 @@ def test_sounds_play_one_at_a_time(serve: Any, tones: Any, judge: Callable[..., 
         someone.until(f"JSON.stringify({playing}) === {json.dumps(json.dumps(expected, separators=(',', ':')))}")
 
 
-def test_keys_can_be_switched_off_and_do_not_act_while_typing(serve: Any, essays: Any, judge: Any) -> None:
-    (served,) = serve(essays)
+def test_keys_can_be_switched_off_and_do_not_act_while_typing(shared: Any, judge: Any) -> None:
+    served = shared["essays"]
     someone = judge()
     page = someone.page
     someone.begin(served.annotator, "sam")

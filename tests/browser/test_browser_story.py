@@ -31,6 +31,7 @@ def test_thirty_pairs(serve: Callable[..., Any], photos: Any, judge: Callable[..
 
     # Skip, with a reason.
     skipped = ada.pair
+    ada.wait_for_pair()
     page.keyboard.press("s")
     page.keyboard.type("both are sharp")
     ada.press("Enter")
@@ -48,7 +49,7 @@ def test_thirty_pairs(serve: Callable[..., Any], photos: Any, judge: Callable[..
 
     # The network goes for a while. Judging goes on, and what was told meanwhile arrives once.
     ada.wait_until_sent()
-    ada.until("Number(document.getElementById('app').dataset.prefetcher) >= 4")
+    ada.until("Number(document.getElementById('app').dataset.ahead) >= 4")
     page.context.set_offline(True)
     for _ in range(3):
         ada.answer()

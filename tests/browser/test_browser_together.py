@@ -47,7 +47,7 @@ def test_answers_wait_through_a_closed_tab(serve: Any, photos: Any, judge: Calla
     someone.begin(served.annotator, "cut")
     someone.press("ArrowLeft")
     someone.wait_until_sent()
-    someone.until("Number(document.getElementById('app').dataset.prefetcher) >= 2")
+    someone.until("Number(document.getElementById('app').dataset.ahead) >= 2")
     context = someone.page.context
     context.set_offline(True)
     waiting = someone.press("ArrowLeft")
@@ -109,7 +109,7 @@ def test_a_refused_answer_is_explained(serve: Any, essays: Any, judge: Callable[
     (served,) = serve(essays)
     someone = judge()
     someone.begin(served.annotator, "late")
-    someone.until("Number(document.getElementById('app').dataset.prefetcher) >= 1")
+    someone.until("Number(document.getElementById('app').dataset.ahead) >= 1")
     with Study.open(f"sqlite:///{served.path}") as study:
         (first, *_) = [query for query in study.open_queries() if query.annotator == "late"]
         study.withdraw(first.id)

@@ -178,7 +178,7 @@ class TestRealTerminal:
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="puts another xdg-open in the way")
 class TestPictures:
     @pytest.fixture
-    def viewer(self, folder, monkeypatch) -> Path:
+    def viewer(self, folder: Path, monkeypatch) -> Path:
         """An `xdg-open` that notes what it was asked to open."""
         tools = folder / "tools"
         tools.mkdir()

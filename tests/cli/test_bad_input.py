@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ class Row(NamedTuple):
     """Files to write first, the command line, and phrases of the one line on standard error."""
 
     name: str
-    files: dict[str, str | bytes | np.ndarray]
+    files: Mapping[str, str | bytes | np.ndarray]
     line: str
     phrases: tuple[str, ...]
     code: int = 2

@@ -39,8 +39,9 @@ def test_a_study_embeds_new_items_by_its_own_recipe(run, folder, new, route):
     ordered = run("order", "study.db", "--items", "new.csv", "--json")
     assert {row["id"] for row in ordered.json["items"]} == {"e", "f"}
     with Study.open("sqlite:///study.db") as study:
-        features, projection = study.items.features, study.settings.recipe.projection
-    assert projection is not None
+        features, recipe = study.items.features, study.settings.recipe
+    assert recipe is not None
+    assert recipe.projection is not None
     assert features.shape == (6, 2)
     np.testing.assert_allclose(features[:4].mean(axis=0), 0.0, atol=1e-9)  # centred on the first four alone
 

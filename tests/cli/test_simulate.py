@@ -63,8 +63,8 @@ class TestSynthetic:
         assert out.endswith("Wrote rows.parquet.\nWrote error.svg.\n")
 
     def test_options_reach_the_run(self, run, folder):
-        task = {"features": np.random.default_rng(1).standard_normal((7, 3)), "theta": np.array([2.0, -1.0, 0.5])}
-        np.savez(folder / "task.npz", **task)
+        features = np.random.default_rng(1).standard_normal((7, 3))
+        np.savez(folder / "task.npz", features=features, theta=np.array([2.0, -1.0, 0.5]))
         line = ("--task", "task.npz", "--refit-every", "2", "--scaling", "none", "--noise", "4", "--algorithms")
         assert {row["algorithm"] for row in run(*SYNTHETIC, *line, "uniform-independent", "--json").json} == {
             "uniform-independent"

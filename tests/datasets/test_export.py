@@ -19,6 +19,7 @@ def test_tables_are_read_back_as_they_were(name, published, tmp_path):
     if dataset.truth is not None:
         assert [float(value) for value in table["truth"]] == dataset.truth.tolist()
     for place in dataset.items.content.get("image", ()):
+        assert place is not None
         assert "://" in place or (out / table["image"][0]).is_file()
     assert (out / "comparisons.csv").exists() == bool(dataset.comparisons)
     if dataset.comparisons:

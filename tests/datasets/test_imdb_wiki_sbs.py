@@ -12,6 +12,7 @@ def test_tables_alone_are_read_whole(published):
     dataset = read_dataset("imdb-wiki-sbs", published("imdb-wiki-sbs"))
     assert dataset.items.ids[:2] == ("old.jpg", "middle.jpg")
     assert dataset.items.content["image"][0] == "https://example.org/IMDB-WIKI-SbS/old.jpg"
+    assert dataset.truth is not None
     assert dataset.truth.tolist() == [80, 40, 10, 50, 51, 52]
     assert dataset.comparisons[1] == Comparison("middle.jpg", "young.jpg", "right", "bob")
     assert len(dataset.comparisons) == 4
@@ -25,6 +26,7 @@ def test_images_bring_the_filter_of_the_paper(faces):
     dataset = read_dataset("imdb-wiki-sbs", faces)
     assert dataset.items.ids == ("old.jpg", "middle.jpg", "young.jpg")
     assert dataset.items.content["image"] == ("images/old.jpg", "images/middle.jpg", "images/young.jpg")
+    assert dataset.truth is not None
     assert dataset.truth.tolist() == [80, 40, 10]
     assert [made.left for made in dataset.comparisons] == ["old.jpg", "middle.jpg"]
     assert dataset.notes[-1] == "images left out: 2 grayscale, 1 under 160 x 160"

@@ -128,6 +128,7 @@ class TestXRayAge:
     def test_ages_are_the_truth(self, published):
         dataset = read_dataset("x-ray-age", published("x-ray-age"))
         assert dataset.items.ids == ("0", "1", "2")
+        assert dataset.truth is not None
         assert dataset.truth.tolist() == [89.0, 72.0, 25.0]
         assert dataset.comparisons == ()
 
@@ -147,6 +148,7 @@ class TestImageClarity:
     def test_everything_is_read(self, published):
         dataset = read_dataset("image-clarity", published("image-clarity"))
         assert dataset.items.content["image"] == ("images/a.png", "images/b.png", "images/c.png")
+        assert dataset.truth is not None
         assert dataset.truth.tolist() == [-1, -2, -3]
         assert [made.outcome for made in dataset.comparisons] == ["left", "right", "tie"]
 
@@ -162,6 +164,7 @@ def test_recorded_answers_come_with_features_and_truth(published):
     np.save(folder / "features.npy", np.eye(3))
     dataset = read_dataset("recorded", folder)
     assert dataset.items.features.tolist() == np.eye(3).tolist()
+    assert dataset.truth is not None
     assert dataset.truth.tolist() == [-1, -2, -3]
     write_columns(folder / "items.csv", {"id": ["a", "b", "c"]})
     assert read_dataset("recorded", folder).truth is None

@@ -7,12 +7,13 @@ from ordinate.errors import InvalidInput
 
 def test_features_are_standard_normal_and_theta_is_uniform():
     dataset = draw_synthetic(400, 30, np.random.default_rng(0))
-    features = dataset.items.features
+    features, truth = dataset.items.features, dataset.truth
+    assert truth is not None
     assert features.shape == (400, 30)
     assert abs(features.mean()) < 4 / np.sqrt(features.size)
     assert features.std() == pytest.approx(1.0, abs=0.03)
-    theta = np.linalg.lstsq(features, dataset.truth, rcond=None)[0]
-    np.testing.assert_allclose(features @ theta, dataset.truth)
+    theta = np.linalg.lstsq(features, truth, rcond=None)[0]
+    np.testing.assert_allclose(features @ theta, truth)
     assert np.abs(theta).max() <= 3.0
     assert np.abs(theta).max() > 2.0
 

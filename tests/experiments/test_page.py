@@ -1,6 +1,7 @@
 """The page of results: every claim finds its rows, and what is not between markers stays."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ from ordinate.experiments.reproduce import Sources, cases, run_case
 
 def rows_of(curves, steps=(0, 5, 10, 50, 100)):
     """Rows in which each algorithm has, for every seed, a curve of errors."""
-    rows = {name: [] for name in ("algorithm", "seed", "step", "part", "error", "core_seconds")}
+    rows: dict[str, list[Any]] = {name: [] for name in ("algorithm", "seed", "step", "part", "error", "core_seconds")}
     for algorithm, by_seed in curves.items():
         for seed, errors in enumerate(by_seed):
             for step, error in zip(steps, errors, strict=True):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_a_digest_depends_on_every_number_and_on_nothing_else(setting):
 
 
 def test_a_part_is_chosen():
-    rows = {"algorithm": ["a", "a", "b"], "part": ["x", "y", "x"], "error": [1.0, 2.0, 3.0]}
+    rows: dict[str, list[Any]] = {"algorithm": ["a", "a", "b"], "part": ["x", "y", "x"], "error": [1.0, 2.0, 3.0]}
     assert part_of(rows, "x") == {"algorithm": ["a", "b"], "part": ["x", "x"], "error": [1.0, 3.0]}
     assert part_of(rows, "x", ["b"])["error"] == [3.0]
 

@@ -336,9 +336,10 @@ def test_a_run_gives_flat_columns():
         assert {type(value) for value in column} <= {int, float, str}
 
     # Each row is that of paper_bound on the refitted model.
-    posterior = Contextual(1.0).fit(features, Answers(*(column[:30] for column in answers)))
+    early = Answers(answers.left[:30], answers.right[:30], answers.outcome[:30])
+    posterior = Contextual(1.0).fit(features, early)
     learned = CoefficientBelief(features, posterior.coefficients, posterior.covariance.coefficients, 1.0)
-    true = CoefficientBelief.at(features, 0.5 * theta, Answers(*(column[:30] for column in answers)), 1.0)
+    true = CoefficientBelief.at(features, 0.5 * theta, early, 1.0)
     least = min(learned.spectrum[0], true.spectrum[0])
     bound = paper_bound(learned, 30, 0.2, truth=Truth(theta, 0.5), given={"least_eigenvalue": least})
     assert columns["error_bound"][4] == bound.error_bound

@@ -152,6 +152,7 @@ def test_an_owner_does_everything(site, connect):
         owner.exclude(annotator="Ann")
         assert owner.comparisons() == []
         owner.include(annotator="Ann")
+        assert owner.warnings()["not_loaded"] == []
         assert [(one["name"], one["answers"]) for one in owner.annotators()] == [("Ann", 1)]
         assert owner.export("comparisons").splitlines()[0] == "left,right,winner,annotator"
         assert len(owner.export("ordering").splitlines()) == 13

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -160,6 +161,18 @@ def test_a_server_behind_a_path(public: Any, stripped: bool) -> None:
     assert ("Secure" in cookie) == url.startswith("https")
     style = page.text.partition('rel="stylesheet" href="')[2].partition('"')[0]
     assert visitor.get(style.removeprefix(root) if stripped else style).status_code == 200
+
+
+def test_pages_behind_a_path_lead_nowhere_else(build: Any) -> None:
+    site = build(app={"url": "https://example.org/judging"})
+    visitor = TestClient(site.app, base_url="https://example.org")
+    visitor.post(f"/judging/join/essays/{site.token('owner')}", data={"name": "Olga"})
+    for path in ("/judging/judge/essays", "/judging/owner/essays"):
+        page = visitor.get(path)
+        assert page.status_code == 200
+        addresses = re.findall(r'(?:href|src|action)="(/[^"]*)"', page.text)
+        assert addresses
+        assert all(address.startswith("/judging/") for address in addresses), addresses
 
 
 def test_pictures_have_the_path_too(build: Any, tmp_path: Any) -> None:

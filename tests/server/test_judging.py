@@ -245,6 +245,21 @@ def test_the_same_key_is_the_same_answer(site: Any) -> None:
     assert ann.tell(query, "right", key="three").status_code == 200
 
 
+def test_an_undo_that_names_its_answer_takes_no_other_back(site: Any) -> None:
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    first, second = ann.ask(2)
+    ann.tell(first, "left", key="one")
+    ann.tell(second, "right", key="two")
+    assert bob.post("/undo", {"key": "one"}).status_code == 409, "it is not Bob's"
+    undone = ann.post("/undo", {"key": "one"}).json()
+    assert (undone["was"], undone["query"]["id"], undone["your_answers"]) == ("left", first["id"], 1)
+    assert ann.post("/undo", {"key": "one"}).status_code == 409, "sent again it takes nothing else back"
+    assert ann.tell(first, "right", key="three").json()["your_answers"] == 2
+    assert ann.post("/undo", {"key": "one"}).status_code == 409
+    assert ann.post("/undo", {"key": "never sent"}).status_code == 409
+    assert ann.post("/undo", {"key": "three"}).json()["was"] == "right"
+
+
 def test_answers_and_undo_tell_how_many_there_are(site: Any) -> None:
     ann, bob = site.browser("Ann"), site.browser("Bob")
     for number in (1, 2):

@@ -171,6 +171,7 @@ OWNERS = [
     ("GET", "/rules", None),
     ("PATCH", "/rules", {"paused": True}),
     ("GET", "/annotators", None),
+    ("GET", "/warnings", None),
     ("POST", "/exclusions", {"annotator": "Ann"}),
     ("GET", "/export/ordering.csv", None),
     ("GET", "/export/comparisons.csv", None),

@@ -68,7 +68,7 @@ def test_the_kth_answer_to_a_pair_depends_on_nothing_else(crowd):
 
     def answers(order, swap):
         annotators = crowd()
-        said = {}
+        said: dict[tuple[int, ...], list[str]] = {}
         for place, flip in zip(order, swap, strict=True):
             i, j = asked[place]
             answer = MIRROR[annotators.answer(j, i)] if flip else annotators.answer(i, j)

@@ -37,7 +37,7 @@ def test_ordering_error_without_ties_is_kendalls_tau_rescaled():
 
 
 def test_ordering_error_of_known_orders():
-    truth = np.arange(6.0)
+    truth = np.arange(6, dtype=np.float64)
     assert ordering_error(truth, truth) == 0.0
     assert ordering_error(-truth, truth) == 1.0
     assert ordering_error(np.zeros(6), truth) == 0.5
@@ -45,7 +45,7 @@ def test_ordering_error_of_known_orders():
 
 
 def test_ordering_error_is_exact_for_many_items():
-    truth = np.arange(3000.0)
+    truth = np.arange(3000, dtype=np.float64)
     scores = truth.copy()
     scores[[0, 1]] = scores[[1, 0]]
     assert ordering_error(scores, truth) == 2 / (3000 * 2999)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ class Overheard:
 
     def build(self, seed):
         trial = self.task.build(seed)
-        run = {}
+        run: dict[tuple[int, int], list[str]] = {}
         self.said.append(run)
         return trial._replace(annotators=Listener(trial.annotators, run))
 
@@ -104,7 +105,7 @@ class Listener:
 
 @pytest.mark.parametrize("task", ["synthetic", "recorded"])
 def test_every_algorithm_hears_the_same_answers_to_the_same_pairs(synthetic, task):
-    said = []
+    said: list[dict[tuple[int, int], list[str]]] = []
     overheard = Overheard(synthetic if task == "synthetic" else RecordedTask(recorded_dataset()), said)
     simulate(overheard, ["guro-hybrid", "uniform-contextual"], [4], budget=60, every=60)
     one, two = said
@@ -116,11 +117,11 @@ def test_every_algorithm_hears_the_same_answers_to_the_same_pairs(synthetic, tas
 
 
 def test_recorded_answers_are_each_used_once_and_then_the_run_ends():
-    said = []
+    said: list[dict[tuple[int, int], list[str]]] = []
     task = RecordedTask(recorded_dataset(), share=0.25)
     rows = simulate(Overheard(task, said), ["guro-hybrid"], [0], budget=500, every=25)
     assert rows["step"] == [0, 25, 50, 60]  # 20 of 80 were held out
-    counts = {}
+    counts: dict[tuple[int, ...], int] = {}
     for comparison in recorded_dataset().comparisons:
         pair = tuple(sorted((int(comparison.left[1:]), int(comparison.right[1:]))))
         counts[pair] = counts.get(pair, 0) + 1
@@ -136,6 +137,15 @@ class Scored:
 
     def scores(self):
         return self.known
+
+    def ordering(self, items=None):
+        raise NotImplementedError
+
+    def comparisons(self):
+        raise NotImplementedError
+
+    def expected_error(self):
+        raise NotImplementedError
 
 
 def test_the_split_depends_on_the_seed_alone():
@@ -154,9 +164,9 @@ def test_learning_lowers_the_error(synthetic):
 
 
 def test_options_reach_the_study(synthetic):
+    no_options_and_some: list[dict[str, Any]] = [{}, {"refit_every": 7, "scaling": "none", "candidates": 5}]
     plain, other = (
-        simulate(synthetic, ["guro-contextual"], [0], budget=40, every=10, **options)
-        for options in ({}, {"refit_every": 7, "scaling": "none", "candidates": 5})
+        simulate(synthetic, ["guro-contextual"], [0], budget=40, every=10, **options) for options in no_options_and_some
     )
     assert plain["error"] != other["error"]
 
@@ -243,6 +253,7 @@ def test_an_interrupt_ends_all_processes_without_a_traceback(tmp_path, jobs):
         start_new_session=True,
     )
     try:
+        assert process.stdout is not None
         assert process.stdout.readline().strip().isdigit()  # it runs
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)

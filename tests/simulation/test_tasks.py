@@ -18,6 +18,6 @@ def test_noise_levels_that_mean_nothing_are_refused(noise):
 
 
 def test_held_out_answers_that_are_all_ties_are_refused():
-    ties = [Comparison("a", "b", "tie")] * 20
+    ties = (Comparison("a", "b", "tie"),) * 20
     with pytest.raises(InvalidInput, match="all 2 held-out answers are ties"):
         RecordedTask(Dataset(Items(["a", "b"]), comparisons=ties)).build(0)

@@ -58,7 +58,7 @@ class Listing:
         return np.where(codes[at] == wanted, order[at], -1)
 
     def inside(self, group: Integers) -> NDArray[np.bool_]:
-        """(L,) whether a pair's two items are in one group; -1 and what is beyond are no group. Kept for the newest."""
+        """(L,) whether a pair is within a group; -1 and rows beyond are in none. Cached for the last group array."""
         if self._inside is None or self._inside[0] is not group:
             codes = np.full(max(len(group), 1 + int(max(self.left.max(initial=-1), self.right.max(initial=-1)))), -1)
             codes[: len(group)] = group
@@ -74,7 +74,7 @@ class Listing:
 
 @dataclass(frozen=True, eq=False)
 class PairList:
-    """The pairs of a listing that `kept` (L,) marks. Lists that came of one another share the listing."""
+    """The pairs of a listing that `kept` (L,) marks. A list made from another one shares its listing."""
 
     listing: Listing
     kept: NDArray[np.bool_]
@@ -201,7 +201,7 @@ class AllPairs:
 
     def without(self, left: Integers, right: Integers) -> AllPairs:
         ranks = np.unique(self.ranks(PairList.of(left, right).within(self.group)))
-        # Inserting a few is much cheaper than uniting anew with what an annotator has seen in thousands of answers.
+        # Inserting a few is much faster than a union with what an annotator has seen in thousands of answers.
         place = np.searchsorted(self.masked, ranks)
         known = np.zeros(len(ranks), dtype=np.bool_)
         inside = place < len(self.masked)

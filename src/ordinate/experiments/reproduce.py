@@ -66,7 +66,7 @@ class Done(NamedTuple):
 ALL = "all"  # every experiment whose data are present
 REPORT = "report"  # the same, from the rows made so far
 
-Watch = Callable[[str], Progress]  # description of what runs -> its progress callback
+Watch = Callable[[str], Progress | None]  # description of what runs -> its progress callback, if any
 
 
 class DataMissing(InvalidInput):

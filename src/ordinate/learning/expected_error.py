@@ -1,4 +1,4 @@
-"""The expected ordering error under a belief: what a user can act on."""
+"""The expected ordering error under a belief."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SAMPLED_PAIRS = 1 << 18
 def expected_error(belief: Belief, group: Integers) -> float:
     """The mean, over all pairs within a group, of the probability that the pair is in the wrong order.
 
-    This is the expected ordering error of sorting by the mean, if the belief is right. nan without a pair. Of more than
-    200 million pairs the mean is over 262,144 random ones, always the same: right to 0.001.
+    This is the expected ordering error of sorting by the mean, if the belief is right. nan without a pair. Above 200
+    million pairs the mean is over 262,144 random ones, always the same ones, and accurate to 0.001.
     """
     pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in members(group))
     if pairs > MOST_PAIRS:
@@ -65,14 +65,14 @@ def wrong_order_sum(covariance: Floats, first_row: int, variance: Floats, mean: 
             if gap_variance > _ROUNDING * both:
                 total += 0.5 * math.erfc(gap / math.sqrt(2.0 * gap_variance))
             elif gap <= _ROUNDING * (1.0 + abs(mean[row])):
-                # Items that the model cannot tell apart: what is left of their difference is rounding.
+                # The model cannot distinguish these items: their difference is rounding.
                 total += 0.5
     return total
 
 
 @compiled
 def wrong_order_of(margin: Floats, variance: Floats) -> float:
-    """Sum over pairs of Phi(-|m| / sqrt(v)); one half where nothing tells the two apart."""
+    """Sum over pairs of Phi(-|m| / sqrt(v)); one half where nothing distinguishes the two items."""
     total = 0.0
     for pair in range(margin.shape[0]):
         if variance[pair] > 0.0:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from ordinate import __version__
-from ordinate.server import judging, owner_api, pages, problems
+from ordinate.server import data_quality, judging, owner_api, pages, problems, thumbnails
 from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import SecurityHeaders
 from ordinate.server.helper import HelperProcess
@@ -86,6 +86,9 @@ def create_app(
     app.include_router(judging.router)
     app.include_router(owner_api.router)
     app.include_router(owner_api.server_router)
+    app.include_router(data_quality.router)
+    # Before the pages, whose media have any other name.
+    app.include_router(thumbnails.router)
     app.include_router(pages.router)
     app.mount("/static", VersionedFiles(directory=FOLDER, check_dir=False), name="static")
 

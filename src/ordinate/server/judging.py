@@ -24,8 +24,8 @@ from ordinate.server.schemas import (
     Queries,
     Shown,
     Status,
+    TakeBack,
     Undone,
-    Who,
     Yours,
 )
 from ordinate.storage import AnswerDetails
@@ -133,10 +133,11 @@ def shown(caller: TheCaller, what: Shown) -> Lease:
     return Lease(query=lease.query.id, expires_at=lease.expires_at)
 
 
-@router.post("/undo", summary="Take the newest answer back")
-def undo(caller: TheCaller, who: Who) -> Undone:
-    served, annotator = caller.served, caller.name(who.annotator)
-    lease, was = served.study.take_back(annotator)
+@router.post("/undo", summary="Take an answer back")
+def undo(caller: TheCaller, what: TakeBack) -> Undone:
+    """The newest one, or the one that came with `key`: sent again, that takes nothing else back."""
+    served, annotator = caller.served, caller.name(what.annotator)
+    lease, was = served.study.take_back(annotator, what.key)
     own, total = served.counted(annotator)
     return Undone(query=served.queries([lease])[0], was=was, your_answers=own, answers=total)
 

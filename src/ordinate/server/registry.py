@@ -232,6 +232,8 @@ class ServedStudy:
                 links.append(place)
             else:
                 setattr(shown, f"{kind}_url", f"{self._root}/media/{quote(self.name)}/{row}/{kind}")
+        if shown.image_url is not None:
+            shown.thumbnail_url = f"{self._root}/media/{quote(self.name)}/{row}/thumbnail"
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
         return shown
 

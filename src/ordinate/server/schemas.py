@@ -65,8 +65,9 @@ class Shown(Given):
     annotator: Name | None = None
 
 
-class Who(Given):
+class TakeBack(Given):
     annotator: Name | None = None
+    key: Annotated[Short | None, Field(description="The Idempotency-Key of the answer; without it, the newest.")] = None
 
 
 class NewItem(Given):
@@ -122,6 +123,7 @@ class ItemShown(BaseModel):
     id: str
     text: str | None = None
     image_url: str | None = None
+    thumbnail_url: str | None = None
     audio_url: str | None = None
     video_url: str | None = None
     link: str | None = None
@@ -222,6 +224,21 @@ class Annotator(BaseModel):
 
 class Annotators(BaseModel):
     annotators: list[Annotator]
+
+
+class NotLoaded(BaseModel):
+    item: str
+    skips: int
+
+
+class VeryFast(BaseModel):
+    annotator: str | None
+    answers: int
+
+
+class Warnings(BaseModel):
+    not_loaded: list[NotLoaded]
+    very_fast: list[VeryFast]
 
 
 class RulesShown(BaseModel):

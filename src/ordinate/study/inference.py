@@ -1,9 +1,10 @@
-"""What is believed after a log: state -> posterior and belief, as the models and the schedule of refits have it.
+"""From the state of a log to a posterior and a belief, by the algorithm's model and the schedule of refits.
 
-A belief is a pure function of the items, the effective comparisons and the open queries. Its mean is a cold fit of the
+A belief is a pure function of the items, the effective comparisons and the pending pairs. Its mean is a cold fit of the
 answers up to the last scheduled refit. Its covariance is that of the last scheduled renewal, with one rank-one update
-for each answer since, by the curvature at the mean of its day, and one for each open query. All that is kept here
-between calls is keyed by what it depends on, and may be dropped at any moment without changing a result.
+for each answer since, whose curvature is taken at the mean of the refit before that answer, and one for each pending
+pair. All that is kept here between calls is keyed by what it depends on, and may be dropped at any moment without
+changing a result.
 """
 
 from __future__ import annotations
@@ -63,18 +64,18 @@ class Inference:
         self.drop_caches()
 
     def drop_caches(self) -> None:
-        """Drop everything that is kept to be fast."""
+        """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
-        # The two newest fits: that of the last refit, and that of all answers.
+        # The two latest fits: that of the last refit, and that of all answers.
         self._fits: dict[tuple[int, int, int], Posterior] = {}
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
         self._refitted: _Refitted | None = None
-        # How many answers were taken in since, and the belief then.
+        # The belief after so many answers.
         self._answered: tuple[_Refitted, int, Belief] | None = None
-        # That belief, the pending pairs that were taken in, and the belief then.
+        # That belief, pending pairs, and the belief with these.
         self._pending: tuple[Belief, tuple[tuple[int, int], ...], Belief] | None = None
-        # What it keeps of one question for the next knows by itself which beliefs and pools it is right for.
+        # It checks by itself for which beliefs and pools what it kept of earlier questions is right.
         self.search: Search = LazySearch()
 
     def posterior(self, state: State) -> Posterior:
@@ -93,11 +94,11 @@ class Inference:
         return belief
 
     def situation(self, state: State, pending: Pending, search: Search) -> Situation:
-        """What a strategy may look at."""
+        """What a strategy may use."""
         return _Situation(self, state, pending, search)
 
     def coefficients(self, state: State) -> Floats:
-        """(k,) theta of the newest scheduled refit."""
+        """(k,) theta of the last scheduled refit."""
         refit = last_refit(len(state.effective), len(state.items), self._every)
         return self._fit(state, refit).coefficients
 
@@ -115,7 +116,7 @@ class Inference:
         renewal = last_renewal(self._algorithm.model, refit, items, self._every)
         at = self._refitted
         if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
-            # The old belief goes first: there may be no memory for two.
+            # The old belief is dropped first: there may be no memory for two.
             self._refitted = self._answered = self._pending = at = None
             fit = self._fit(state, renewal)
             covariance = fit.covariance.kept()
@@ -123,7 +124,7 @@ class Inference:
         while at.answers < refit:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
-            # These beliefs stop working now, also if this is interrupted.
+            # Beliefs of the old memory stop working, also if this is interrupted.
             self._refitted = self._answered = self._pending = None
             at.covariance.absorb(belief)
             at = _Refitted(epochs, renewal, answers, at.covariance, at.covariance.belief(mean))

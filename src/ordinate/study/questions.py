@@ -19,6 +19,7 @@ from ordinate.errors import (
     BudgetSpent,
     InvalidInput,
     KeyReused,
+    NothingToUndo,
     NotYourQuery,
     PoolExhausted,
     StudyPaused,
@@ -217,12 +218,12 @@ class Questions:
             lambda transaction: _note(transaction, self._waiting(transaction.state, query_id), "withdraw")
         )
 
-    def take_back(self, annotator: str | None) -> tuple[Lease, Answer]:
-        """Take the annotator's newest answer back: their query, which is open again, and the answer."""
+    def take_back(self, annotator: str | None, key: str | None) -> tuple[Lease, Answer]:
+        """Take the annotator's newest answer back, or the one with this key: the query, open again, and the answer."""
 
         def retract(transaction: Transaction) -> tuple[Lease, Answer]:
             state = transaction.state
-            asked = state.last_answered(annotator)
+            asked = state.last_answered(annotator) if key is None else _answered_with(state, key, annotator)
             was: Any = state.answered[asked.query or 0].answer
             _note(transaction, asked, "retract", expires_at=leases.until(state, transaction.time))
             return self._lease(state, asked), was
@@ -283,6 +284,14 @@ class Questions:
 
     def _lease(self, state: State, asked: Entry) -> Lease:
         return Lease(self.query(asked), state.leases.get(asked.query or 0), asked.repeat_of is not None)
+
+
+def _answered_with(state: State, key: str, annotator: str | None) -> Entry:
+    """The query that this annotator answered with a key, unless the answer was taken back."""
+    answer = state.keys.get(key)
+    if answer is None or answer.annotator != annotator or state.answered.get(answer.query or 0) != answer:
+        raise NothingToUndo("there is no such answer of yours; it may have been taken back already")
+    return state.queries[(answer.query or 0) - 1]
 
 
 def _require_included(state: State, annotator: str | None) -> None:

@@ -25,7 +25,7 @@ from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.errors import InvalidInput, NotAStudy
-from ordinate.storage import AnswerDetails, Clock, Settings, Storage, checked, now, timestamp
+from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -221,9 +221,12 @@ class Study:
         """Take back the annotator's newest answer or skip; its query, returned, is open again."""
         return self.take_back(annotator)[0].query
 
-    def take_back(self, annotator: str | None) -> tuple[Lease, Answer]:
-        """`undo`, with the end of the query's new lease, and the answer that was taken back."""
-        return self._questions.take_back(annotator_name(annotator))
+    def take_back(self, annotator: str | None, key: str | None = None) -> tuple[Lease, Answer]:
+        """`undo`, with the end of the query's new lease, and the answer that was taken back.
+
+        With a key it is the answer that came with it. Raises NothingToUndo where that one was taken back already.
+        """
+        return self._questions.take_back(annotator_name(annotator), key)
 
     def record(self, comparisons: Comparison | Iterable[Comparison] | IntoDataFrame) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
@@ -323,6 +326,11 @@ class Study:
         """Answers by annotator (None: without a name), also excluded ones, without skips and answers taken back."""
         with self._ledger.reading() as state:
             return state.annotators()
+
+    def answered(self) -> list[Entry]:
+        """Answers and skips that were not taken back, with all that is known of each, in the order of the log."""
+        with self._ledger.reading() as state:
+            return sorted(state.answered.values(), key=lambda entry: entry.position)
 
     def skips(self, annotator: str | None) -> int:
         """How many pairs the annotator skipped."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinate.choosing.search import CurvaturePower, Utility, best_pair, best_scored, rows
-from ordinate.choosing.search.choice import BestSoFar, pair_priorities, pair_priority, tie_floor
+from ordinate.choosing.search.choice import BestSoFar, pair_priority, tie_floor
 from ordinate.data.arrays import Floats
 from ordinate.data.pairs import AllPairs, PairList
 from ordinate.errors import PoolExhausted
@@ -37,6 +37,11 @@ def brute_force(belief: Belief, pairs: list[tuple[int, int]], utility: Utility, 
     floor = tie_floor(values.max())
     tied = [pair for pair, value in zip(pairs, values, strict=True) if value >= floor]
     return max(tied, key=lambda pair: int(pair_priority(seed, *pair)))
+
+
+def pair_priorities(seed: np.uint64, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    pairs = zip(left.tolist(), right.tolist(), strict=True)
+    return np.array([pair_priority(seed, i, j) for i, j in pairs], dtype=np.uint64)
 
 
 def make_belief(rng: np.random.Generator, kind: str, n: int, spread: float, coarse: bool) -> Belief:

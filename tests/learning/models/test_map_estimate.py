@@ -15,7 +15,7 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import gram
 from ordinate.learning.models.contextual import information
 from ordinate.learning.models.likelihood import PairCounts
-from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.pair_loops import conjugate_gradients, likelihood
 
 
@@ -50,13 +50,13 @@ def check(prior: Prior, features: Any, answers: Answers) -> None:
     expected = dense_maximum(prior, features, answers)
     k = features.shape[1]
     compared = Compared.of(features, answers)
-    theta, zeta = maximum(prior, compared)
+    theta, zeta = map_estimate(prior, compared)
     assert compared.rows.tolist() == sorted({*answers.left.tolist(), *answers.right.tolist()})
     every = np.zeros(len(features))
     every[compared.rows] = zeta
     np.testing.assert_allclose(features @ theta + every, features @ expected[:k] + expected[k:], atol=1e-8)
     np.testing.assert_allclose(np.concatenate([theta, every]), expected, atol=1e-7)
-    again = maximum(prior, Compared.of(features, answers))
+    again = map_estimate(prior, Compared.of(features, answers))
     np.testing.assert_array_equal(np.concatenate(again), np.concatenate([theta, zeta]))
 
 
@@ -116,7 +116,7 @@ def test_directions_that_no_answer_touches_are_as_exact_as_the_others() -> None:
     left = (rng.random(67) < 0.5).astype(np.int64)
     answers = Answers(left, 1 - left, rng.choice([0.0, 0.5, 1.0], 67))
     check(Prior(100.0, 0.1), features, answers)
-    theta, _ = maximum(Prior(100.0, 0.1), Compared.of(features, answers))
+    theta, _ = map_estimate(Prior(100.0, 0.1), Compared.of(features, answers))
     contrast = features[0] - features[1]
     assert abs(theta[0] * contrast[1] - theta[1] * contrast[0]) < 1e-10 * np.abs(contrast).max()
 
@@ -202,7 +202,7 @@ def test_no_products_are_spent_on_rounding() -> None:
     left = rng.integers(0, n, count)
     answers = Answers(left, (left + rng.integers(1, n, count)) % n, rng.integers(0, 2, count).astype(float))
     compared = Compared.of(rng.normal(size=(n, k)), answers)
-    theta, zeta = maximum(Prior(2.0, 1.0), compared)
+    theta, zeta = map_estimate(Prior(2.0, 1.0), compared)
     _, slope, weight, degree = likelihood(*compared.pairs, compared.features @ theta + zeta)
 
     def direction(most: int) -> Any:
@@ -223,7 +223,7 @@ def test_thousands_of_separate_pairs_are_solved_although_the_gain_of_a_step_is_n
     right = np.append(2 * np.arange(count) + 1, rng.integers(0, 2 * count, links))
     left, right = left[left != right], right[left != right]
     answers = Answers(left, right, rng.choice([0.0, 1.0], len(left)))
-    _, zeta = maximum(Prior(2.0, 1.0), Compared.of(np.empty((2 * count, 0)), answers))
+    _, zeta = map_estimate(Prior(2.0, 1.0), Compared.of(np.empty((2 * count, 0)), answers))
     # A pair apart from all others has zeta = +-m / 2 with m / 2 = 1 - sigma(m).
     alone = np.bincount(np.concatenate([left, right]), minlength=2 * count)
     apart = (alone[left[:count]] == 1) & (alone[right[:count]] == 1)

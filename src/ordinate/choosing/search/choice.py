@@ -22,6 +22,7 @@ class Choice(NamedTuple):
     pairs_evaluated: int = 0
 
 
+@compiled
 def tie_floor(value: float) -> float:
     """The least value that ties with this one."""
     return value - TIE * abs(value)
@@ -46,23 +47,22 @@ class BestSoFar:
 
     def add(self, left: Integers, right: Integers, utilities: Floats) -> None:
         """Pairs of rows, and the utility of each; all (P,)."""
-        self.utility = max(self.utility, float(utilities.max(initial=-math.inf)))
-        near = np.flatnonzero(utilities >= self.floor)
-        if not len(near):
+        highest = float(utilities.max(initial=-math.inf))
+        if not len(utilities) or highest < self.floor:
             return
-        left, right, utilities = left[near], right[near], utilities[near]
-        priorities = pair_priorities(self._seed, left, right)
-        # A pair is out if another one is as good and of higher priority, as the best one is for most.
-        kept = priorities >= priorities[utilities == utilities.max()].max()
-        found = left[kept], right[kept], utilities[kept], priorities[kept]
-        left, right, utilities, priorities = map(np.concatenate, zip(self._kept, found, strict=True))
-        # Of the rest, those than which no better one has a higher priority.
-        order = np.lexsort((priorities, utilities))[::-1]
-        highest = np.maximum.accumulate(priorities[order])
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = highest[1:] > highest[:-1]
-        order = order[first]
-        self._kept = left[order], right[order], utilities[order], priorities[order]
+        self.utility = max(self.utility, highest)
+        places, priorities = _contenders(self._seed, left, right, utilities, highest, self.floor)
+        found = left[places], right[places], utilities[places], priorities
+        left, right, utilities, priorities = (np.concatenate(both) for both in zip(self._kept, found, strict=True))
+        if len(left) > 1:
+            # Of two pairs only the one of the higher priority can be chosen, unless the other has a higher utility.
+            order = np.lexsort((priorities, utilities))[::-1]
+            so_far = np.maximum.accumulate(priorities[order])
+            first = np.ones(len(order), dtype=np.bool_)
+            first[1:] = so_far[1:] > so_far[:-1]
+            order = order[first]
+            left, right, utilities, priorities = left[order], right[order], utilities[order], priorities[order]
+        self._kept = left, right, utilities, priorities
 
     def choice(self, pairs_evaluated: int) -> Choice:
         """Of one pair or more."""
@@ -82,9 +82,24 @@ def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
 
 
 @compiled
-def pair_priorities(seed: np.uint64, left: Integers, right: Integers) -> NDArray[np.uint64]:
-    """`pair_priority` of each pair, (P,)."""
-    values = np.empty(left.shape[0], dtype=np.uint64)
-    for pair in range(left.shape[0]):
-        values[pair] = pair_priority(seed, min(left[pair], right[pair]), max(left[pair], right[pair]))
-    return values
+def _contenders(
+    seed: np.uint64, left: Integers, right: Integers, utilities: Floats, highest: float, floor: float
+) -> tuple[Integers, NDArray[np.uint64]]:
+    """Places and priorities of the pairs (P,) that reach the floor and may be chosen; highest: of the utilities.
+
+    A pair may not if another one has both a higher priority and no lower utility, as the best one has for most.
+    """
+    needed = np.uint64(0)
+    for pair in range(utilities.shape[0]):
+        if utilities[pair] == highest:
+            needed = max(needed, pair_priority(seed, min(left[pair], right[pair]), max(left[pair], right[pair])))
+    places, priorities, count = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.uint64), 0
+    for pair in range(utilities.shape[0]):
+        if utilities[pair] >= floor:
+            priority = pair_priority(seed, min(left[pair], right[pair]), max(left[pair], right[pair]))
+            if priority >= needed:
+                if count == places.shape[0]:
+                    places, priorities = np.append(places, places), np.append(priorities, priorities)
+                places[count], priorities[count] = pair, priority
+                count += 1
+    return places[:count], priorities[:count]

@@ -7,9 +7,9 @@ u takes S sigmoids per pair. The m and v of many pairs come out of one matrix pr
     S / (S - 1) phi(m^2 + (S - 1) v / S),  phi(y) = tanh(sqrt(y) / 2)^2 / 4
         u <= sum_s (sigma(d_s) - 1/2)^2 / (S - 1), a sum of phi(d_s^2), and phi is concave (its slope, tanh(x / 2) /
         (8 x cosh(x / 2)^2) at y = x^2, falls), so that Jensen's inequality takes the mean inside.
-    t^2 v,  t the slope of the steepest line from (m, sigma(m)) to the curve within reach r of m
+    t^2 v,  t the slope of the steepest line from (m, sigma(m)) to the curve within r of m
         u <= sum_s (sigma(d_s) - sigma(m))^2 / (S - 1) and |sigma(d_s) - sigma(m)| <= t |d_s - m|. No such line is
-        steeper than the steepest one to anywhere, nor than the curve at the point within reach that is nearest to 0.
+        steeper than the steepest line to any point, nor than the curve at the point within r of m nearest to 0.
 
 So u is evaluated only where both reach the best so far. Items of large variance come first, since v is at most
 (sd_i + sd_j)^2 and u at most v / 16: the search ends where no other pair can reach the best.

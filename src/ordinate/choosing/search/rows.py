@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar, Choice, tie_floor
-from ordinate.choosing.search.limits import PRODUCT_ROUNDING, TIE
+from ordinate.choosing.search.limits import PRODUCT_ROUNDING
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, power_utility
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers
@@ -42,7 +42,7 @@ _BLOCK = 16
 """Rows evaluated together, by one matrix product; more would include rows that the first of them rule out."""
 _FEW = 64
 """Pairs that a pool may lack, beyond what earlier ones lacked, and still have all of them masked."""
-_SETTLED_PAIRS = 1 << 16
+_SETTLED_PAIRS = 1 << 15
 """Pairs evaluated together by the canonical formula; all pairs may tie."""
 
 
@@ -439,7 +439,7 @@ def candidate_rows(
             best = max(best, upper[row])
     if best > NO_PAIR:
         lower = max(lower, best - PRODUCT_ROUNDING * abs(best) - slack)
-    floor = lower - TIE * abs(lower)
+    floor = tie_floor(lower)
     rows, bounds = np.empty(most, dtype=np.int64), np.empty(most)
     count, kept, unknown = 0, 0, False
     for row in range(upper.shape[0]):

@@ -1,4 +1,4 @@
-"""Several choices from one look at all pairs: the best ones are listed, and serve while no other can be better.
+"""Several choices from one search of all pairs: the best ones are listed, and used while no other can be better.
 
 Choices for several people at once differ by the open queries alone, and each of these takes a rank-one piece off the
 covariance. So no monotone utility increases: a pair that is not listed stays below an upper bound, and while a listed

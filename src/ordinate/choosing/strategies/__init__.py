@@ -13,7 +13,7 @@ from ordinate.learning.belief import Belief
 
 
 class Situation(Protocol):
-    """What a strategy may look at. All of it is made when it is asked for, since a belief takes a fit."""
+    """What a strategy may use. Each part is computed when it is asked for, since a belief takes a fit."""
 
     def belief(self) -> Belief:
         """After all answers, and with the open queries taken off its variance."""

@@ -17,7 +17,7 @@ from ordinate.learning.logistic import WIDEST, sigmoid
 
 @dataclass(frozen=True)
 class BayesGuro:
-    """Asks where sigma(f_i - f_j) varies most over `draws` draws of the scores, the same draws for every pair.
+    """Asks for the pair whose sigma(f_i - f_j) varies most over `draws` draws of the scores, the same for every pair.
 
     Tends to Var sigma(N(m, v)) as draws grow, and from there to GURO's sigma'(m)^2 v as v -> 0.
     """

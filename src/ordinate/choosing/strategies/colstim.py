@@ -49,6 +49,6 @@ class Colstim:
             if len(opponents):
                 break
         margins, variances = norms.differences(opponents, np.full(len(opponents), item))
-        worth = margins + math.sqrt(features.shape[1] * math.log(self.horizon)) * np.sqrt(variances)
-        best = int(np.argmax(worth))
-        return Choice(int(item), int(opponents[best]), float(worth[best]))
+        optimistic = margins + math.sqrt(features.shape[1] * math.log(self.horizon)) * np.sqrt(variances)
+        best = int(np.argmax(optimistic))
+        return Choice(int(item), int(opponents[best]), float(optimistic[best]))

@@ -19,7 +19,7 @@ from ordinate.learning.belief import Belief
 
 @dataclass(frozen=True)
 class Overlap:
-    """Asks where two items could well be in either order and at least one of them is little known."""
+    """Asks about two items that may be in either order, at least one of which is little known."""
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
         return best_scored(pool, overlaps(situation.belief()), rng)
@@ -34,7 +34,7 @@ def overlaps(belief: Belief) -> Callable[[Integers, Integers], Floats]:
         common = np.minimum(high[left], high[right]) - np.maximum(low[left], low[right])
         union = np.maximum(high[left], high[right]) - np.minimum(low[left], low[right])
         longer = 2.0 * np.maximum(reach[left], reach[right])
-        worth: Floats = common / np.where(union > 0.0, union, 1.0) * longer
-        return worth
+        overlap: Floats = common / np.where(union > 0.0, union, 1.0) * longer
+        return overlap
 
     return values

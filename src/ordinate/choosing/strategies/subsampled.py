@@ -1,4 +1,4 @@
-"""Any strategy on a random part of the pool: the paper looks at 5,000 pairs per question on its largest data."""
+"""Any strategy on a random part of the pool: the paper evaluates 5,000 pairs per question on its largest data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ordinate.data.pairs import Pool
 
 @dataclass(frozen=True)
 class Subsampled:
-    """`strategy` sees `candidates` pairs of the pool, drawn anew for each question."""
+    """`strategy` chooses among `candidates` random pairs of the pool, other ones for each question."""
 
     strategy: Strategy
     candidates: int

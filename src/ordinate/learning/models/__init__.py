@@ -17,5 +17,9 @@ class Answers(NamedTuple):
 
 
 class Model(Protocol):
+    @property
+    def dense(self) -> bool:
+        """Whether a fit computes the covariance of all items with all, which takes n^2 memory and n^3 time."""
+
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         """The posterior after these answers, from scaled features (n, k); starts cold, defined for any answers."""

@@ -15,7 +15,7 @@ from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.likelihood import PairCounts
-from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.pair_loops import laplacian_columns, likelihood
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
@@ -25,10 +25,11 @@ class Contextual:
     """Scores are linear in the features (the paper, f_theta). The variance grows with k, not with n."""
 
     coefficient_variance: float = 2.0
+    dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)
-        theta, _ = maximum(Prior(self.coefficient_variance, 0.0), compared)
+        theta, _ = map_estimate(Prior(self.coefficient_variance, 0.0), compared)
 
         def covariance_of_fit() -> PosteriorCovariance:
             _, inside, pairs = compared

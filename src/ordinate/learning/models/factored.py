@@ -3,7 +3,7 @@
     X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     posterior O(k^2 + n), O(k^2) per answer
 
 The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
-with the weights sigma' of the current MAP instead of those of each answer's day.
+with the weights sigma' at the current MAP instead of those when each answer came.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ordinate.data.arrays import Floats
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
-from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.one_by_one import replay_factored
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
@@ -28,10 +28,11 @@ class FactoredHybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)
-        theta, zeta = maximum(Prior(self.coefficient_variance, self.item_variance), compared)
+        theta, zeta = map_estimate(Prior(self.coefficient_variance, self.item_variance), compared)
         mean = linear_scores(features, theta)
         mean[compared.rows] += zeta
 

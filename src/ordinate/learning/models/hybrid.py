@@ -19,11 +19,11 @@ from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.item_covariance import ItemCovariance
-from ordinate.learning.models.map_estimate import Compared, Prior, maximum
+from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.posterior import Posterior
 
-_MOST_OF_THEM = 0.8
-"""From this share of compared items on, the others are inverted with them: one matrix instead of two in memory."""
+_MOST = 0.8
+"""Where more than this share of the items were compared, the others are inverted with them: one matrix, not two."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,11 @@ class Hybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
-        theta, zeta = maximum(prior, compared)
+        theta, zeta = map_estimate(prior, compared)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
         return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, mean), self.item_variance)
@@ -43,7 +44,7 @@ class Hybrid:
 
 @dataclass(frozen=True, eq=False)
 class HybridCovariance:
-    """The Laplace covariance at a mean, from what `Compared` holds of the answers."""
+    """The Laplace covariance at a mean (n,), of features (n, k) and the answers in `compared`."""
 
     prior: Prior
     features: Floats
@@ -72,7 +73,7 @@ class HybridCovariance:
 
     def kept(self) -> DenseCovariance:
         rows, items = self.compared.rows, len(self.features)
-        if len(rows) > _MOST_OF_THEM * items:
+        if len(rows) > _MOST * items:
             covariance = self._items.dense(rows, items)
         else:
             covariance = np.zeros((items, items))
@@ -89,18 +90,18 @@ class HybridCovariance:
     @cached_property
     def score_map(self) -> Floats:
         score_map = self.features.copy()
-        score_map[self.compared.rows] -= self._kept
+        score_map[self.compared.rows] -= self._removed
         return score_map
 
     @cached_property
     def _root(self) -> Floats:
         """(k, k) root of Cov(theta) = S^-1."""
-        information = self.compared.features.T @ self._kept / self.prior.items
+        information = self.compared.features.T @ self._removed / self.prior.items
         return PositiveDefinite(0.5 * (information + information.T), 1.0 / self.prior.coefficients).inverse_root()
 
     @cached_property
-    def _kept(self) -> Floats:
-        """(t, k) X - A X / item_variance on the compared items."""
+    def _removed(self) -> Floats:
+        """(t, k) X - A X / item_variance on the compared items: X less the score map."""
         return self._items.without_mean(self.compared.features)
 
     @cached_property

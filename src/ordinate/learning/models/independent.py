@@ -15,6 +15,7 @@ class Independent:
     """f_i ~ N(0, item_variance), unrelated to each other: the hybrid model without columns."""
 
     item_variance: float = 1.0
+    dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         return Hybrid(item_variance=self.item_variance).fit(features[:, :0], answers)

@@ -4,9 +4,9 @@ With D the diagonal of A^-1 and W its off-diagonal weights, A^-1 = D - W, and wi
 
     A_ii = e_i^T (D^-1 + D^-1 W D^-1 + D^-1 W D^-1 W D^-1 + D^-1 W D^-1 W D^-1 W D^-1) e_i + b^T A b
 
-The four terms (the second is 0) are sparse and summed in float64. For the rest, b^T A b, conjugate gradients add one
-positive piece per product (Golub and Meurant 2010, chapter 5), twice as fast as they find A b, for 64 items at a time.
-Constants are eigenvectors, A 1 = 1 / precision, and are taken out first: they alone would slow it down.
+The four terms (the second is 0) are sparse and summed in float64. For b^T A b, conjugate gradients add one positive
+term per product (Golub and Meurant 2010, chapter 5), and converge twice as fast as for A b. They take 64 items at a
+time. Constants are eigenvectors, A 1 = 1 / precision, and are removed first: they would slow down convergence.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ def adjacency(left: Integers, right: Integers, weight: Floats, items: int) -> tu
 
 @compiled
 def sparse_terms(
-    start: Integers, other: Integers, value: Floats, diagonal: Floats, item: int, rest: Floats, lane: int
+    start: Integers, other: Integers, value: Floats, diagonal: Floats, item: int, r: Floats, lane: int
 ) -> float:
-    """The four sparse terms of A_ii; writes b into rest[:, lane], which must be 0."""
+    """The four sparse terms of A_ii; writes b into r[:, lane], which must be 0."""
     second, third = 0.0, 0.0
     for edge in range(start[item], start[item + 1]):
         near = other[edge]
         step = value[edge] / diagonal[item]
         second += step * step / diagonal[near]
         for further in range(start[near], start[near + 1]):
-            rest[other[further], lane] += value[further] * step / diagonal[near]
+            r[other[further], lane] += value[further] * step / diagonal[near]
     for edge in range(start[item], start[item + 1]):
-        third += value[edge] / diagonal[item] / diagonal[other[edge]] * rest[other[edge], lane]
+        third += value[edge] / diagonal[item] / diagonal[other[edge]] * r[other[edge], lane]
     total: float = 1.0 / diagonal[item] + second + third
     return total
 
@@ -88,78 +88,78 @@ def _inverse_diagonal(
     value: Floats,
     diagonal: Floats,
     precision: float,
-    rest: NDArray[Any],
+    r: NDArray[Any],
     rounding: float,
     tolerance: float,
     most: int,
 ) -> tuple[Floats, bool]:
     """A_ii (n,), and whether each came within `tolerance`, relatively, in at most `most` products.
 
-    rest (n, 64) is work space; its type is that of the conjugate gradients: float32 for what is left after four terms.
+    r (n, 64) is work space; its type is that of the conjugate gradients: float32 for what is left after four terms.
     `rounding` is what that type may cost, relatively, of what they add; gives up where that is above the tolerance.
     """
     items = diagonal.shape[0]
-    kind = rest.dtype
+    kind = r.dtype
     found = np.empty(items)
     scaled, whole, inverse = value.astype(kind), diagonal.astype(kind), (1.0 / diagonal).astype(kind)
-    way, flow = np.empty_like(rest), np.empty_like(rest)
-    totals, exact, sums, sizes, lengths = np.empty((5, _TOGETHER))
+    p, product = np.empty_like(r), np.empty_like(r)
+    totals, exact, sums, r_z, r_z_before = np.empty((5, _TOGETHER))
     largest = diagonal.max() if items else 0.0
-    pace, shift = np.empty(_TOGETHER, dtype=kind), np.empty(_TOGETHER, dtype=kind)
+    alpha, beta, shift = np.empty((3, _TOGETHER), dtype=kind)
     for first in range(0, items, _TOGETHER):
         count = min(_TOGETHER, items - first)
-        rest[:] = 0.0
+        r[:] = 0.0
         sums[:] = 0.0
         totals[:] = 1.0
         for lane in range(count):
-            totals[lane] = sparse_terms(start, other, value, diagonal, first + lane, rest, lane)
+            totals[lane] = sparse_terms(start, other, value, diagonal, first + lane, r, lane)
         for item in range(items):
             for lane in range(_TOGETHER):
-                sums[lane] += rest[item, lane]
+                sums[lane] += r[item, lane]
         totals += sums * sums / (items * precision)
         exact[:] = totals
         shift[:] = sums / items
         for item in range(items):
             for lane in range(_TOGETHER):
-                rest[item, lane] -= shift[lane]
-        way[:] = 0.0
-        pace[:] = 0.0
+                r[item, lane] -= shift[lane]
+        p[:] = 0.0
+        beta[:] = 0.0
         converged = False
         for step in range(most + 1):
-            sizes[:] = 0.0
+            r_z[:] = 0.0
             sums[:] = 0.0
             for item in range(items):
                 for lane in range(_TOGETHER):
-                    ahead = rest[item, lane] * inverse[item]
-                    sizes[lane] += rest[item, lane] * ahead
-                    sums[lane] += ahead
+                    z = r[item, lane] * inverse[item]
+                    r_z[lane] += r[item, lane] * z
+                    sums[lane] += z
             worst = 0.0
             for lane in range(_TOGETHER):
-                worst = max(worst, sizes[lane] / totals[lane])
+                worst = max(worst, r_z[lane] / totals[lane])
             # A is at most 1 / precision, so this is the most that is still to come.
             if worst * largest / precision <= tolerance:
                 converged = True
                 break
             shift[:] = sums / items
             for lane in range(_TOGETHER):
-                pace[lane] = sizes[lane] / lengths[lane] if step > 0 and lengths[lane] > 0.0 else 0.0
+                beta[lane] = r_z[lane] / r_z_before[lane] if step > 0 and r_z_before[lane] > 0.0 else 0.0
             for item in range(items):
                 for lane in range(_TOGETHER):
-                    way[item, lane] = rest[item, lane] * inverse[item] - shift[lane] + pace[lane] * way[item, lane]
-            _fast_product(start, other, scaled, whole, way, flow)
+                    p[item, lane] = r[item, lane] * inverse[item] - shift[lane] + beta[lane] * p[item, lane]
+            _fast_product(start, other, scaled, whole, p, product)
             sums[:] = 0.0
             for item in range(items):
                 for lane in range(_TOGETHER):
-                    sums[lane] += way[item, lane] * flow[item, lane]
+                    sums[lane] += p[item, lane] * product[item, lane]
             for lane in range(_TOGETHER):
-                pace[lane] = sizes[lane] / sums[lane] if sums[lane] > 0.0 else 0.0
-                totals[lane] += pace[lane] * sizes[lane]
-                lengths[lane] = sizes[lane]
+                alpha[lane] = r_z[lane] / sums[lane] if sums[lane] > 0.0 else 0.0
+                totals[lane] += alpha[lane] * r_z[lane]
+                r_z_before[lane] = r_z[lane]
                 if rounding * (totals[lane] - exact[lane]) > tolerance * totals[lane]:
                     return found, False
             for item in range(items):
                 for lane in range(_TOGETHER):
-                    rest[item, lane] -= pace[lane] * flow[item, lane]
+                    r[item, lane] -= alpha[lane] * product[item, lane]
         if not converged:
             return found, False
         found[first : first + count] = totals[:count]

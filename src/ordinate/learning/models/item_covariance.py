@@ -2,7 +2,7 @@
 
 t  compared items     L (t, t) Laplacian of the answered pairs, weights sigma' at the given scores
 
-A 1 = item_variance 1, so what is solved for is without its mean, which converges faster.
+A 1 = item_variance 1, so right sides are solved without their mean, which converges faster.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _MOST_PRODUCTS = 10_000
 
 
 class ItemCovariance:
+    """At scores (t,), of pairs of the compared items."""
+
     def __init__(self, pairs: PairCounts, scores: Floats, item_variance: float) -> None:
         self.pairs, self.item_variance, self.items = pairs, item_variance, len(scores)
         _, _, self.weight, self.degree = likelihood(*pairs, scores)

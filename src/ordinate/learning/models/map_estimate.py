@@ -19,9 +19,9 @@ from ordinate.learning.models.likelihood import PairCounts, newton
 from ordinate.learning.models.pair_loops import centre, conjugate_gradients, likelihood
 
 _MOST_PRODUCTS = 1000
-"""More than a system has been seen to take; a direction that is still rough then is improved by the next step."""
-_STEPS_OF_A_GRAM = 4
-"""Newton steps that share the dear part of their preconditioner: a new one at each would save one product in ten."""
+"""More than any system has taken; the next step improves a direction that is still rough then."""
+_STEPS_PER_GRAM = 4
+"""Newton steps that share the costly part of their preconditioner; a new one at each would save one product in ten."""
 
 
 class Prior(NamedTuple):
@@ -34,8 +34,8 @@ class Prior(NamedTuple):
 class Compared(NamedTuple):
     """The compared items: their ascending rows in the study, their features (t, k), and the pairs among them.
 
-    The features are without their mean over each set of items that the pairs connect. No answer depends on these means,
-    but the diagonal in the preconditioner would claim that the answers tell much about them.
+    The features are centred within each set of items that the pairs connect. No answer depends on these means,
+    but uncentred the diagonal in the preconditioner would claim that the answers tell much about them.
     """
 
     rows: Integers
@@ -67,7 +67,7 @@ def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
     return number.astype(np.int64), sets
 
 
-def maximum(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
+def map_estimate(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
     """theta (k,) and zeta (t,) of the compared items at the MAP; zeta is 0 where its variance is."""
     problem = _Problem(prior, compared)
     theta, tension, _ = problem.parts(newton(problem.objective, problem.step, problem.start))
@@ -75,9 +75,9 @@ def maximum(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
 
 
 class _Problem:
-    """In theta, tension = zeta / its variance and the scores X theta + zeta, one after another in one array.
+    """In theta (k,), tension = zeta / its variance (t,) and the scores X theta + zeta (t,), joined in one array.
 
-    The scores are kept since a product with X is dear, the tension since it is defined where there are no terms.
+    The scores are kept since a product with X is costly, the tension since it is defined also without terms per item.
     """
 
     def __init__(self, prior: Prior, compared: Compared) -> None:
@@ -101,7 +101,7 @@ class _Problem:
         theta, tension, _ = self.parts(point)
         _, slope, weight, degree = self._likelihood(point)
         precision, item_variance = 1.0 / self.prior.coefficients, self.prior.items
-        if self._steps % _STEPS_OF_A_GRAM == 0:
+        if self._steps % _STEPS_PER_GRAM == 0:
             information = gram(self.features, degree / (1.0 + item_variance * degree))
             root = PositiveDefinite(information, precision).inverse_root()
             self._schur_inverse = root @ root.T
@@ -123,7 +123,7 @@ class _Problem:
         return np.concatenate([-precision * theta, -item_variance * tension, slope]), np.concatenate(moved)
 
     def _likelihood(self, point: Floats) -> tuple[float, Floats, Floats, Floats]:
-        """The newest one is kept: the line search has been where the next step starts."""
+        """The last one is kept: the line search has evaluated it where the next step starts."""
         if self._at is None or self._at[0] is not point:
             self._at = point, likelihood(*self.pairs, self.parts(point)[2])
         return self._at[1]

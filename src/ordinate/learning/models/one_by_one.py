@@ -1,4 +1,4 @@
-"""The compiled loops that take in one answer after another: factored covariance, sequential updates, TrueSkill.
+"""The compiled loops that process one answer after another: factored covariance, sequential updates, TrueSkill.
 
 n  items     k  columns of the features     outcome 1: left won, 0: right won, 0.5: a tie
 """

@@ -13,8 +13,8 @@ from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
 
 _FINE = 1e-25
-"""Of a squared residual in posterior standard deviations, as the preconditioner knows them. They are larger where few
-or weak pairs hold items together, so more is left there than this says. Much less than this may be rounding."""
+"""Of r^T z, a squared residual in posterior standard deviations as the preconditioner knows them. True ones are larger
+where few or weak pairs hold items together, so the error left is larger there. Much less than this may be rounding."""
 
 
 @compiled
@@ -127,59 +127,61 @@ def conjugate_gradients(
     theta_precision: float,
     item_variance: float,
     schur_inverse: Floats,
-    theta_pull: Floats,
-    item_pull: Floats,
+    theta_gradient: Floats,
+    item_gradient: Floats,
     slope: Floats,
     tolerance: float,
     most: int,
 ) -> tuple[Floats, Floats, Floats]:
-    """The Newton direction of theta (k,), of the items' tensions and of the scores (n,), by conjugate gradients.
+    """The Newton direction x of theta (k,), of the items' tensions and of the scores (n,), by conjugate gradients.
 
-    An item's term is item_variance * its tension. Solves H x = g for x = (theta, terms) by products with
-    H = [[theta_precision I + X^T L X, X^T L], [L X, I / item_variance + L]]; g = (theta_pull + X^T slope, item_pull +
-    slope); the preconditioner has the diagonal of L in its place, solved by
-    blocks: schur_inverse (k, k) is the inverse of theta_precision I + X^T diag(degree / (1 + item_variance degree)) X,
-    or near it. With item_variance 0 there are no terms, and all of this is of theta alone.
-    Stops once the squared preconditioned residual is `tolerance` times what it was or, with tolerance 0, a hundredth of
-    it and, closer to the maximum, as much less as keeps Newton's convergence quadratic; or after `most` products.
+    features (n, k); left, right, weight (p,) and degree (n,) of the Laplacian L; an item's term is item_variance * its
+    tension. Solves H x = g for x = (theta, terms) by products with
+        H = [[theta_precision I + X^T L X, X^T L], [L X, I / item_variance + L]]
+        g = (theta_gradient + X^T slope, item_gradient + slope),   (k,) and (n,)
+    The preconditioner M has the diagonal of L in its place, and is solved by blocks: schur_inverse (k, k) is the
+    inverse of theta_precision I + X^T diag(degree / (1 + item_variance degree)) X, or near it. With item_variance 0
+    there are no terms, and all of this is of theta alone.
+    In the usual letters: r = g - H x, z = M^-1 r, p the search direction, alpha its step, beta what is kept of it.
+    Stops once r^T z is `tolerance` times what it was or, with tolerance 0, a hundredth of it and, closer to the
+    maximum, as much less as keeps Newton's convergence quadratic; or after `most` products.
     The gradient by item must sum to 0, as H keeps it: constants are eigenvectors that the preconditioner knows.
     """
     items, columns = features.shape
     share = 1.0 / (1.0 + item_variance * degree)
-    drag = item_variance * degree * share
+    removed = item_variance * degree * share
     theta, tension, scores = np.zeros(columns), np.zeros(items), np.zeros(items)
-    theta_rest, slope_rest, item_rest = theta_pull.copy(), slope.copy(), item_pull + slope
-    theta_way, tension_way, score_way = np.zeros(columns), np.zeros(items), np.zeros(items)
-    flow, before, first = np.empty(items), 0.0, 0.0
+    # r = (r_theta + X^T r_score, r_item). Its parts are kept apart, and so are the scores that theta moves: a step then
+    # takes one product with X^T and one with X.
+    r_theta, r_score, r_item = theta_gradient.copy(), slope.copy(), item_gradient + slope
+    p_theta, p_tension, p_score = np.zeros(columns), np.zeros(items), np.zeros(items)
+    laplacian_p, r_z_before, r_z_first = np.empty(items), 0.0, 0.0
     for step in range(most):
-        # The residual is (theta_rest + X^T slope_rest, item_rest). Kept apart, and with the scores that theta moves
-        # kept too, a step takes one product with X^T, here, and one with X.
-        held = slope_rest - drag * item_rest
-        theta_next = schur_inverse @ (theta_rest + features.T @ held)
-        moved = features @ theta_next
-        tension_next = share * (item_rest - degree * moved)
-        tension_next -= tension_next.mean()
-        size = float(theta_rest @ theta_next + slope_rest @ moved + item_variance * (item_rest @ tension_next))
+        z_theta = schur_inverse @ (r_theta + features.T @ (r_score - removed * r_item))
+        z_linear = features @ z_theta
+        z_tension = share * (r_item - degree * z_linear)
+        z_tension -= z_tension.mean()
+        r_z = float(r_theta @ z_theta + r_score @ z_linear + item_variance * (r_item @ z_tension))
         if step == 0:
-            first = size
-        if size <= (first * tolerance if tolerance > 0.0 else max(0.01 * first * min(1.0, first), _FINE)):
+            r_z_first = r_z
+        if r_z <= (r_z_first * tolerance if tolerance > 0.0 else max(0.01 * r_z_first * min(1.0, r_z_first), _FINE)):
             break
-        keep = size / before if step else 0.0
-        theta_way = theta_next + keep * theta_way
+        beta = r_z / r_z_before if step else 0.0
+        p_theta = z_theta + beta * p_theta
         for item in range(items):  # here and below, one pass where array expressions would make several
-            tension_way[item] = tension_next[item] + keep * tension_way[item]
-            score_way[item] = moved[item] + item_variance * tension_next[item] + keep * score_way[item]
-        laplacian_product(left, right, weight, score_way, flow)
-        bend = theta_precision * (theta_way @ theta_way) + item_variance * (tension_way @ tension_way)
-        length = size / float(bend + score_way @ flow)
-        theta += length * theta_way
-        theta_rest -= length * theta_precision * theta_way
+            p_tension[item] = z_tension[item] + beta * p_tension[item]
+            p_score[item] = z_linear[item] + item_variance * z_tension[item] + beta * p_score[item]
+        laplacian_product(left, right, weight, p_score, laplacian_p)
+        prior_curvature = theta_precision * (p_theta @ p_theta) + item_variance * (p_tension @ p_tension)
+        alpha = r_z / float(prior_curvature + p_score @ laplacian_p)
+        theta += alpha * p_theta
+        r_theta -= alpha * theta_precision * p_theta
         for item in range(items):
-            tension[item] += length * tension_way[item]
-            scores[item] += length * score_way[item]
-            slope_rest[item] -= length * flow[item]
-            item_rest[item] -= length * (tension_way[item] + flow[item])
-        before = size
+            tension[item] += alpha * p_tension[item]
+            scores[item] += alpha * p_score[item]
+            r_score[item] -= alpha * laplacian_p[item]
+            r_item[item] -= alpha * (p_tension[item] + laplacian_p[item])
+        r_z_before = r_z
     return theta, tension, scores
 
 

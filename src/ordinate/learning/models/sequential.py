@@ -26,6 +26,7 @@ class Sequential:
 
     coefficient_variance: float = 2.0
     item_variance: float = 0.0
+    dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         items, columns = features.shape

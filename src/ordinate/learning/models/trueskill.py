@@ -33,6 +33,7 @@ class TrueSkill:
     deviation: float = 2.0 * 1.702 / math.sqrt(2.0)
     tau: float = 0.02 * 1.702 / math.sqrt(2.0)
     draw_probability: float = 0.1
+    dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         from scipy.special import ndtri

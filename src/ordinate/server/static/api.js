@@ -1,6 +1,53 @@
-// Requests to the server. A refusal is a Refused with the server's own words; no answer at all is a NoNetwork.
+// Requests to the server, and what it gives. A refusal is a Refused with the server's own words; no answer is a NoNetwork.
+
+/**
+ * An item as a browser gets to see it.
+ * @typedef {object} Item
+ * @property {string} id
+ * @property {string | null} [text]
+ * @property {string | null} [image_url]
+ * @property {string | null} [thumbnail_url]
+ * @property {string | null} [audio_url]
+ * @property {string | null} [video_url]
+ * @property {string | null} [link]
+ */
+
+/**
+ * A pair that this annotator was given.
+ * @typedef {object} Query
+ * @property {string} id
+ * @property {Item} left
+ * @property {Item} right
+ * @property {string | null} [expires_at]
+ */
+
+/** @typedef {"left" | "right" | "tie" | "skip"} Answer */
+/** @typedef {"budget" | "total-budget" | "exhausted"} Finished */
+/** @typedef {{serverTime: number}} Timed what the server said, and when: in milliseconds, by its clock */
+/** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, retry_after?: number | null} & Timed} Queries */
+/** @typedef {{your_answers: number, answers: number}} Counts */
+/** @typedef {Counts & {next: Query[], finished: Finished | null, paused: boolean} & Timed} Accepted */
+/** @typedef {Counts & {query: Query, was: string} & Timed} Undone */
+
+/**
+ * Where the study stands.
+ * @typedef {object} Status
+ * @property {number} items
+ * @property {number} answers
+ * @property {number} open
+ * @property {number | null} goal
+ * @property {number | null} expected_error
+ * @property {[number, number][]} error_history
+ * @property {{name: string | null, answers: number, skips: number, budget: number | null}} your
+ * @property {boolean} ties_allowed
+ * @property {boolean} paused
+ * @property {Finished | null} finished
+ */
+
+/** @typedef {ReturnType<typeof connect>} Api */
 
 export class Refused extends Error {
+  /** @param {number} status @param {string} detail @param {number} [retryAfter] in seconds */
   constructor(status, detail, retryAfter) {
     super(detail);
     this.status = status;
@@ -8,19 +55,35 @@ export class Refused extends Error {
   }
 
   // The server is busy, restarting or failing: the same request may succeed later.
-  get passing() {
+  get temporary() {
     return this.status === 429 || this.status >= 500;
   }
 }
 
 export class NoNetwork extends Error {}
 
-const PATIENCE = 75_000; // a busy server may take its time
+/**
+ * Whether the same request may succeed later.
+ * @param {unknown} error
+ * @returns {error is NoNetwork | Refused}
+ */
+export const isTemporary = (error) => error instanceof NoNetwork || (error instanceof Refused && error.temporary);
 
+const TIMEOUT = 75_000; // a busy server may take its time
+// The scripts are in /static/ of the server, so this also holds where a proxy puts the server behind a prefix.
+export const root = new URL("..", import.meta.url);
+
+/** @param {{study: string, csrf: string}} page */
 export function connect({ study, csrf }) {
-  const start = `/api/v1/studies/${encodeURIComponent(study)}`;
+  const start = new URL(`api/v1/studies/${encodeURIComponent(study)}`, root).href;
 
-  // Returns the JSON body, with `serverTime` in milliseconds: clocks of phones are often wrong.
+  /**
+   * Returns the JSON body, with `serverTime`: clocks of phones are often wrong.
+   * @param {string} method
+   * @param {string} path
+   * @param {unknown} [body]
+   * @param {Record<string, string>} [headers]
+   */
   async function send(method, path, body, headers = {}) {
     let response;
     try {
@@ -30,16 +93,16 @@ export function connect({ study, csrf }) {
         body: body === undefined ? undefined : JSON.stringify(body),
         credentials: "same-origin",
         keepalive: method === "POST",
-        signal: AbortSignal.timeout?.(PATIENCE),
+        signal: AbortSignal.timeout?.(TIMEOUT),
       });
     } catch (error) {
-      throw new NoNetwork(error.message);
+      throw new NoNetwork(messageOf(error));
     }
     let content;
     try {
       content = await response.json();
     } catch (error) {
-      if (response.ok) throw new NoNetwork(error.message);
+      if (response.ok) throw new NoNetwork(messageOf(error));
       content = {};
     }
     if (!response.ok) {
@@ -51,9 +114,14 @@ export function connect({ study, csrf }) {
   }
 
   return {
+    /** @param {string} path */
     get: (path) => send("GET", path),
+    /** @param {string} path @param {unknown} [body] @param {Record<string, string>} [headers] */
     post: (path, body, headers) => send("POST", path, body, headers),
+    /** @param {string} path @param {unknown} body */
     patch: (path, body) => send("PATCH", path, body),
-    address: (path) => start + path,
   };
 }
+
+/** @param {unknown} error */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));

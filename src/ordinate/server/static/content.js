@@ -1,79 +1,149 @@
-// Items as elements: pictures, videos, sounds, texts, links. A pair is made, and its pictures decoded, before it shows.
+// The two items of a pair as elements: pictures, videos, sounds, texts, links. They load before the pair is shown.
 
 import { make } from "./dom.js";
+import { settingOf, withoutFences } from "./texts.js";
 
-// {id, left, right: side, ready: settles when the pair can be painted at once}
-export function makePair(query) {
-  const pair = { id: query.id, left: makeSide(query.left, "left"), right: makeSide(query.right, "right") };
-  pair.ready = Promise.allSettled([...pair.left.loading, ...pair.right.loading]);
-  return pair;
-}
+/** @typedef {import("./texts.js").Setting} Setting */
+/** @typedef {"left" | "right"} SideName */
+/** @typedef {"loading" | "shown" | "failed"} State */
 
-// {element, picture: the box an image is zoomed in, player: the sound or video, text: the box that scrolls}
-function makeSide(item, name) {
-  const side = { element: make("div", { class: "item" }), loading: [], words: "", picture: null, player: null, text: null };
-  if (item.image_url) addImage(side, item, name);
-  if (item.video_url) addPlayer(side, make("video", { src: item.video_url, controls: true, playsinline: true, preload: "auto" }), name);
-  if (item.audio_url) addPlayer(side, make("audio", { src: item.audio_url, controls: true, preload: "auto" }), name);
-  if (item.text != null) addText(side, item.text, name);
-  if (item.link) addLink(side, item.link);
-  // An id may give the answer away ("good-17"), so it is shown only where nothing else is.
-  if (!side.element.hasChildNodes()) addText(side, item.id, name);
-  return side;
-}
+export class Side {
+  element = make("div", { class: "item" });
+  // What a screen reader is told of the item.
+  words = "";
+  /** @type {import("./zoom.js").Picture | null} */
+  picture = null;
+  /** @type {HTMLMediaElement | null} */
+  player = null;
+  /** @type {HTMLElement | null} the box that scrolls */
+  text = null;
+  /** @type {State} whether everything of the item can be seen */
+  state = "shown";
+  // Called when the state changes.
+  onchange = () => {};
+  /** @type {Promise<void>} settles when the picture, if there is one, is decoded or has failed */
+  ready = Promise.resolve();
+  #note = make("p", { class: "loading-note" }, "Loading");
+  #address = "";
 
-function addImage(side, item, name) {
-  const image = make("img", { alt: item.text ?? `The ${name} picture`, decoding: "async", draggable: "false" });
-  const box = make("div", { class: "picture" }, image);
-  side.picture = { box, image };
-  side.element.append(box);
-  side.words = "a picture";
-  side.loading.push(load(image, item.image_url, box));
-}
+  /** @param {import("./api.js").Item} item @param {SideName} name @param {Setting} setting */
+  constructor(item, name, setting) {
+    if (item.image_url) this.#addImage(item.image_url, item.text ?? `The ${name} picture`);
+    if (item.video_url) this.#addPlayer(make("video", { src: item.video_url, controls: true, playsinline: true, preload: "auto" }), name);
+    if (item.audio_url) this.#addPlayer(make("audio", { src: item.audio_url, controls: true, preload: "auto" }), name);
+    if (item.text != null) this.#addText(item.text, name, setting);
+    if (item.link) this.#addLink(item.link);
+    // An id may give the answer away ("good-17"), so it is shown only where nothing else is.
+    if (!this.element.hasChildNodes()) this.#addText(item.id, name, setting);
+  }
 
-async function load(image, address, box) {
-  image.src = address;
-  try {
-    await image.decode();
-    // Drawings without a size of their own, and tiny pictures, fill the box as well.
-    box.classList.toggle("tiny", image.naturalWidth < 200 && image.naturalHeight < 200);
-  } catch {
-    const again = make("button", { type: "button" }, "Load it again");
-    const failure = make("div", { class: "failure" }, make("p", {}, "This picture did not load."), again);
-    image.hidden = true;
-    box.append(failure);
-    again.addEventListener("click", () => {
-      failure.remove();
-      image.hidden = false;
-      const retried = new URL(address, location.href);
-      retried.searchParams.set("again", Date.now());
-      load(image, retried.href, box);
+  // Say how large the picture is that is still loading.
+  async showSize() {
+    if (this.state !== "loading") return;
+    const bytes = await sizeOf(this.#address);
+    if (bytes > 0) this.#note.textContent = `Loading ${sizeInWords(bytes)}`;
+  }
+
+  /** @param {State} state */
+  #become(state) {
+    if (this.state === state) return;
+    this.state = state;
+    this.onchange();
+  }
+
+  /** @param {string} address @param {string} description */
+  #addImage(address, description) {
+    const image = make("img", { alt: description, decoding: "async", draggable: "false" });
+    const box = make("div", { class: "picture" }, image);
+    this.picture = { box, image };
+    this.element.append(box);
+    this.words = "a picture";
+    this.#address = address;
+    this.ready = this.#load(image, box, address);
+  }
+
+  /** @param {HTMLImageElement} image @param {HTMLElement} box @param {string} address */
+  async #load(image, box, address) {
+    this.#become("loading");
+    box.classList.add("loading");
+    box.append(this.#note);
+    image.src = address;
+    try {
+      await image.decode();
+      image.style.setProperty("--ratio", String(image.naturalWidth / image.naturalHeight || 1));
+      box.classList.toggle("tiny", image.naturalWidth < 200 && image.naturalHeight < 200);
+      box.classList.remove("loading");
+      this.#note.remove();
+      this.#become("shown");
+    } catch {
+      this.#note.remove();
+      const again = make("button", { type: "button" }, "Load it again");
+      const failure = make("div", { class: "failure" }, make("p", {}, "This picture did not load."), again);
+      box.append(failure);
+      again.addEventListener("click", () => {
+        failure.remove();
+        const retried = new URL(address, location.href);
+        retried.searchParams.set("again", String(Date.now()));
+        this.#load(image, box, retried.href);
+      });
+      this.#become("failed");
+    }
+  }
+
+  /** @param {HTMLMediaElement} player @param {SideName} name */
+  #addPlayer(player, name) {
+    const kind = player.localName === "video" ? "video" : "sound";
+    player.setAttribute("aria-label", `The ${name} ${kind}`);
+    player.addEventListener("error", () => {
+      if (this.state !== "failed") player.after(make("p", { class: "failure" }, `This ${kind} does not play here.`));
+      this.#become("failed");
     });
+    this.player = player;
+    this.words ||= `a ${kind}`;
+    this.element.append(player);
+  }
+
+  /** @param {string} text @param {SideName} name @param {Setting} setting */
+  #addText(text, name, setting) {
+    const shown = setting === "code" ? withoutFences(text) : text;
+    const words = make("div", { class: `words ${setting}`, dir: setting === "code" ? "ltr" : "auto" }, shown);
+    this.text = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": `The ${name} text` }, words);
+    this.words ||= shown.length > 300 ? `${shown.slice(0, 300)} …` : shown;
+    this.element.append(this.text);
+  }
+
+  /** @param {string} address */
+  #addLink(address) {
+    if (!/^https?:\/\//i.test(address)) return;
+    const attributes = { href: address, target: "_blank", rel: "noopener noreferrer", class: "outside" };
+    this.words ||= "a link";
+    this.element.append(make("a", attributes, "Open it in a new tab"));
   }
 }
 
-function addPlayer(side, player, name) {
-  player.setAttribute("aria-label", `The ${name} ${player.localName === "video" ? "video" : "sound"}`);
-  player.addEventListener("error", () => {
-    if (!player.nextElementSibling?.classList.contains("failure"))
-      player.after(make("p", { class: "failure" }, "This does not play here. You can skip the pair and say so."));
-  });
-  side.player = player;
-  side.words = side.words || (player.localName === "video" ? "a video" : "a sound");
-  side.element.append(player);
+/** @typedef {{id: string, query: import("./api.js").Query, left: Side, right: Side, ready: Promise<unknown>}} Content */
+
+/** @param {import("./api.js").Query} query @returns {Content} `ready` settles when the pair can be shown at once */
+export function makeContent(query) {
+  const setting = settingOf([query.left, query.right].map((item) => item.text ?? "").filter((text) => text !== ""));
+  const [left, right] = [new Side(query.left, "left", setting), new Side(query.right, "right", setting)];
+  return { id: query.id, query, left, right, ready: Promise.all([left.ready, right.ready]) };
 }
 
-function addText(side, text, name) {
-  const words = make("div", { class: "words", dir: "auto" });
-  words.textContent = text;
-  side.text = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": `The ${name} text` }, words);
-  side.words = side.words || (text.length > 300 ? `${text.slice(0, 300)} …` : text);
-  side.element.append(side.text);
+/** @param {number} bytes */
+export function sizeInWords(bytes) {
+  const megabytes = bytes / 1e6;
+  return megabytes < 1 ? `${Math.ceil(bytes / 1000)} kB` : `${megabytes.toFixed(megabytes < 9.95 ? 1 : 0)} MB`;
 }
 
-function addLink(side, address) {
-  if (!/^https?:\/\//i.test(address)) return;
-  const attributes = { href: address, target: "_blank", rel: "noopener noreferrer", class: "outside" };
-  side.words = side.words || "a link";
-  side.element.append(make("a", attributes, "Open it in a new tab"));
+/** The size of a file in bytes, without loading it; 0 where the server does not say. @param {string} address */
+async function sizeOf(address) {
+  try {
+    const response = await fetch(address, { headers: { Range: "bytes=0-0" }, cache: "no-store", credentials: "same-origin" });
+    await response.body?.cancel();
+    const [, whole] = response.headers.get("Content-Range")?.split("/") ?? [];
+    return Number(whole ?? response.headers.get("Content-Length")) || 0;
+  } catch {
+    return 0; // The size is only a courtesy; that the picture does not load is said where it is loaded.
+  }
 }

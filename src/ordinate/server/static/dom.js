@@ -1,26 +1,68 @@
-// Small ways to make elements. Text only ever comes in as text, so nothing in an item or a name can become markup.
+// Small ways to make elements. Text is only ever set as text, so nothing in an item or a name can become markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => unknown)>} Attributes */
+/** @typedef {Node | string | null | undefined} Child */
+
+/**
+ * @template {Element} T
+ * @param {T} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ */
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (typeof value === "function") element.addEventListener(name.slice("on".length), value);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== false && value != null) element.setAttribute(name, value);
+    else if (value !== false && value != null) element.setAttribute(name, String(value));
   }
   element.append(...children.filter((child) => child != null));
   return element;
 }
 
+/**
+ * A new HTML element. An attribute that is a function listens: {onclick: act}.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ */
 export const make = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+
+/**
+ * A new SVG element.
+ * @param {string} tag
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ */
 export const draw = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
-export const by = (id) => document.getElementById(id);
 
-// Only what changed is written: a live region would be read again.
-export function say(element, text) {
+/**
+ * The element of the page with this id.
+ * @template {typeof HTMLElement} [Kind=typeof HTMLElement]
+ * @param {string} id
+ * @param {Kind} [kind]
+ * @returns {InstanceType<Kind>}
+ */
+export function byId(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof (kind ?? HTMLElement))) throw new Error(`the page has no ${kind?.name ?? "element"} "${id}"`);
+  return /** @type {InstanceType<Kind>} */ (found);
+}
+
+/**
+ * Write a text only where it changes: a live region would be read again.
+ * @param {Element} element
+ * @param {string} text
+ */
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** @param {number} number @param {string} word */
 export const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+
+/** @param {number} share */
 export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;

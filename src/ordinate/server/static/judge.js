@@ -1,48 +1,66 @@
 // The judging page: pairs come from the server ahead of time, answers leave through the outbox, keys and buttons act.
 
-import { connect, NoNetwork, Refused } from "./api.js";
-import { makePair } from "./content.js";
-import { by, count, make, say } from "./dom.js";
-import { browser } from "./kept.js";
+import { connect, isTemporary, NoNetwork, Refused } from "./api.js";
+import { makeContent } from "./content.js";
+import { byId, count, make, setText } from "./dom.js";
 import { listKeys, listenToKeys } from "./keys.js";
 import * as messages from "./messages.js";
 import { Outbox } from "./outbox.js";
-import { HELD, Pairs, tabName, timed } from "./pairs.js";
+import { HELD, leaseOf, Pairs, tabName } from "./pairs.js";
 import { Progress } from "./progress.js";
-import { announcer, Stage } from "./stage.js";
+import { Question } from "./question.js";
+import { isNarrow, Stage } from "./stage.js";
+import { browser, tab } from "./storage.js";
 
-const LOOK_AGAIN = 5000; // while the study is paused, or when it has ended
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./pairs.js").Leased<import("./content.js").Content>} Pair */
+/** @typedef {{query: import("./api.js").Query, key: string, body: import("./outbox.js").Told}} Recent */
+
+const LOOK_AGAIN = 5000; // while the study is paused, or when it has ended; in milliseconds, as all that follow
 const LAST_LOOKS = 6;
-const WATCH = 5000; // how often leases are looked after
-const LOOK = 30_000; // how often progress is, at least
+const LEASE_CHECK = 5000;
+const PROGRESS_CHECK = 30_000;
+const BLANK = 150; // how long a pair may take to load before the page shows that it is loading
+const SLOW = 8000; // how long it may take before skipping it is offered
+const TOO_SOON = 200; // after a pair appears: nobody has seen it yet
+const DOUBLE_CLICK = 400; // after a pair appears: the second click of two is meant for the pair before
+const NOT_LOADED = "does not load"; // how the reason of such a skip begins: the server counts these
 
-const app = by("app");
-const { study, csrf, version, name } = app.dataset;
+const app = byId("app");
+const { study = "", csrf = "", version = "", name = "" } = app.dataset;
 const api = connect({ study, csrf });
 const channel = globalThis.BroadcastChannel ? new BroadcastChannel(`ordinate:${study}:${name}`) : null;
 const tabIs = await tabName(channel);
-const announce = announcer();
-const stage = new Stage(announce);
-const pairs = new Pairs(makePair);
-// Pairs that were answered lately: an undo that needs no server shows them again.
-const lately = new Map();
-const outbox = new Outbox(api, `${study}:${name}`, {
+/** @param {string} words for those who listen */
+const announce = (words) => setText(byId("live"), words);
+const question = new Question();
+const stage = new Stage(announce, study);
+const pairs = new Pairs(makeContent);
+// What was answered lately in this tab, oldest first: undo shows it again without waiting for the server.
+/** @type {Recent[]} */
+let recent = tab.get("recent") ?? [];
+/** @type {Map<string, Pair>} what these answers were about, loaded already */
+const answered = new Map();
+const outbox = new Outbox(api, browser, `${study}:${name}`, {
   // The answer itself closes its pair; others on their way still count as open.
-  dress: (body) => ({ ...body, tab: tabIs, count: pairs.wanted(outbox.entries.length - 1) }),
+  prepare: (body) => ({ ...body, tab: tabIs, count: pairs.wanted(outbox.entries.length - 1) }),
   accepted,
   refused,
   stopped: stop,
   changed: showNetwork,
 });
-const progress = new Progress(api, () => outbox.entries.filter(({ body }) => body.answer !== "skip").length);
+const progress = new Progress(api, () => outbox.pending);
 
-let filling = null; // the request for pairs that is running
+/** @type {Promise<void> | null} the request for pairs that is running */
+let filling = null;
 let stopping = false; // the link does not count any more
-let undoing = false;
+let undoing = false; // the server was asked which answer it took back
+/** @type {import("./api.js").Finished | null} */
 let finished = null;
-let shownAt = null;
+/** @type {{date: Date, clock: number} | null} when both items of the pair could be seen; `clock` never jumps */
+let shown = null;
+let slow = false; // the pair on the screen has been loading for long
 let active = Date.now();
-let doubtful = null; // an undo of which it is not known whether the server did it
 
 // Pairs come and go -------------------------------------------------------------------------------------------------
 
@@ -57,19 +75,20 @@ function fill() {
 async function getPairs(pause = 1000) {
   while (!stopping && pairs.held < HELD) {
     // The first pair is asked for alone: the others would only keep it waiting.
-    const count = pairs.wanted(outbox.entries.length, pairs.held === 0 ? 1 : HELD);
+    const wanted = pairs.wanted(outbox.entries.length, pairs.held === 0 ? 1 : HELD);
+    /** @type {import("./api.js").Queries} */
     let given;
     try {
-      given = await api.post("/queries", { count, tab: tabIs });
+      given = await api.post("/queries", { count: wanted, tab: tabIs });
     } catch (error) {
-      if (!(error instanceof NoNetwork) && !error.passing) {
+      if (!isTemporary(error)) {
         if (!(error instanceof Refused)) throw error;
         stop(error);
         return;
       }
       showNetwork(error);
       if (pairs.held === 0) messages.show(error instanceof NoNetwork ? messages.noNetwork(outbox.entries.length) : messages.busy(error.message));
-      await backOnline(error.retryAfter ? 1000 * error.retryAfter : pause);
+      await backOnline(error instanceof Refused && error.retryAfter ? 1000 * error.retryAfter : pause);
       pause = Math.min(2 * pause, 15_000);
       continue;
     }
@@ -81,53 +100,89 @@ async function getPairs(pause = 1000) {
         messages.show(messages.paused());
         announce("The study is paused.");
         await sleep(LOOK_AGAIN);
-        continue;
-      }
-      if (given.finished !== null) {
+      } else if (given.finished !== null) {
         await end(given.finished);
         return;
+      } else if (given.retry_after) {
+        messages.show(messages.waitingForOthers());
+        announce("Others are judging the last pairs.");
+        await sleep(1000 * given.retry_after);
+      } else {
+        // All that the server listed waits in the outbox.
+        await sleep(500);
       }
-      // All that the server listed waits in the outbox.
-      await sleep(500);
-    } else if (given.queries.length < count) return;
+    } else if (given.queries.length < wanted) return;
     else if (added === 0) await sleep(500);
   }
 }
 
+/** @param {{queries: import("./api.js").Query[], serverTime: number}} given */
 function take(given) {
   const added = pairs.add(given, (id) => outbox.has(id));
-  app.dataset.ahead = pairs.ahead.length;
+  app.dataset.ahead = String(pairs.ahead.length);
   return added;
 }
 
 // Put the next pair on the screen, as soon as its pictures can be painted.
 async function next() {
   const pair = pairs.advance();
-  app.dataset.ahead = pairs.ahead.length;
+  app.dataset.ahead = String(pairs.ahead.length);
   if (pair === null) {
     stage.hide();
     messages.show(outbox.trouble instanceof NoNetwork ? messages.noNetwork(outbox.entries.length) : messages.waitingForPairs());
     setTimeout(() => {
-      if (pairs.current === null && filling && !outbox.trouble && by("message-title").textContent === messages.slow()[0])
+      if (pairs.current === null && filling && !outbox.trouble && byId("message-title").textContent === messages.slow()[0])
         messages.show(messages.slow());
     }, 4000);
     return;
   }
-  await Promise.race([pair.ready, sleep(3000)]);
+  await putWhenReady(pair);
+}
+
+/** @param {Pair} pair */
+async function putWhenReady(pair) {
+  await Promise.race([pair.ready, sleep(BLANK)]);
   if (pairs.current === pair) put(pair);
 }
 
+/** @param {Pair} pair */
 function put(pair) {
   finished = null;
+  shown = null;
+  slow = false;
+  delete byId("stage").dataset.shown;
   const unfocused = messages.hide();
-  stage.show(pair);
-  by("tie-button").hidden = progress.status?.ties_allowed === false;
+  stage.show(pair, look);
+  byId("tie-button").hidden = progress.status?.ties_allowed === false;
   if (unfocused && !document.querySelector("dialog[open]"))
-    (unfocused.matches("button:enabled") ? unfocused : by("stage")).focus({ preventScroll: true });
-  shownAt = new Date();
-  announce(`${lastWords} ${stage.words}`.trim());
-  requestAnimationFrame(() => requestAnimationFrame(() => measure()));
+    (unfocused instanceof HTMLElement && unfocused.matches("button:enabled") ? unfocused : byId("stage")).focus({ preventScroll: true });
+  look();
+  announce(`${lastWords} ${stage.complete ? stage.words : "The pair is loading."}`.trim());
+  if (!stage.complete)
+    setTimeout(() => {
+      if (stage.pair !== pair || stage.complete) return;
+      slow = true;
+      look();
+    }, SLOW);
+  requestAnimationFrame(() => requestAnimationFrame(measure));
 }
+
+// A pair can be answered once both items can be seen; one that does not load can be skipped.
+function look() {
+  if (stage.complete && shown === null) {
+    shown = { date: new Date(), clock: performance.now() };
+    byId("stage").dataset.shown = String(shown.clock);
+  }
+  for (const side of ["left", "right"]) byId(`choose-${side}`).setAttribute("aria-disabled", String(!stage.complete));
+  const broken = isBroken();
+  byId("tie-button", HTMLButtonElement).disabled = !stage.complete;
+  byId("skip-button", HTMLButtonElement).disabled = !stage.complete && !broken;
+  app.classList.toggle("broken", broken);
+  setText(byId("skip-words"), broken ? "Skip: does not load" : "Skip");
+  if (stage.failed.length > 0) announce(`The ${stage.failed.join(" and the ")} item did not load. You can skip this pair.`);
+}
+
+const isBroken = () => stage.pair !== null && (stage.failed.length > 0 || (slow && !stage.complete));
 
 function measure() {
   if (performance.getEntriesByName("ordinate:answered").length === 0) return;
@@ -135,6 +190,7 @@ function measure() {
   performance.clearMarks("ordinate:answered");
 }
 
+/** @param {import("./api.js").Finished} why */
 async function end(why) {
   stage.hide();
   finished = why;
@@ -157,6 +213,7 @@ function again() {
   fill();
 }
 
+/** @param {Refused} error */
 function stop(error) {
   stopping = true;
   stage.hide();
@@ -168,31 +225,48 @@ function stop(error) {
 
 let lastWords = "";
 const WORDS = { left: "You chose left.", right: "You chose right.", tie: "You said it is a tie.", skip: "Skipped." };
-const NARROW = { left: "You chose the upper one.", right: "You chose the lower one." };
+const NARROW_WORDS = { ...WORDS, left: "You chose the upper one.", right: "You chose the lower one." };
+const BUTTONS = { left: "choose-left", right: "choose-right", tie: "tie-button", skip: "skip-button" };
 
-function answer(what, reason) {
-  if (pairs.current === null || by("stage").hidden || undoing || stopping) return;
+/** @param {Answer} what @param {UIEvent} [event] @param {string} [reason] */
+function answer(what, event, reason) {
+  if (pairs.current === null || stage.pair !== pairs.current || undoing || stopping) return;
   if (what === "tie" && progress.status?.ties_allowed === false) return;
+  if (what === "skip" ? !stage.complete && !isBroken() : !stage.complete) return;
+  const now = performance.now();
+  const duration = shown === null ? 0 : now - shown.clock;
+  if (shown !== null && (duration < TOO_SOON || isSecondClick(event, shown.clock))) return;
   performance.clearMarks("ordinate:answered");
   performance.mark("ordinate:answered");
-  const pair = pairs.tell();
-  lately.set(pair.id, pair);
-  if (lately.size > 2 * HELD) lately.delete(lately.keys().next().value);
-  const now = new Date();
-  lastWords = (matchMedia("(max-width: 44rem)").matches && NARROW[what]) || WORDS[what];
-  say(by("last"), lastWords);
-  outbox.add({
+  const pair = pairs.answer();
+  answered.set(pair.id, pair);
+  lastWords = (isNarrow() ? NARROW_WORDS : WORDS)[what];
+  setText(byId("last"), lastWords);
+  const body = {
     query: pair.id,
     answer: what,
     ...(reason ? { reason } : {}),
-    shown_at: shownAt.toISOString(),
-    answered_at: now.toISOString(),
-    duration_ms: Math.max(now - shownAt, 0),
-    client: `page ${version}`,
-  });
-  channel?.postMessage({ is: "told", query: pair.id });
+    ...(shown ? { shown_at: shown.date.toISOString(), duration_ms: Math.round(duration) } : {}),
+    answered_at: new Date().toISOString(),
+    client: [`page ${version}`, stage.appearance].filter(Boolean).join("; "),
+  };
+  const key = outbox.add(body);
+  setRecent([...recent, { query: pair.query, key, body }].slice(-2 * HELD));
+  channel?.postMessage({ is: "answered", query: pair.id });
   next();
+  byId(BUTTONS[what]).animate([{ backgroundColor: "var(--chosen)", color: "var(--on-chosen)" }, {}], { duration: 400, easing: "ease-in" });
   if (pairs.held < HELD && !outbox.trouble) topUpLater();
+}
+
+/** Whether it is the second of two quick clicks. @param {UIEvent | undefined} event @param {number} since */
+const isSecondClick = (event, since) => event?.type === "click" && event.detail > 1 && performance.now() - since < DOUBLE_CLICK;
+
+/** @param {Recent[]} answers */
+function setRecent(answers) {
+  recent = answers;
+  for (const id of answered.keys()) if (!recent.some(({ query }) => query.id === id)) answered.delete(id);
+  // Later, since long texts take long to write, and the next pair waits.
+  setTimeout(() => tab.set("recent", recent));
 }
 
 // The answer's own response brings the next pairs; a request of its own is for what it could not bring.
@@ -202,117 +276,114 @@ function topUpLater() {
   }, pairs.held < 2 ? 0 : 400);
 }
 
+/** @param {import("./outbox.js").Entry} entry @param {any} response */
 function accepted(entry, response) {
   progress.counted(response);
+  progress.lookSoon();
+  if (entry.undo !== undefined) {
+    const pair = pairs.find(response.query.id);
+    if (pair) Object.assign(pair, leaseOf(response.query.expires_at, response.serverTime));
+    return;
+  }
   take({ queries: response.next, serverTime: response.serverTime });
   if (pairs.current === null && pairs.ahead.length > 0) next();
   if (pairs.held < HELD && response.finished === null) topUpLater();
-  progress.lookSoon();
 }
 
+/** @param {import("./outbox.js").AnswerEntry} entry @param {Refused} error */
 function refused(entry, error) {
-  const box = by("refused");
+  const box = byId("refused");
   const words = `One answer did not count. ${messages.sentence(error.message)}`;
   box.replaceChildren(
     make("span", {}, words),
     make("button", { type: "button", class: "quiet", onclick: () => box.replaceChildren() }, "Understood"),
   );
-  lately.delete(entry.body.query);
+  setRecent(recent.filter(({ key }) => key !== entry.key));
   fill();
 }
 
-async function skip() {
-  if (pairs.current === null || stopping) return;
-  const dialog = by("skip");
+/** @param {UIEvent} event */
+async function skip(event) {
   const pair = pairs.current;
-  by("reason").value = "";
+  if (pair === null || stage.pair !== pair || stopping) return;
+  if (isBroken()) {
+    answer("skip", event, `${NOT_LOADED}: ${stage.missing.join(", ")}`);
+    return;
+  }
+  if (shown === null || performance.now() - shown.clock < TOO_SOON) return;
+  const dialog = byId("skip", HTMLDialogElement);
+  const reason = byId("reason", HTMLInputElement);
+  reason.value = "";
   dialog.returnValue = "";
   dialog.showModal();
-  by("reason").focus();
+  reason.focus();
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
-  if (dialog.returnValue === "skip" && pairs.current === pair) answer("skip", by("reason").value.trim());
+  if (dialog.returnValue === "skip" && pairs.current === pair) answer("skip", undefined, reason.value.trim());
 }
 
-async function undo() {
-  if (undoing || stopping) return;
+/** @param {UIEvent} event */
+async function undo(event) {
+  if (undoing || stopping || (shown !== null && isSecondClick(event, shown.clock))) return;
+  const newest = recent.at(-1);
+  if (newest !== undefined) {
+    const pair = answered.get(newest.query.id) ?? pairs.load(newest.query, 0);
+    setRecent(recent.slice(0, -1));
+    outbox.takeBack(newest.key, newest.body);
+    // Its lease is known once the server has taken the answer back.
+    await reopen(Object.assign(pair, leaseOf(null, 0)));
+    return;
+  }
   undoing = true;
   try {
-    const local = outbox.takeBack();
-    if (local !== undefined && lately.has(local)) {
-      reopen(lately.get(local));
-      return;
-    }
-    if (outbox.trouble) {
-      tell("Your last answer may have reached the server already; it can be taken back when the network is back.");
-      return;
-    }
+    // The newest answer was given elsewhere, or long ago: the server knows which one it is.
     await outbox.flush();
-    if (outbox.trouble) return;
-    // An undo whose answer got lost may have been done: twice would take two answers back.
-    if (doubtful !== null) {
-      const open = await api.post("/queries", { count: 20, tab: tabIs });
-      const done = open.queries.find(({ id }) => id === doubtful);
-      if (done) {
-        doubtful = null;
-        reopen(pairs.find(done.id) ?? timedPair(done, open.serverTime));
-        return;
-      }
-    }
-    doubtful = [...lately.keys()].at(-1) ?? null;
+    if (outbox.trouble) throw outbox.trouble;
     const undone = await api.post("/undo", {});
-    const { query, serverTime } = undone;
-    doubtful = null;
     progress.counted(undone);
     progress.lookSoon();
-    reopen(lately.get(query.id) ?? timedPair(query, serverTime));
+    await reopen(pairs.load(undone.query, undone.serverTime));
   } catch (error) {
-    if (error instanceof NoNetwork || error.passing) tell("Undo takes the network; try again when it is back.");
+    if (isTemporary(error)) tell("Taking back an older answer takes the network; try again when it is back.");
+    else if (!(error instanceof Refused)) throw error;
     else if (error.status === 401 || error.status === 403) stop(error);
-    else if (error instanceof Refused) {
-      doubtful = null;
-      tell(messages.sentence(error.message));
-    } else throw error;
+    else tell(messages.sentence(error.message));
   } finally {
     undoing = false;
   }
 }
 
-function timedPair(query, serverTime) {
-  const pair = makePair(query);
-  timed(pair, query.expires_at, serverTime);
-  return pair;
-}
-
+/** @param {Pair} pair */
 async function reopen(pair) {
-  lately.delete(pair.id);
   pairs.reopen(pair);
   channel?.postMessage({ is: "undone", query: pair.id });
   lastWords = "Taken back; here is that pair again.";
-  say(by("last"), "Taken back");
-  await Promise.race([pair.ready, sleep(3000)]);
-  if (pairs.current === pair) put(pair);
+  setText(byId("last"), "Taken back");
+  await putWhenReady(pair);
 }
 
+/** @param {string} words */
 function tell(words) {
-  say(by("last"), words);
+  setText(byId("last"), words);
   announce(words);
 }
 
 // The network, leases, other tabs -----------------------------------------------------------------------------------
 
+/** @param {NoNetwork | Refused | null} error */
 function showNetwork(error = null) {
   const waiting = outbox.entries.length;
   const trouble = error ?? outbox.trouble;
-  app.dataset.waiting = waiting;
+  app.dataset.waiting = String(waiting);
   let words = "";
   if (trouble instanceof NoNetwork)
     words = `Offline, ${count(waiting, "answer")} waiting.${waiting ? " Kept in this browser; sent when the network is back." : ""}`;
-  else if (trouble?.passing) words = `The server is busy, ${count(waiting, "answer")} waiting. ${messages.sentence(trouble.message)}`;
-  else if (waiting > 0 && !browser.lasting) words = "Do not close this page yet: this browser keeps nothing, and an answer is on its way.";
-  say(by("network"), words);
+  else if (isTemporary(trouble)) words = `The server is busy, ${count(waiting, "answer")} waiting. ${messages.sentence(trouble.message)}`;
+  else if (waiting > 0 && !browser.lasting) words = "Do not close this page yet: this browser stores nothing, and an answer is on its way.";
+  setText(byId("network"), words);
   progress.show();
 }
 
+/** @param {number} most in milliseconds */
 function backOnline(most) {
   return new Promise((resolve) => {
     addEventListener("online", resolve, { once: true });
@@ -320,18 +391,19 @@ function backOnline(most) {
   });
 }
 
+/** @param {number} milliseconds */
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 // Keep the pair on the screen for whoever is at work on it; replace what has gone to somebody else.
 async function watchLease() {
   pairs.dropExpired();
   const pair = pairs.current;
-  if (pair === null || stopping || document.hidden || pair.renewing) return;
+  if (pair === null || shown === null || stopping || document.hidden || pair.renewing) return;
   if (pair.until - Date.now() > pair.span / 2 || Date.now() - active > pair.span / 2) return;
   pair.renewing = true;
   try {
-    const { expires_at, serverTime } = await api.post("/shown", { query: pair.id, shown_at: shownAt.toISOString() });
-    timed(pair, expires_at, serverTime);
+    const { expires_at, serverTime } = await api.post("/shown", { query: pair.id, shown_at: shown.date.toISOString() });
+    Object.assign(pair, leaseOf(expires_at, serverTime));
   } catch (error) {
     // Without a network the pair stays: a late answer counts if nobody else gave one.
     if (!(error instanceof Refused)) return;
@@ -342,57 +414,64 @@ async function watchLease() {
   }
 }
 
+/** @param {string} words */
 function replaced(words) {
   lastWords = words;
-  say(by("last"), words);
+  setText(byId("last"), words);
   next();
   fill();
 }
 
 channel?.addEventListener("message", ({ data }) => {
-  if (data.is === "told" && pairs.toldElsewhere(data.query)) replaced("You answered that pair in another tab; here is another one.");
+  if (data.is === "answered" && pairs.answeredElsewhere(data.query)) replaced("You answered that pair in another tab; here is another one.");
   if (data.is === "undone") pairs.undoneElsewhere(data.query);
 });
 
 for (const event of ["keydown", "pointerdown", "pointermove", "scroll", "visibilitychange"])
   addEventListener(event, () => (active = Date.now()), { passive: true, capture: true });
 addEventListener("visibilitychange", watchLease);
-setInterval(watchLease, WATCH);
-setInterval(() => document.hidden || stopping || progress.lookSoon(), LOOK);
+setInterval(watchLease, LEASE_CHECK);
+setInterval(() => document.hidden || stopping || progress.lookSoon(), PROGRESS_CHECK);
 addEventListener("beforeunload", (event) => {
   if (!browser.lasting && outbox.entries.length > 0) event.preventDefault();
 });
 
 // Keys and buttons --------------------------------------------------------------------------------------------------
 
-const has = (what) => (what === "ties" ? progress.status?.ties_allowed !== false : stage.has(what));
+/** @param {string} what */
+const has = (what) => {
+  if (what === "ties") return progress.status?.ties_allowed !== false;
+  return what === "long question" ? question.isLong : stage.has(what);
+};
+/** @type {Record<string, (event: any) => unknown>} */
 const actions = {
   ...stage.actions(),
-  left: () => answer("left"),
-  right: () => answer("right"),
-  tie: () => answer("tie"),
+  left: (event) => answer("left", event),
+  right: (event) => answer("right", event),
+  tie: (event) => answer("tie", event),
   skip,
   undo,
-  theme: () => announce(globalThis.switchTheme() === "dark" ? "Dark" : "Light"),
+  question: () => question.toggle(),
+  theme: () => announce(/** @type {any} */ (globalThis).switchTheme() === "dark" ? "Dark" : "Light"),
   help: () => {
     listKeys(has);
-    by("help").showModal();
+    byId("help", HTMLDialogElement).showModal();
   },
 };
 
-listenToKeys((what, event) => actions[what](event), has);
+listenToKeys((action, event) => actions[action]?.(event), has);
 document.addEventListener("click", (event) => {
-  const pressed = event.target.closest("[data-do]");
-  if (pressed === null) return;
-  actions[pressed.dataset.do](event);
+  const pressed = event.target instanceof Element ? event.target.closest("[data-do]") : null;
+  if (!(pressed instanceof HTMLElement)) return;
+  actions[pressed.dataset.do ?? ""]?.(event);
   // After a click the space key is for a tie again; who came by keyboard stays on the button.
   if (event.detail > 0) pressed.blur();
 });
 
 progress.look().then(
-  () => (by("tie-button").hidden = !progress.status.ties_allowed),
+  () => (byId("tie-button").hidden = progress.status?.ties_allowed === false),
   (error) => {
-    if (error.status === 401) stop(error);
+    if (error instanceof Refused && error.status === 401) stop(error);
   },
 );
 outbox.flush();

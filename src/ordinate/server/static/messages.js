@@ -1,17 +1,30 @@
 // What takes the place of a pair: waiting, a pause, the end, an error. In plain words, with what to do.
 
-import { by, make } from "./dom.js";
+import { byId, make } from "./dom.js";
 
+/** @typedef {[title: string, body: Node[]]} Message */
+
+/** @param {string} words @param {() => void} act */
 const button = (words, act) => make("button", { type: "button", class: "main-button", onclick: act }, words);
+/** @param {string} words */
 const paragraph = (words) => make("p", {}, words);
 
+/** @returns {Message} */
 export const waitingForPairs = () => ["Getting the next pair", [paragraph("One moment.")]];
 
+/** @returns {Message} */
 export const slow = () => [
   "Getting the next pair",
   [paragraph("The server is choosing it. This takes longer than usual; the page goes on by itself.")],
 ];
 
+/** @returns {Message} */
+export const waitingForOthers = () => [
+  "Others are judging the last pairs",
+  [paragraph("There may be more for you when they are done. You may wait here: the page goes on by itself. All your answers are stored.")],
+];
+
+/** @param {number} waiting how many answers wait @returns {Message} */
 export const noNetwork = (waiting) => [
   "No network",
   [
@@ -23,11 +36,13 @@ export const noNetwork = (waiting) => [
   ],
 ];
 
-export const busy = (detail) => ["The server does not answer properly just now", [paragraph(`${sentence(detail)} The page tries again by itself.`)]];
+/** @param {string} detail @returns {Message} */
+export const busy = (detail) => ["The server has a problem", [paragraph(`${sentence(detail)} The page tries again by itself.`)]];
 
+/** @returns {Message} */
 export const paused = () => [
   "The study is paused",
-  [paragraph("The owner has paused it. All your answers are stored. This page goes on by itself as soon as the owner lets it.")],
+  [paragraph("The owner has paused it. All your answers are stored. This page goes on by itself when the owner continues the study.")],
 ];
 
 const REASONS = {
@@ -36,6 +51,12 @@ const REASONS = {
   exhausted: "You have judged every pair that there is for you.",
 };
 
+/**
+ * @param {import("./api.js").Finished} why
+ * @param {Node[]} report
+ * @param {() => void} again
+ * @returns {Message}
+ */
 export const finished = (why, report, again) => [
   "Thank you, that is all",
   [
@@ -46,6 +67,11 @@ export const finished = (why, report, again) => [
   ],
 ];
 
+/**
+ * @param {import("./api.js").Refused} error
+ * @param {number} waiting how many answers wait
+ * @returns {Message}
+ */
 export const stopped = (error, waiting) => [
   error.status === 401 ? "Your link does not open this study any more" : "This page cannot go on",
   [
@@ -62,30 +88,42 @@ export const stopped = (error, waiting) => [
   ],
 ];
 
+/** @param {string} words */
 export function sentence(words) {
   const text = words.charAt(0).toUpperCase() + words.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
+/** @type {Element | null} */
 let focusedBefore = null;
 
-// Show a message instead of a pair; the focus goes there, unless somebody is in a dialog.
-export function show([title, body], { focus = true } = {}) {
-  const message = by("message");
-  if (message.hidden) focusedBefore = document.activeElement;
-  const same = !message.hidden && by("message-title").textContent === title;
-  by("message-title").textContent = title;
-  by("message-body").replaceChildren(...body);
-  message.hidden = false;
-  by("tie-button").disabled = by("skip-button").disabled = true;
-  if (focus && !same && !document.querySelector("dialog[open]")) message.focus({ preventScroll: true });
+/**
+ * Show a message instead of a pair; the focus goes there, unless somebody is in a dialog.
+ * @param {Message} message
+ */
+export function show([title, body]) {
+  const box = byId("message");
+  if (box.hidden) focusedBefore = document.activeElement;
+  const same = !box.hidden && byId("message-title").textContent === title;
+  byId("message-title").textContent = title;
+  byId("message-body").replaceChildren(...body);
+  setTitle(title);
+  box.hidden = false;
+  byId("tie-button", HTMLButtonElement).disabled = byId("skip-button", HTMLButtonElement).disabled = true;
+  if (!same && !document.querySelector("dialog[open]")) box.focus({ preventScroll: true });
 }
 
-// Make room for a pair. Gives back what had the focus before the message took it; null where the focus is elsewhere.
+// Make room for a pair. Returns what had the focus before the message took it; null where the focus is elsewhere.
 export function hide() {
-  const message = by("message");
-  const focused = message.contains(document.activeElement) || document.activeElement === document.body;
-  message.hidden = true;
-  by("tie-button").disabled = by("skip-button").disabled = false;
+  const box = byId("message");
+  const focused = box.contains(document.activeElement) || document.activeElement === document.body;
+  box.hidden = true;
+  setTitle("Judging");
+  byId("tie-button", HTMLButtonElement).disabled = byId("skip-button", HTMLButtonElement).disabled = false;
   return focused ? (focusedBefore ?? document.body) : null;
+}
+
+/** The window's title says where one is. @param {string} where */
+export function setTitle(where) {
+  document.title = [where, ...document.title.split(" · ").slice(1)].join(" · ");
 }

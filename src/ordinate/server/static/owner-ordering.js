@@ -1,42 +1,59 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
-import { by, count, make } from "./dom.js";
+import { byId, count, make } from "./dom.js";
+
+/** @typedef {import("./api.js").Item} Item */
+/** @typedef {{rank: number, group: string | null, score: number, standard_error: number, item: Item}} Row */
+/** @typedef {{element: HTMLElement, button: HTMLButtonElement, face: HTMLElement, words: HTMLElement, bar: HTMLElement, shown: string | null}} Card */
 
 const STEP = 24; // items more at a time
-const EVERY = 15_000; // the ordering is computed anew at most so often, in milliseconds
+const EVERY = 15_000; // the ordering is computed at most so often, in milliseconds
 
 export class OrderingList {
   #page;
   #wanted = STEP;
+  /** @type {Row[]} */
   #rows = [];
+  /** @type {Card[]} */
   #cards = [];
   #due = 0;
+  /** @type {Row | null} the one that is shown large */
   #open = null;
+  /** @type {Set<string>} items that were left out since the page was opened */
   #left = new Set();
 
+  /** @param {import("./owner.js").Page} page */
   constructor(page) {
     this.#page = page;
-    by("more").addEventListener("click", async () => {
+    byId("more").addEventListener("click", async () => {
       const first = this.#rows.length;
       this.#wanted += STEP;
       await page.attempt(() => this.look(true));
       this.#cards[first]?.button.focus();
     });
-    by("refresh").addEventListener("click", async () => {
+    byId("refresh").addEventListener("click", async () => {
       if (await page.attempt(() => this.look(true))) page.announce("The ordering is up to date.");
     });
-    by("item-exclude").addEventListener("click", () => this.#exclude());
+    byId("item-exclude").addEventListener("click", () => this.#exclude());
   }
 
-  // Returns whether it looked: not before some time has passed, unless `now`.
+  /** Without answers there is no ranking: only what to do is shown. @param {boolean} any whether there are answers */
+  showAny(any) {
+    byId("no-answers").hidden = any;
+    byId("ranking").hidden = byId("refresh").hidden = !any;
+  }
+
+  /** Returns whether it looked: not before some time has passed, unless `now`. */
   async look(now = false) {
     if (!now && Date.now() < this.#due) return false;
     const began = Date.now();
     this.#rows = [];
+    /** @type {string | null} */
     let cursor = "";
-    let total;
+    let total = 0;
     while (cursor !== null && this.#rows.length < this.#wanted) {
       const limit = Math.min(this.#wanted - this.#rows.length, 1000);
+      /** @type {{ordering: Row[], total: number, next_cursor: string | null}} */
       const part = await this.#page.api.get(`/ordering?limit=${limit}${cursor && `&cursor=${cursor}`}`);
       this.#rows.push(...part.ordering);
       total = part.total;
@@ -48,32 +65,35 @@ export class OrderingList {
     return true;
   }
 
+  /** @param {number} total @param {boolean} all whether all are listed */
   #show(total, all) {
     const words = all ? count(total, "item") : `The first ${this.#rows.length} of ${count(total, "item")}`;
-    by("ordering-words").textContent = `${words}, highest first. The bar shows the score and how sure it is.`;
-    by("more").hidden = all;
+    byId("ordering-words").textContent = `${words}, highest first. The bar shows the score and how sure it is.`;
+    byId("more").hidden = all;
     const low = Math.min(...this.#rows.map((row) => row.score - row.standard_error));
     const high = Math.max(...this.#rows.map((row) => row.score + row.standard_error));
     // A place in the list keeps its element, so the focus stays where it is when items move.
     while (this.#cards.length < this.#rows.length) this.#cards.push(this.#card(this.#cards.length));
     this.#cards.splice(this.#rows.length);
-    this.#cards.forEach((card, place) => fillCard(card, this.#rows[place], low, high - low || 1));
-    by("ordering").replaceChildren(...this.#cards.map((card) => card.element));
+    this.#rows.forEach((row, place) => fillCard(/** @type {Card} */ (this.#cards[place]), row, low, high - low || 1));
+    byId("ordering").replaceChildren(...this.#cards.map((card) => card.element));
   }
 
+  /** @param {number} place @returns {Card} */
   #card(place) {
     const face = make("span", { class: "face" });
     const words = make("span", { class: "under" });
     const bar = make("span", { class: "range", "aria-hidden": "true" }, make("span"));
-    const button = make("button", { type: "button", class: "item-card", onclick: () => this.#enlarge(this.#rows[place]) }, face, words, bar);
+    const button = make("button", { type: "button", class: "item-card", onclick: () => this.#enlarge(/** @type {Row} */ (this.#rows[place])) }, face, words, bar);
     return { element: make("li", {}, button), button, face, words, bar, shown: null };
   }
 
+  /** @param {Row} row */
   #enlarge(row) {
     this.#open = row;
     const { item } = row;
-    by("item-title").textContent = item.id;
-    by("item-body").replaceChildren(
+    byId("item-title").textContent = item.id;
+    byId("item-body").replaceChildren(
       ...[
         item.image_url && make("img", { src: item.image_url, alt: item.text ?? `The picture of ${item.id}`, class: "large" }),
         item.video_url && make("video", { src: item.video_url, controls: true, playsinline: true, "aria-label": `The video of ${item.id}` }),
@@ -81,17 +101,18 @@ export class OrderingList {
         item.text && make("div", { class: "scrolled words", tabindex: "0", role: "group", "aria-label": "The text", dir: "auto" }, item.text),
         item.link && /^https?:\/\//i.test(item.link) && make("a", { href: item.link, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
         make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
-      ].filter(Boolean),
+      ].flatMap((element) => element || []),
     );
     this.#label();
-    by("item").showModal();
+    byId("item", HTMLDialogElement).showModal();
   }
 
   #label() {
-    by("item-exclude").textContent = this.#left.has(this.#open.item.id) ? "Take it in again" : "Leave it out of the study";
+    byId("item-exclude").textContent = this.#open && this.#left.has(this.#open.item.id) ? "Take it in again" : "Leave it out of the study";
   }
 
   async #exclude() {
+    if (this.#open === null) return;
     const { id } = this.#open.item;
     const excluded = !this.#left.has(id);
     const done = await this.#page.attempt(async () => {
@@ -99,7 +120,7 @@ export class OrderingList {
       await this.look(true);
     });
     if (!done) {
-      by("item").close();
+      byId("item", HTMLDialogElement).close();
       return;
     }
     if (excluded) this.#left.add(id);
@@ -109,20 +130,27 @@ export class OrderingList {
   }
 }
 
+/** Where the server cannot make a thumbnail the browser may still be able to show the picture. @param {Item} item */
+const showWhole = (item) => (/** @type {{currentTarget: HTMLImageElement}} */ { currentTarget }) => {
+  const whole = new URL(item.image_url ?? "", location.href).href;
+  if (currentTarget.src !== whole) currentTarget.src = whole;
+};
+
+/** @param {Card} card @param {Row} row @param {number} low the lower end of all bars @param {number} width */
 function fillCard(card, row, low, width) {
   const { item } = row;
   if (card.shown !== item.id) {
     card.shown = item.id;
     card.face.replaceChildren(
-      item.image_url
-        ? make("img", { src: item.image_url, alt: "", loading: "lazy", decoding: "async" })
+      item.thumbnail_url
+        ? make("img", { src: item.thumbnail_url, alt: "", loading: "lazy", decoding: "async", onerror: showWhole(item) })
         : make("span", { class: "excerpt", dir: "auto" }, (item.text ?? item.id).slice(0, 200)),
     );
   }
   const group = row.group == null ? "" : `${row.group} · `;
   card.words.replaceChildren(make("b", {}, `${group}${row.rank}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
   card.button.setAttribute("aria-label", `Rank ${group}${row.rank}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}`);
-  const range = card.bar.firstElementChild;
+  const range = /** @type {HTMLElement} */ (card.bar.firstElementChild);
   range.style.left = `${(100 * (row.score - row.standard_error - low)) / width}%`;
   range.style.width = `${(200 * row.standard_error) / width}%`;
 }

@@ -1,51 +1,66 @@
-// Who answers: how much, how consistently, and whether it counts.
+// Who answers: how much, how consistently, how fast, and whether it counts.
 
-import { by, make, percent, say } from "./dom.js";
+import { byId, make, percent, setText } from "./dom.js";
+
+/** @typedef {{name: string | null, answers: number, skips: number, repeats: number, repeats_agreed: number, excluded: boolean}} Annotator */
+/** @typedef {{annotator: string | null, answers: number}[]} VeryFast very fast answers by annotator */
+
+/** @typedef {{one: Annotator, cells: HTMLElement[], button: HTMLButtonElement, row: HTMLElement}} Row */
 
 export class People {
   #page;
+  /** @type {Map<string, Row>} */
   #rows = new Map();
 
+  /** @param {import("./owner.js").Page} page */
   constructor(page) {
     this.#page = page;
   }
 
-  async look() {
+  /** @param {VeryFast} veryFast */
+  async look(veryFast) {
+    /** @type {{annotators: Annotator[]}} */
     const { annotators } = await this.#page.api.get("/annotators");
-    for (const one of annotators) this.#show(one);
-    say(by("people-words"), annotators.length === 0 ? "Nobody yet. Hand out a link." : "“Same answer again” is about pairs asked twice, with sides swapped.");
+    for (const one of annotators) this.#show(one, veryFast.find(({ annotator }) => annotator === one.name)?.answers ?? 0);
+    const none = "Nobody yet. Hand out a link.";
+    const words = "“Same again” counts pairs asked twice, with sides swapped. “Very fast” answers came within half a second, before most people can see both items.";
+    setText(byId("people-words"), annotators.length === 0 ? none : words);
   }
 
-  // Rows stay the same elements, so the focus stays where it is.
-  #show(one) {
-    const key = one.name ?? "";
-    if (!this.#rows.has(key)) {
-      const cells = ["number", "number", "", ""].map((kind) => make("td", { class: kind }));
-      const button = make("button", { type: "button", class: "quiet small", onclick: () => this.#change(key) });
-      cells[3].append(button);
-      const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name"), ...cells);
-      this.#rows.set(key, { cells, button, row });
-      by("people").append(row);
-    }
-    const known = this.#rows.get(key);
+  /** Rows stay the same elements, so the focus stays where it is. @param {Annotator} one @param {number} veryFast */
+  #show(one, veryFast) {
+    const known = this.#rows.get(one.name ?? "") ?? this.#add(one);
     known.one = one;
-    const [answers, skips, again] = known.cells;
-    say(answers, one.answers.toLocaleString("en"));
-    say(skips, one.skips.toLocaleString("en"));
-    say(again, one.repeats === 0 ? "–" : `${one.repeats_agreed} of ${one.repeats} (${percent(one.repeats_agreed / one.repeats)})`);
-    say(known.button, one.excluded ? "Count again" : "Leave out");
+    const again = one.repeats === 0 ? "–" : `${one.repeats_agreed} of ${one.repeats} (${percent(one.repeats_agreed / one.repeats)})`;
+    const values = [one.answers.toLocaleString("en"), one.skips.toLocaleString("en"), veryFast.toLocaleString("en"), again];
+    values.forEach((value, place) => setText(/** @type {HTMLElement} */ (known.cells[place]), value));
+    known.cells[2]?.classList.toggle("noticeable", veryFast > 0);
+    setText(known.button, one.excluded ? "Count again" : "Leave out");
     known.button.setAttribute("aria-label", `${known.button.textContent}: ${one.name ?? "without a name"}`);
     known.button.hidden = one.name === null;
     known.row.classList.toggle("out", one.excluded);
   }
 
-  async #change(key) {
-    const { one } = this.#rows.get(key);
-    const { name, excluded } = one;
+  /** @param {Annotator} one */
+  #add(one) {
+    const cells = ["number", "number", "number", "", ""].map((kind) => make("td", { class: kind }));
+    const button = make("button", { type: "button", class: "quiet small" });
+    cells.at(-1)?.append(button);
+    const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name"), ...cells);
+    /** @type {Row} */
+    const known = { one, cells, button, row };
+    button.addEventListener("click", () => this.#change(known.one));
+    this.#rows.set(one.name ?? "", known);
+    byId("people").append(row);
+    return known;
+  }
+
+  /** @param {Annotator} one */
+  async #change({ name, excluded }) {
     if (!excluded && !(await this.#page.sure(`Leave out ${name}?`, "Their answers do not count any more, and they get no pairs. You can take this back.", "Leave out"))) return;
     const done = await this.#page.attempt(async () => {
       await this.#page.api.post("/exclusions", { annotator: name, excluded: !excluded });
-      await this.look();
+      await this.#page.look();
     });
     if (done) this.#page.announce(excluded ? `${name} counts again.` : `${name} is left out.`);
   }

@@ -1,57 +1,84 @@
 // The rules that an owner may change while people judge. Only what was changed is sent.
 
-import { by, say } from "./dom.js";
+import { byId, setText } from "./dom.js";
 
-// How a rule is shown in its field, and read from it; empty means no limit.
-const plain = { show: (value) => value ?? "", read: (field) => (field.value === "" ? null : Number(field.value)) };
-const times = (factor) => ({
-  show: (value) => (value === null ? "" : Number((value * factor).toPrecision(10))),
-  read: (field) => (field.value === "" ? null : Number((Number(field.value) / factor).toPrecision(10))),
-});
+/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
+/** @typedef {string | number | boolean | null} Value */
+
+/** @param {Field} field */
+const numberIn = (field) => (field.value === "" ? null : Number(field.value));
+/** @param {number} value rounding errors are not shown, and not sent */
+const rounded = (value) => Number(value.toPrecision(10));
+/** @param {Value} value */
+const asIs = (value) => value ?? "";
+
+/**
+ * How a rule is shown in its field, and read from it; empty means no limit.
+ * @type {Record<string, {show: (value: any) => Value, read: (field: Field) => Value}>}
+ */
 const FIELDS = {
-  budget: plain,
-  annotator_budget: plain,
-  repeat: { ...times(100), read: (field) => Number(field.value) / 100 },
-  lease: times(1 / 60),
-  theme: { show: (value) => value, read: (field) => field.value },
-  ties: { show: (value) => value, read: (field) => field.checked },
-  again: { show: (value) => value, read: (field) => field.checked },
+  budget: { show: asIs, read: numberIn },
+  annotator_budget: { show: asIs, read: numberIn },
+  repeat: { show: (share) => rounded(100 * share), read: (field) => Number(field.value) / 100 },
+  lease: {
+    show: (seconds) => (seconds === null ? "" : rounded(seconds / 60)),
+    read: (field) => (field.value === "" ? null : rounded(60 * Number(field.value))),
+  },
+  theme: { show: asIs, read: (field) => field.value },
+  ties: { show: asIs, read: isChecked },
+  again: { show: asIs, read: isChecked },
 };
+
+/** @param {Field} field */
+function isChecked(field) {
+  return field instanceof HTMLInputElement && field.checked;
+}
+
+/** @param {string} name */
+function fieldOf(name) {
+  const field = byId(`rule-${name}`);
+  if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) return field;
+  throw new Error(`rule-${name} is no field`);
+}
 
 export class Rules {
   #page;
+  /** @type {Record<string, Value>} */
   #shown = {};
   #showPaused;
 
+  /** @param {import("./owner.js").Page} page @param {(paused: boolean) => void} showPaused */
   constructor(page, showPaused) {
     this.#page = page;
     this.#showPaused = showPaused;
-    by("rules-form").addEventListener("submit", (event) => {
+    byId("rules-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.#save();
     });
-    by("rules-form").addEventListener("input", () => say(by("rules-saved"), "Not saved yet"));
+    byId("rules-form").addEventListener("input", () => setText(byId("rules-saved"), "Not saved yet"));
   }
 
   async look() {
     this.#show(await this.#page.api.get("/rules"));
   }
 
+  /** @param {{paused: boolean} & Record<string, Value>} rules */
   #show(rules) {
     this.#showPaused(rules.paused);
     for (const [name, { show, read }] of Object.entries(FIELDS)) {
-      const field = by(`rule-${name}`);
-      if (field.type === "checkbox") field.checked = show(rules[name]);
-      else field.value = show(rules[name]);
+      const field = fieldOf(name);
+      const value = show(rules[name] ?? null);
+      if (field instanceof HTMLInputElement && field.type === "checkbox") field.checked = value === true;
+      else field.value = String(value);
       this.#shown[name] = read(field);
     }
   }
 
   async #save() {
-    const read = Object.entries(FIELDS).map(([name, field]) => [name, field.read(by(`rule-${name}`))]);
+    const read = Object.entries(FIELDS).map(([name, field]) => /** @type {const} */ ([name, field.read(fieldOf(name))]));
     const changes = Object.fromEntries(read.filter(([name, value]) => value !== this.#shown[name]));
     const done = await this.#page.attempt(async () => this.#show(await this.#page.api.patch("/rules", changes)));
-    say(by("rules-saved"), done ? "Saved" : "Not saved");
+    setText(byId("rules-saved"), done ? "Saved" : "Not saved");
     if (done) this.#page.announce("The rules are saved.");
   }
 }

@@ -2,88 +2,111 @@
 
 import { connect, NoNetwork, Refused } from "./api.js";
 import { drawChart, errorInWords, errorTable, upToNow } from "./chart.js";
-import { by, make, percent, say } from "./dom.js";
-import { sentence } from "./messages.js";
+import { byId, count, make, percent, setText } from "./dom.js";
+import { sentence, setTitle } from "./messages.js";
 import { Links } from "./owner-links.js";
 import { OrderingList } from "./owner-ordering.js";
 import { People } from "./owner-people.js";
 import { Rules } from "./owner-rules.js";
 
+/** @typedef {typeof page} Page what the parts of the page share */
+/** @typedef {{not_loaded: {item: string, skips: number}[], very_fast: import("./owner-people.js").VeryFast}} Warnings */
+
 const EVERY = 5000; // between looks at the study, in milliseconds
 
-const api = connect(by("app").dataset);
-const announce = (words) => say(by("live"), words);
+const { study = "", csrf = "" } = byId("app").dataset;
+const api = connect({ study, csrf });
+/** @param {string} words for those who listen */
+const announce = (words) => setText(byId("live"), words);
 
-// Do what the server may refuse, and say so where it does. Returns whether it was done.
+/**
+ * Do what the server may refuse, and say so where it does. Returns whether it was done.
+ * @param {() => Promise<unknown>} act
+ */
 async function attempt(act) {
   try {
     await act();
-    say(by("trouble"), "");
+    setText(byId("trouble"), "");
     return true;
   } catch (error) {
-    if (error instanceof NoNetwork) say(by("trouble"), "The server cannot be reached. The page tries again by itself.");
-    else if (error instanceof Refused) say(by("trouble"), sentence(error.message));
+    if (error instanceof NoNetwork) setText(byId("trouble"), "The server cannot be reached. The page tries again by itself.");
+    else if (error instanceof Refused) setText(byId("trouble"), sentence(error.message));
     else throw error;
     return false;
   }
 }
 
-// Resolves to whether the owner means it.
+/** Resolves to whether the owner means it. @param {string} title @param {string} words @param {string} yes */
 async function sure(title, words, yes) {
-  const dialog = by("sure");
-  by("sure-title").textContent = title;
-  by("sure-words").textContent = words;
-  by("sure-yes").textContent = yes;
+  const dialog = byId("sure", HTMLDialogElement);
+  byId("sure-title").textContent = title;
+  byId("sure-words").textContent = words;
+  byId("sure-yes").textContent = yes;
   dialog.returnValue = "";
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
   return dialog.returnValue === "yes";
 }
 
-const page = { api, attempt, sure, announce };
+const page = { api, attempt, sure, announce, look };
 const ordering = new OrderingList(page);
 const people = new People(page);
 const links = new Links(page);
 const rules = new Rules(page, showPaused);
+/** @type {number | null} the number of answers that the ordering on the page is of */
 let answersShown = null;
 
+/** @param {boolean} paused */
 function showPaused(paused) {
-  const pause = by("pause");
+  const pause = byId("pause", HTMLButtonElement);
   pause.disabled = false;
-  pause.textContent = paused ? "Go on" : "Pause";
+  pause.textContent = paused ? "Continue" : "Pause";
   pause.dataset.paused = paused ? "yes" : "";
 }
 
-by("pause").addEventListener("click", async () => {
-  const paused = !by("pause").dataset.paused;
+byId("pause").addEventListener("click", async () => {
+  const paused = !byId("pause").dataset.paused;
   await attempt(async () => {
     await api.patch("/rules", { paused });
     announce(paused ? "The study is paused." : "The study goes on.");
     await look();
   });
 });
-by("theme").addEventListener("click", () => announce(globalThis.switchTheme() === "dark" ? "Dark" : "Light"));
+byId("theme").addEventListener("click", () => announce(/** @type {any} */ (globalThis).switchTheme() === "dark" ? "Dark" : "Light"));
 
 async function look() {
+  /** @type {import("./api.js").Status} */
   const status = await api.get("");
   const { answers, goal, items, open, expected_error: error, paused, finished } = status;
   const history = upToNow(status);
   showPaused(paused);
-  say(by("state"), paused ? "Paused" : finished === "total-budget" ? "Finished" : "Running");
-  by("state").classList.toggle("quietly", paused);
+  const state = paused ? "Paused" : finished === "total-budget" ? "Finished" : "Running";
+  setText(byId("state"), state);
+  setTitle(state === "Running" ? "Results" : `Results (${state.toLowerCase()})`);
+  byId("state").classList.toggle("quietly", paused);
   const figures = [
     ["Answers", goal === null ? answers.toLocaleString("en") : `${answers.toLocaleString("en")} of ${goal.toLocaleString("en")}`],
     ["Items", items.toLocaleString("en")],
     ["Pairs being judged", open.toLocaleString("en")],
-    ["Expected error", error === null ? "not known yet" : percent(error)],
+    ["Expected error", error === null || answers === 0 ? "not known yet" : percent(error)],
   ];
-  by("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
-  by("chart").replaceChildren(...(history.length > 1 ? [drawChart(history, { goal })] : []));
-  say(by("chart-words"), errorInWords(history));
-  by("chart-numbers").hidden = history.length < 2;
-  if (history.length > 1) by("chart-table").replaceChildren(errorTable(history));
-  await people.look();
-  if (answersShown !== answers && (await ordering.look(answersShown === null))) answersShown = answers;
+  byId("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+  byId("chart").replaceChildren(...(history.length > 1 ? [drawChart(history, goal)] : []));
+  setText(byId("chart-words"), errorInWords(history));
+  byId("chart-numbers").hidden = history.length < 2;
+  if (history.length > 1) byId("chart-table").replaceChildren(errorTable(history));
+  /** @type {Warnings} */
+  const warnings = await api.get("/warnings");
+  showNotLoaded(warnings.not_loaded);
+  await people.look(warnings.very_fast);
+  ordering.showAny(answers > 0);
+  if (answers > 0 && answersShown !== answers && (await ordering.look(answersShown === null))) answersShown = answers;
+}
+
+/** Items that annotators skipped because they did not load. @param {Warnings["not_loaded"]} items */
+function showNotLoaded(items) {
+  const list = items.map(({ item, skips }) => `${item} (${count(skips, "skip")})`).join(", ");
+  setText(byId("not-loaded"), list && `Did not load for annotators: ${list}. Look at these files, or leave the items out.`);
 }
 
 async function keepLooking() {

@@ -1,42 +1,63 @@
 // The pairs that this tab holds: one on the screen, some ahead that are loaded already.
 
-import { tab, unique } from "./kept.js";
+import { tab, unique } from "./storage.js";
+
+/** @typedef {import("./api.js").Query} Query */
+/**
+ * A pair and until when it is this annotator's, on this device's clock.
+ * @template {{id: string}} Content
+ * @typedef {Content & {span: number, until: number, renewing?: boolean}} Leased
+ */
 
 // How many pairs a tab holds: enough to judge on through a short loss of the network, few enough that the newest
 // answers decide what is asked.
 export const HELD = 5;
 const MOST = 20; // of one request
 
+/** @template {{id: string}} Content */
 export class Pairs {
   #make;
-  #told = new Set();
+  /** @type {Set<string>} */
+  #answered = new Set();
+  /** @type {Leased<Content> | null} */
+  current = null;
+  /** @type {Leased<Content>[]} */
+  ahead = [];
 
-  // make(query): a pair ready to be put on the screen
+  /** @param {(query: Query) => Content} make loads what the query shows */
   constructor(make) {
     this.#make = make;
-    this.current = null;
-    this.ahead = [];
   }
 
   get held() {
     return this.ahead.length + (this.current === null ? 0 : 1);
   }
 
-  // How many to ask the server for; answers on their way still count as open there.
+  /**
+   * How many to ask the server for; answers on their way still count as open there.
+   * @param {number} waiting
+   */
   wanted(waiting, held = HELD) {
     return Math.min(held + waiting, MOST);
   }
 
-  // Add what the server listed and is not here yet. isTold(id): an answer to it is on its way. Returns how many.
-  add({ queries, serverTime }, isTold) {
+  /**
+   * Add what the server listed and is not here yet. Returns how many.
+   * @param {{queries: Query[], serverTime: number}} given
+   * @param {(id: string) => boolean} isAnswered whether an answer to a query is on its way
+   */
+  add({ queries, serverTime }, isAnswered) {
     const before = this.ahead.length;
     for (const query of queries) {
-      if (this.#told.has(query.id) || isTold(query.id) || this.find(query.id)) continue;
-      const pair = this.#make(query);
-      timed(pair, query.expires_at, serverTime);
-      this.ahead.push(pair);
+      if (this.#answered.has(query.id) || isAnswered(query.id) || this.find(query.id)) continue;
+      this.ahead.push(this.load(query, serverTime));
     }
     return this.ahead.length - before;
+  }
+
+  /** @param {Query} query @param {number} serverTime @returns {Leased<Content>} */
+  load(query, serverTime) {
+    return Object.assign(this.#make(query), leaseOf(query.expires_at, serverTime));
   }
 
   // The next pair comes to the screen: after a reload the one that was there. Returns it, or null.
@@ -47,29 +68,31 @@ export class Pairs {
     return this.current;
   }
 
-  // The pair on the screen has got its answer.
-  tell() {
+  // The pair on the screen was answered.
+  answer() {
     const pair = this.current;
-    this.#told.add(pair.id);
+    if (pair === null) throw new Error("there is no pair on the screen");
+    this.#answered.add(pair.id);
     tab.remove("current");
     this.current = null;
     return pair;
   }
 
-  // A query whose answer was taken back comes to the screen again; what was there waits.
+  /** A pair whose answer was taken back comes to the screen again; what was there waits. @param {Leased<Content>} pair */
   reopen(pair) {
-    this.#told.delete(pair.id);
+    this.#answered.delete(pair.id);
     this.ahead = this.ahead.filter((other) => other.id !== pair.id);
     if (this.current && this.current.id !== pair.id) this.ahead.unshift(this.current);
     this.current = pair;
     tab.set("current", pair.id);
   }
 
+  /** @param {string} id */
   find(id) {
     return this.current?.id === id ? this.current : this.ahead.find((pair) => pair.id === id);
   }
 
-  // Answered in another tab, expired, withdrawn: it is gone. True where it was on the screen.
+  /** Answered in another tab, expired, withdrawn: it is gone. True where it was on the screen. @param {string} id */
   drop(id) {
     this.ahead = this.ahead.filter((pair) => pair.id !== id);
     if (this.current?.id !== id) return false;
@@ -78,13 +101,15 @@ export class Pairs {
     return true;
   }
 
-  toldElsewhere(id) {
-    this.#told.add(id);
+  /** @param {string} id */
+  answeredElsewhere(id) {
+    this.#answered.add(id);
     return this.drop(id);
   }
 
+  /** @param {string} id */
   undoneElsewhere(id) {
-    this.#told.delete(id);
+    this.#answered.delete(id);
   }
 
   dropExpired() {
@@ -92,19 +117,28 @@ export class Pairs {
   }
 }
 
-// Note until when the pair is this annotator's, on this device's clock.
-export function timed(pair, expiresAt, serverTime) {
-  pair.span = expiresAt == null ? Infinity : Date.parse(expiresAt) - serverTime;
-  pair.until = Date.now() + pair.span;
+/**
+ * How long a pair is this annotator's, and until when on this device's clock.
+ * @param {string | null | undefined} expiresAt
+ * @param {number} serverTime
+ */
+export function leaseOf(expiresAt, serverTime) {
+  const span = expiresAt == null ? Infinity : Date.parse(expiresAt) - serverTime;
+  return { span, until: Date.now() + span };
 }
 
-// The name of this tab. A duplicated tab has a copy of the name; the one that had it first keeps it.
+/**
+ * The name of this tab. A duplicated tab has a copy of the name; the one that had it first keeps it.
+ * @param {BroadcastChannel | null} channel
+ * @returns {Promise<string>}
+ */
 export async function tabName(channel) {
   const kept = tab.get("name");
   let taken = false;
   if (kept && channel) {
     const nonce = unique();
     channel.postMessage({ is: "name?", name: kept, nonce });
+    /** @param {MessageEvent} event */
     const listen = ({ data }) => {
       taken ||= data.is === "name!" && data.nonce === nonce;
     };
@@ -113,7 +147,10 @@ export async function tabName(channel) {
     channel.removeEventListener("message", listen);
   }
   const name = kept && !taken ? kept : unique();
-  if (taken) tab.remove("current");
+  if (taken) {
+    tab.remove("current");
+    tab.remove("recent");
+  }
   tab.set("name", name);
   channel?.addEventListener("message", ({ data }) => {
     if (data.is === "name?" && data.name === name) channel.postMessage({ is: "name!", nonce: data.nonce });

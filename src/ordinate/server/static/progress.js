@@ -1,23 +1,31 @@
-// What judging has achieved so far: answers given, the goal, and how the ordering's expected error falls.
+// How far judging is: answers and the goal in the header; in the dialog also how the ordering's expected error falls.
+// The error is not in the header: there it reads as the annotator's own.
 
 import { drawChart, errorInWords, errorTable, upToNow } from "./chart.js";
-import { by, count, make, percent } from "./dom.js";
+import { byId, count, make } from "./dom.js";
 
 const PAUSE = 4000; // between looks at the study, in milliseconds
 
 export class Progress {
   #api;
-  #waiting;
+  #pending;
   #looking = false;
   #due = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** @type {import("./api.js").Status | null} */
   status = null;
+  /** @type {Partial<import("./api.js").Status> | null} counts that are newer than a look under way */
+  #newer = null;
 
-  // waiting(): how many answers of this browser the server has not got yet
-  constructor(api, waiting) {
+  /**
+   * @param {import("./api.js").Api} api
+   * @param {() => number} pending how many answers of this browser the server has not got yet
+   */
+  constructor(api, pending) {
     this.#api = api;
-    this.#waiting = waiting;
-    by("progress-button").addEventListener("click", () => this.#open());
+    this.#pending = pending;
+    byId("progress-button").addEventListener("click", () => this.#open());
   }
 
   // Look soon; at most every few seconds.
@@ -33,8 +41,9 @@ export class Progress {
     this.#due = Date.now() + PAUSE;
     try {
       this.#newer = null;
+      /** @type {import("./api.js").Status} */
       const status = await this.#api.get("");
-      this.status = { ...status, ...this.#newer };
+      this.status = Object.assign(status, this.#newer);
       this.show();
     } finally {
       this.#looking = false;
@@ -42,9 +51,7 @@ export class Progress {
     return this.status;
   }
 
-  #newer = null;
-
-  // The server took an answer, or gave one back, and says how many there are now: also newer than a look under way.
+  /** The server took an answer, or gave one back, and says how many there are now. @param {import("./api.js").Counts} counts */
   counted({ answers, your_answers }) {
     if (this.status === null) return;
     this.#newer = { answers, your: { ...this.status.your, answers: your_answers } };
@@ -54,7 +61,7 @@ export class Progress {
 
   // The annotator's own answers, those on their way included.
   get own() {
-    return (this.status?.your.answers ?? 0) + this.#waiting();
+    return (this.status?.your.answers ?? 0) + this.#pending();
   }
 
   get history() {
@@ -70,23 +77,21 @@ export class Progress {
     if (this.status === null) return;
     const { your, goal, answers } = this.status;
     const own = this.own;
-    const [reached, asked] = your.budget === null ? [answers + this.#waiting(), goal] : [own, your.budget];
-    by("progress-text").textContent =
+    const [reached, asked] = your.budget === null ? [answers + this.#pending(), goal] : [own, your.budget];
+    byId("progress-text").textContent =
       your.budget !== null
         ? `${own} of ${count(your.budget, "answer")}`
         : goal !== null
           ? `${count(own, "answer")} of yours, ${Math.min(reached, goal)} of ${goal} in all`
           : count(own, "answer");
-    by("meter-fill").parentElement.hidden = asked === null;
-    if (asked !== null) by("meter-fill").style.width = `${Math.min((100 * reached) / Math.max(asked, 1), 100)}%`;
-    const error = this.history.length ? make("span", { class: "error-now" }, `${percent(this.history.at(-1)[1])} error`) : null;
-    by("spark").replaceChildren(...(this.history.length > 1 ? [drawChart(this.history, { small: true, goal })] : []), ...(error ? [error] : []));
-    if (by("details").open) this.#fill();
+    byId("meter").hidden = asked === null;
+    if (asked !== null) byId("meter-fill").style.width = `${Math.min((100 * reached) / Math.max(asked, 1), 100)}%`;
+    if (byId("details", HTMLDialogElement).open) this.#fill();
   }
 
-  // The same at length, for the dialog and the last page.
+  /** The same at length, for the dialog and the last page. @returns {Node[]} */
   report() {
-    if (this.status === null) return [make("p", {}, "The server has not said yet.")];
+    if (this.status === null) return [make("p", {}, "The server has not answered yet.")];
     const { your, goal, answers, items } = this.status;
     const own = `You gave ${count(this.own, "answer")}${your.budget === null ? "" : ` of the ${your.budget} you are asked for`}`;
     const all = `${answers.toLocaleString("en")}${goal === null ? "" : ` of ${goal.toLocaleString("en")}`}`;
@@ -94,18 +99,18 @@ export class Progress {
       make("p", {}, `${own}. All together: ${all}, about ${count(items, "item")}.`),
       make("p", {}, errorInWords(this.history)),
       ...(this.history.length > 1
-        ? [drawChart(this.history, { goal }), make("details", {}, make("summary", {}, "The numbers"), errorTable(this.history))]
+        ? [drawChart(this.history, goal), make("details", {}, make("summary", {}, "The numbers"), errorTable(this.history))]
         : []),
     ];
   }
 
   #open() {
     this.#fill();
-    by("details").showModal();
+    byId("details", HTMLDialogElement).showModal();
     this.look().catch(() => {});
   }
 
   #fill() {
-    by("details-body").replaceChildren(...this.report());
+    byId("details-body").replaceChildren(...this.report());
   }
 }

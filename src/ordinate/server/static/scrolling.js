@@ -1,11 +1,15 @@
-// Two texts that scroll together: both are as far through, however long they are.
+// Two texts that scroll together, each to the same share of its length.
 
 export class Scrolling {
+  /** @type {HTMLElement[]} */
   #texts = [];
+  /** @type {HTMLElement | null} the text that was scrolled; the others follow it */
   #leader = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #release;
   together = true;
 
+  /** @param {HTMLElement[]} texts */
   show(texts) {
     this.#texts = texts;
     for (const text of texts) {
@@ -20,8 +24,8 @@ export class Scrolling {
     return this.#texts.length > 0;
   }
 
-  // Returns whether there was anything to scroll.
-  by(pages) {
+  /** Returns whether there was anything to scroll. @param {number} pages how far; negative: upwards */
+  scrollBy(pages) {
     const long = this.#texts.filter((text) => text.scrollHeight > text.clientHeight + 1);
     const text = long.sort((one, other) => other.scrollHeight - one.scrollHeight)[0];
     if (text === undefined) return false;
@@ -29,8 +33,9 @@ export class Scrolling {
     return true;
   }
 
+  /** @param {HTMLElement} text */
   #follow(text) {
-    // A text that follows scrolls, too; only the one that began may lead.
+    // A text that follows gets scroll events, too; only the one that began may lead.
     if (!this.together || (this.#leader !== null && this.#leader !== text)) return;
     this.#leader = text;
     clearTimeout(this.#release);

@@ -1,30 +1,41 @@
-// The place where a pair is shown: its two sides, and how one looks at them.
+// The place where a pair is shown: its two sides, what keeps it from being answered, and how one looks at it.
 
-import { by, say } from "./dom.js";
-import { browser } from "./kept.js";
-import { Light } from "./light.js";
+import { Appearance } from "./appearance.js";
+import { messageOf } from "./api.js";
+import { byId } from "./dom.js";
 import { Scrolling } from "./scrolling.js";
+import { browser } from "./storage.js";
 import { Zoom } from "./zoom.js";
 
-const SIDES = ["left", "right"];
+/** @typedef {import("./content.js").Content} Content */
+/** @typedef {import("./content.js").SideName} SideName */
+/** @typedef {(words: string) => void} Announce says something to those who listen */
+
+export const SIDES = /** @type {const} */ (["left", "right"]);
+// Whether one item is above the other: the same conditions as in style.css.
+export const isNarrow = () =>
+  matchMedia("(max-width: 44rem)").matches && !matchMedia("(max-height: 30rem) and (min-width: 32rem)").matches;
 
 export class Stage {
-  #element = by("stage");
-  #boxes = SIDES.map((side) => by(side).querySelector(".content"));
+  #element = byId("stage");
+  #boxes = SIDES.map((name) => /** @type {HTMLElement} */ (byId(name).querySelector(".content")));
   #zoom = new Zoom();
   #scrolling = new Scrolling();
-  #light = new Light(this.#element);
-  #say;
-  #pair = null;
+  #announce;
+  #appearance;
+  /** @type {Content | null} */
+  pair = null;
 
-  constructor(saying) {
-    this.#say = saying;
+  /** @param {Announce} announce @param {string} study */
+  constructor(announce, study) {
+    this.#announce = announce;
+    this.#appearance = new Appearance(this.#element, browser, study);
     this.#setTogether(browser.get("together") ?? true);
     const full = document.documentElement.requestFullscreen !== undefined && document.fullscreenEnabled;
-    by("full-button").hidden = !full;
+    byId("full-button").hidden = !full;
   }
 
-  // What the keys and tools are there for.
+  /** Whether the pair on the screen has what a key or tool is for. @param {string} what */
   has(what) {
     if (what === "pictures") return this.#zoom.any;
     if (what === "texts") return this.#scrolling.any;
@@ -32,66 +43,97 @@ export class Stage {
     return what === "players" && this.#sides.some((side) => side.player);
   }
 
-  show(pair) {
-    this.#stop();
-    this.#pair = pair;
-    this.#sides.forEach((side, place) => this.#boxes[place].replaceChildren(side.element));
+  /** @param {Content} pair @param {() => void} onchange called when an item is loaded, or fails */
+  show(pair, onchange) {
+    this.#leave();
+    this.pair = pair;
+    this.#sides.forEach((side, place) => {
+      this.#boxes[place]?.replaceChildren(side.element);
+      side.onchange = onchange;
+      if (side.state === "loading") setTimeout(() => this.pair === pair && side.showSize(), 300);
+    });
     this.#zoom.show(this.#sides.flatMap((side) => side.picture ?? []));
     this.#scrolling.show(this.#sides.flatMap((side) => side.text ?? []));
-    by("image-tools").hidden = !this.#zoom.any;
-    if (!this.#zoom.any) by("light").hidden = true;
-    by("together-button").hidden = !this.has("moving");
+    byId("image-tools").hidden = !this.#zoom.any;
+    this.#appearance.has(this.#zoom.any);
+    byId("together-button").hidden = !this.has("moving");
     this.#element.hidden = false;
     this.#element.classList.toggle("reading", !this.#zoom.any && this.#scrolling.any);
-    // Begins the short fade anew; without it one may not notice that a similar pair came.
+    // A short fade; without it one may not notice that a similar pair came.
     this.#element.getAnimations().forEach((animation) => animation.cancel());
     if (!matchMedia("(prefers-reduced-motion: reduce)").matches)
       this.#element.animate([{ opacity: 0.35 }, { opacity: 1 }], { duration: 120, easing: "ease-out" });
   }
 
   hide() {
-    this.#stop();
-    this.#pair = null;
+    this.#leave();
+    this.pair = null;
     this.#element.hidden = true;
-    by("image-tools").hidden = true;
-    by("together-button").hidden = true;
-    by("light").hidden = true;
+    byId("image-tools").hidden = true;
+    byId("together-button").hidden = true;
+    this.#appearance.has(false);
+  }
+
+  // Whether both items can be seen.
+  get complete() {
+    return this.pair !== null && this.#sides.every((side) => side.state === "shown");
+  }
+
+  // The sides whose item cannot be seen.
+  get missing() {
+    return SIDES.filter((name) => this.pair && this.pair[name].state !== "shown");
+  }
+
+  // The sides whose item did not load.
+  get failed() {
+    return SIDES.filter((name) => this.pair?.[name].state === "failed");
   }
 
   get words() {
     const [left, right] = this.#sides.map((side) => side.words);
-    const [first, second] = matchMedia("(max-width: 44rem)").matches ? ["Upper", "Lower"] : ["Left", "Right"];
+    const [first, second] = isNarrow() ? ["Upper", "Lower"] : ["Left", "Right"];
     return `${first}: ${left}. ${second}: ${right}.`;
   }
 
-  play(side) {
-    const player = this.#pair?.[side].player;
+  // How the pictures on the screen are changed, in words.
+  get appearance() {
+    return this.#appearance.words;
+  }
+
+  /** @param {SideName} name */
+  play(name) {
+    const player = this.pair?.[name].player;
     if (!player) return;
     if (!player.paused) {
       player.pause();
       return;
     }
     for (const other of this.#sides) if (other.player !== player) other.player?.pause();
-    player.play().catch((error) => this.#say(`This does not play: ${error.message}`));
+    player.play().catch((error) => this.#announce(`This does not play: ${messageOf(error)}`));
   }
 
-  // Arrows, and keys that scroll.
+  /** @param {KeyboardEvent} event of an arrow or a page key */
   scroll(event) {
     const down = event.key.endsWith("Down") ? 1 : -1;
-    if (this.#scrolling.by(down * (event.key.startsWith("Page") ? 0.85 : 0.15))) event.preventDefault();
+    if (this.#scrolling.scrollBy(down * (event.key.startsWith("Page") ? 0.85 : 0.15))) event.preventDefault();
   }
 
+  /** @param {KeyboardEvent} event of an arrow */
   move(event) {
     if (this.#zoom.isWhole) return;
     event.preventDefault();
-    const [x, y] = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
-    this.#zoom.move(x, y);
+    /** @type {Record<string, [number, number]>} */
+    const steps = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
+    this.#zoom.move(...(steps[event.key] ?? [0, 0]));
   }
 
+  /** @returns {Record<string, (event: any) => void>} */
   actions() {
-    const light = (name, steps) => () => {
-      this.#light.change(name, steps);
-      this.#say(this.#light.words);
+    const appearance = this.#appearance;
+    /** @param {() => void} change */
+    const changing = (change) => () => {
+      change();
+      this.#announce(appearance.words || "The pictures are as their files have them");
     };
     return {
       "zoom-in": () => this.#zoom.in(),
@@ -99,21 +141,16 @@ export class Stage {
       "zoom-reset": () => this.#zoom.reset(),
       "play-left": () => this.play("left"),
       "play-right": () => this.play("right"),
-      brighter: light("brightness", 1),
-      darker: light("brightness", -1),
-      "more-contrast": light("contrast", 1),
-      "less-contrast": light("contrast", -1),
-      invert: () => {
-        this.#light.invert();
-        this.#say(this.#light.words);
-      },
-      "light-reset": () => {
-        this.#light.reset();
-        this.#say(this.#light.words);
-      },
+      brighter: changing(() => appearance.change("brightness", 1)),
+      darker: changing(() => appearance.change("brightness", -1)),
+      "more-contrast": changing(() => appearance.change("contrast", 1)),
+      "less-contrast": changing(() => appearance.change("contrast", -1)),
+      invert: changing(() => appearance.invert()),
+      ground: changing(() => appearance.nextGround()),
+      "appearance-reset": changing(() => appearance.reset()),
       together: () => {
         this.#setTogether(!this.#zoom.together);
-        this.#say(this.#zoom.together ? "Both move together" : "Each moves alone");
+        this.#announce(this.#zoom.together ? "Both move together" : "Each moves alone");
       },
       "full-screen": () => this.#fullScreen(),
       move: (event) => this.move(event),
@@ -122,16 +159,21 @@ export class Stage {
   }
 
   get #sides() {
-    return this.#pair === null ? [] : SIDES.map((side) => this.#pair[side]);
+    const pair = this.pair;
+    return pair === null ? [] : SIDES.map((name) => pair[name]);
   }
 
-  #stop() {
-    for (const side of this.#sides) side.player?.pause();
+  #leave() {
+    for (const side of this.#sides) {
+      side.player?.pause();
+      side.onchange = () => {};
+    }
   }
 
+  /** @param {boolean} together */
   #setTogether(together) {
     this.#zoom.together = this.#scrolling.together = together;
-    by("together-button").setAttribute("aria-pressed", String(together));
+    byId("together-button").setAttribute("aria-pressed", String(together));
     browser.set("together", together);
   }
 
@@ -139,12 +181,6 @@ export class Stage {
     const change = document.fullscreenElement
       ? document.exitFullscreen()
       : document.documentElement.requestFullscreen?.();
-    change?.catch((error) => this.#say(`Full screen is not possible here: ${error.message}`));
+    change?.catch((error) => this.#announce(`Full screen is not possible here: ${messageOf(error)}`));
   }
-}
-
-// What happened, for those who listen and, in short, for those who look.
-export function announcer() {
-  const live = by("live");
-  return (words) => say(live, words);
 }

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import "./page.js";
+import { drawChart, errorInWords, errorTable, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
+
+/** @typedef {import("../../src/ordinate/server/static/chart.js").History} History */
+/** @param {number} answers @param {number | null} error @param {History} history @returns {any} */
+const status = (answers, error, history) => ({ answers, expected_error: error, error_history: history });
+
+test("what is known now is added where it is newer", () => {
+  assert.deepEqual(upToNow(status(5, 0.3, [[0, 0.5]])), [[0, 0.5], [5, 0.3]]);
+  assert.deepEqual(upToNow(status(5, 0.5, [[0, 0.5]])), [[0, 0.5]], "the results do not follow the answers yet");
+  assert.deepEqual(upToNow(status(5, null, [[0, 0.5]])), [[0, 0.5]]);
+  assert.deepEqual(upToNow(status(5, 0.3, [[5, 0.31]])), [[5, 0.31]]);
+});
+
+test("the error in words says what it presumes, and nothing before there are answers", () => {
+  assert.equal(errorInWords([]), "How good the ordering is will be known after some answers.");
+  assert.equal(errorInWords([[0, 0.5]]), errorInWords([]));
+  assert.equal(
+    errorInWords([[0, 0.5], [1200, 0.081]]),
+    "If people answered sensibly, about 8.1 % of pairs are in the wrong order now, after 1,200 answers; it was 50 % after 0 answers.",
+  );
+});
+
+test("the line goes from the first answer to the last, downwards as the error falls", () => {
+  const svg = drawChart([[0, 0.5], [50, 0.25], [100, 0]], null);
+  const points = (svg.querySelector(".line")?.getAttribute("points") ?? "").split(" ").map((point) => point.split(",").map(Number));
+  assert.equal(points.length, 3);
+  const [[x0, y0], [x1, y1], [x2, y2]] = /** @type {[number, number][]} */ (points);
+  assert.ok(Math.abs(x1 - (x0 + x2) / 2) < 0.11 && Math.abs(y1 - (y0 + y2) / 2) < 0.11);
+  assert.ok(y0 < y2);
+  assert.equal(svg.querySelector(".goal"), null);
+  assert.equal(drawChart([[0, 0.5]], 200).querySelectorAll(".goal").length, 1);
+});
+
+test("labels are at round distances, about five of them", () => {
+  assert.deepEqual([1, 7, 30, 100, 260, 9000].map(niceStep), [1, 2, 10, 20, 100, 2000]);
+});
+
+test("the table has at most so many rows and the last one", () => {
+  const history = /** @type {History} */ (Array.from({ length: 100 }, (_, answers) => [answers, 0.5 - answers / 1000]));
+  const rows = errorTable(history, 12).querySelectorAll("tbody tr");
+  assert.ok(rows.length <= 13);
+  assert.equal(rows[rows.length - 1]?.textContent, "9940 %");
+});
