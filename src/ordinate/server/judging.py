@@ -67,6 +67,7 @@ def status(
         ties_allowed=rules.ties,
         paused=rules.paused,
         finished=reached,
+        problem=served.problem if caller.is_owner else None,
         theme=rules.theme,
     )
 

@@ -12,17 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from fastapi.concurrency import run_in_threadpool
 
 from ordinate.data.comparisons import Answer
 from ordinate.data.ordering import Ordering
-from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StorageFailed, StudyExists, StudyPaused
+from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StudyExists, StudyMoved, StudyPaused
 from ordinate.server import media
 from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
-from ordinate.server.problems import Problem
+from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.storage import AnswerDetails, now
 from ordinate.study.leases import Lease, Offer
@@ -34,6 +35,8 @@ log = logging.getLogger("ordinate.server")
 
 ATTEMPTS = 5
 """How often offers may turn out to be taken by others before an annotator gets a random pair."""
+FAILURE_SECONDS = 60.0
+"""A failure that did not come again for so long has passed; who waits to have answers stored tries more often."""
 
 
 def finished(refusal: OrdinateError | None) -> Finished | None:
@@ -54,6 +57,13 @@ def short_name(path: Path) -> str:
 
 def has_expired(link: Link) -> bool:
     return link.expires_at is not None and link.expires_at <= now()
+
+
+class Failure(NamedTuple):
+    """Why the study could not be used, and when by a clock that does not jump."""
+
+    reason: str
+    at: float
 
 
 class Holdings:
@@ -91,6 +101,7 @@ class ServedStudy:
         self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
         self._revoking = threading.Lock()
+        self._failure: Failure | None = None
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -133,11 +144,13 @@ class ServedStudy:
                 if len(queries) >= count or full:
                     break
                 offer = self.prefetcher.fetch(annotator)
-                chosen = [await asyncio.wait_for(asyncio.wrap_future(offer), until - time.monotonic())]
-        except TimeoutError:
-            pass
-        except StorageFailed as error:
-            log.error("no pair is chosen in %s: %s", self.path, error)
+                try:
+                    chosen = [await asyncio.wait_for(asyncio.wrap_future(offer), until - time.monotonic())]
+                except (PoolExhausted, TryLater):
+                    raise
+                except Exception:
+                    # Too late, or the helper failed, which is in the log.
+                    break
         except (BudgetSpent, StudyPaused) as error:
             return queries, error
         except PoolExhausted as error:
@@ -158,7 +171,9 @@ class ServedStudy:
     def _take(self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None) -> list[Lease]:
         """Without `chosen`, only what the annotator holds already."""
         offers = [] if chosen is None else [*chosen, *self.prefetcher.offers(annotator)]
-        return self.study.take(annotator, count, offers, tab=tab)
+        taken = self.study.take(annotator, count, offers, tab=tab)
+        self._note_success()
+        return taken
 
     def _take_random(self, annotator: str | None, tab: str | None) -> list[Lease]:
         # One at a time: from the same log everybody would draw the same pair.
@@ -182,6 +197,7 @@ class ServedStudy:
         answered = self.study.answer(
             query, answer, details, annotator=annotator, for_others=for_others, count=count, offers=offers, tab=tab
         )
+        self._note_success()
         if count and answered.refusal is None:
             self._replace(link, annotator, answered.queries)
         self.prefetcher.answers_are(answered.total)
@@ -251,11 +267,50 @@ class ServedStudy:
             return self.study.link(name)
 
     async def ordering(self) -> Ordering:
-        """The ordering of all answers until now. Raises StorageFailed where it takes too long."""
+        """The ordering of all answers until now. Raises TryLater where it takes too long."""
         try:
             return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
         except TimeoutError:
-            raise StorageFailed("the ordering takes longer than usual; try again in a minute") from None
+            raise TryLater("the ordering takes longer than usual; try again in a minute") from None
+
+    # Failures ---------------------------------------------------------------------------------------------------------
+
+    def note_failure(self, error: OrdinateError) -> None:
+        """Log why the study cannot be used, once until it can be again; the owner's page shows it."""
+        before, self._failure = self._current_failure(), Failure(str(error), time.monotonic())
+        if before is None or before.reason != self._failure.reason:
+            log.error("%s cannot be used: %s", self.path, error)
+
+    def _note_success(self) -> None:
+        if self._failure is not None:
+            self._failure = None
+            log.info("%s can be used again", self.path)
+
+    def _current_failure(self) -> Failure | None:
+        failure = self._failure
+        return None if failure is None or time.monotonic() - failure.at > FAILURE_SECONDS else failure
+
+    @property
+    def problem(self) -> str | None:
+        """For the owner: why answers cannot be stored at the moment. It shows no folder of this machine."""
+        failure = self._current_failure()
+        reason = None if failure is None else failure.reason
+        try:
+            self.study.check()
+        except StudyMoved as error:
+            reason = str(error)
+        if reason is None:
+            return None
+        return (
+            "answers cannot be stored at the moment and wait in the browsers of those who judge: "
+            f"{self.without_folders(reason)}"
+        )
+
+    def without_folders(self, message: str) -> str:
+        """The message with files named as seen from the folders that are served."""
+        for folder in (self.path.absolute().parent, *self.folders):
+            message = message.replace(f"{folder}{os.sep}", "").replace(str(folder), "the folder of the study")
+        return message
 
     def close(self) -> None:
         self._closing.close()
@@ -277,8 +332,14 @@ class StudyRegistry:
     def __iter__(self) -> Iterator[ServedStudy]:
         return iter(list(self._served.values()))
 
-    def get(self, name: str) -> ServedStudy | None:
-        return self._served.get(name)
+    def get(self, name: str | None) -> ServedStudy | None:
+        return None if name is None else self._served.get(name)
+
+    def without_folders(self, message: str) -> str:
+        """A message without the folders of this machine in which studies are."""
+        for served in self:
+            message = served.without_folders(message)
+        return message
 
     def open(self, path: Path, name: str | None = None) -> ServedStudy:
         """Serve a study. Raises StudyExists where one of that name is served already."""

@@ -194,6 +194,7 @@ class Status(BaseModel):
     ties_allowed: bool
     paused: bool
     finished: Finished | None = None
+    problem: str | None = Field(None, description="For owners: why answers cannot be stored at the moment.")
     theme: Theme
 
 

@@ -64,6 +64,7 @@ class SqlStorage:
     @contextmanager
     def writing(self) -> Iterator[Log]:
         with self._database.translated(), self._writer() as connection:
+            connection.begin()  # waits here until nobody else writes
             self._database.check()
             yield SqlLog(connection, self._folder)
             connection.commit()
@@ -85,7 +86,10 @@ class SqlStorage:
         return moved
 
     def version(self) -> int | None:
-        return None if self._version is None else self._version()
+        if self._version is None:
+            return None
+        with self._database.translated():
+            return self._version()
 
     @contextmanager
     def serving(self) -> Iterator[None]:

@@ -23,11 +23,13 @@ from ordinate.storage.log import Entry, Settings
 from ordinate.storage.sql import SqlLog, SqlStorage, check_revision, migrate, write_settings
 
 BUSY_SECONDS = 30
+BUSY_SECONDS_SERVING = 2
+"""Whoever writes to a study that is served tries again by themselves, and must not keep others waiting."""
 # SQLITE_ERROR: a table or a column is missing; the others: what a damaged or foreign file gives.
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH", "SQLITE_ERROR")
 FAILURES = {
     "SQLITE_FULL": "the disk is full; free some space and repeat",
-    "SQLITE_BUSY": f"another program held the file for {BUSY_SECONDS} seconds; close it and repeat",
+    "SQLITE_BUSY": "another program keeps the file locked; close it and repeat",
     "SQLITE_LOCKED": "another program holds the file; close it and repeat",
     "SQLITE_READONLY": "the file or its folder is read-only; make both writable, or copy the study elsewhere",
     "SQLITE_CANTOPEN": "the file cannot be opened; check that it is there and that it and its folder are writable",
@@ -114,7 +116,7 @@ class SqliteFile:
 
         Readers never wait then. (`synchronous`: FULL and EXTRA are one there.)
         """
-        before, self.engine = self.engine, _engine(self._path, "rw", QueuePool)
+        before, self.engine = self.engine, _engine(self._path, "rw", QueuePool, BUSY_SECONDS_SERVING)
         with self.translated():
             connection = self.engine.raw_connection()
             kept: Any = connection.driver_connection
@@ -124,7 +126,8 @@ class SqliteFile:
         try:
             yield lambda: int(kept.execute("PRAGMA data_version").fetchone()[0])
         finally:
-            with self.translated():
+            # It is empty after each write; where the file is damaged or gone, nothing more can be done.
+            with suppress(sqlite3.DatabaseError):
                 self._empty_write_ahead_log()
             self._checkpointer.close()
             self._checkpointer = None
@@ -132,7 +135,7 @@ class SqliteFile:
             self.engine.dispose()
             self.engine = before
             if _identity(self._path) == self._identity:
-                with suppress(sqlite3.OperationalError), closing(_connect(self._path, "rw")) as last:
+                with suppress(sqlite3.DatabaseError), closing(_connect(self._path, "rw")) as last:
                     last.execute("PRAGMA busy_timeout = 0")
                     last.execute("PRAGMA journal_mode = DELETE")
 
@@ -148,18 +151,18 @@ def upgrade(path: Path) -> tuple[str, str]:
     return before, tables.REVISIONS[-1]
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    address = f"file:{quote(str(path))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+def _connect(path: Path, mode: str, busy_seconds: float | None = None) -> sqlite3.Connection:
+    address, seconds = f"file:{quote(str(path))}?mode={mode}", BUSY_SECONDS if busy_seconds is None else busy_seconds
+    return sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
 
 
-def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
+def _engine(path: Path, mode: str, pool: type[Pool] = NullPool, busy_seconds: float | None = None) -> Engine:
     """Connections to the file. By default each is opened for one transaction, so nothing is open between calls or
     across a fork.
 
     Mode "rw" never creates a file, and falls back to reading where the file is read-only.
     """
-    engine = create_engine("sqlite://", creator=lambda: _connect(path, mode), poolclass=pool)
+    engine = create_engine("sqlite://", creator=lambda: _connect(path, mode, busy_seconds), poolclass=pool)
 
     @event.listens_for(engine, "connect")
     def _be_durable(connection: Any, _record: object) -> None:
@@ -219,6 +222,8 @@ def _translated(path: Path) -> Iterator[None]:
         raise NotAStudy(f"{path} is not a study that can be opened: {error}") from error
     except DBAPIError as error:
         raise _translate(path, error.orig) from error
+    except sqlite3.DatabaseError as error:
+        raise _translate(path, error) from error
     except (NoResultFound, MultipleResultsFound) as error:
         raise NotAStudy(f"{path} is damaged: a row that must be there once is not") from error
     except UnicodeEncodeError as error:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from threading import RLock
+from contextlib import ExitStack, contextmanager
+from threading import Lock, RLock
 from typing import Any, Generic, TypeVar, cast
 
 from ordinate.data.items import Items
@@ -18,14 +18,19 @@ R = TypeVar("R")
 
 
 class Ledger:
-    """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it."""
+    """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it.
+
+    A thread that waits until it may write, because another program does, keeps nobody from reading. So nothing is
+    written inside a block of `reading`: two threads could wait for each other.
+    """
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self.storage = storage
         self.clock = clock
         self.inference = Inference(storage.settings)
         self._state = State()
-        self._lock = RLock()
+        self._writing = Lock()
+        self._lock = RLock()  # of the state
         self._queue: deque[_Work[Any]] = deque()
         self._version: int | None = None
         with self.reading():
@@ -51,7 +56,7 @@ class Ledger:
         """
         mine = _Work(work)
         self._queue.append(mine)
-        with self._lock:
+        with self._writing:
             if not mine.done:
                 self._transact()
         if mine.error is not None:
@@ -66,30 +71,38 @@ class Ledger:
 
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
-        batch = [self._queue.popleft() for _ in range(len(self._queue))]
+        batch: list[_Work[Any]] = []
         appended = False
-        try:
-            with self.storage.writing() as log:
-                self._apply(log.entries(self._state.position), log.items)
+        # The state stays locked from its first change until the disk has that change, or the state is reset.
+        with ExitStack() as locked:
+            try:
+                with self.storage.writing() as log:
+                    locked.enter_context(self._lock)
+                    self._apply(log.entries(self._state.position), log.items)
+                    batch = self._take_queue()
+                    for one in batch:
+                        transaction = Transaction(self._state, self.clock(), log, self._apply)
+                        try:
+                            one.result = one.work(transaction)
+                        except NotAStudy:  # an entry that does not fit those before it
+                            raise
+                        except OrdinateError as error:
+                            one.error = error
+                        finally:
+                            appended |= transaction.appended
+            except BaseException as error:
+                batch = batch or self._take_queue()
                 for one in batch:
-                    transaction = Transaction(self._state, self.clock(), log, self._apply)
-                    try:
-                        one.result = one.work(transaction)
-                    except NotAStudy:  # an entry that does not fit those before it
-                        raise
-                    except OrdinateError as error:
-                        one.error = error
-                    finally:
-                        appended |= transaction.appended
-        except BaseException as error:
-            for one in batch:
-                one.error = error
-            if appended:
-                self._reset()
-            raise
-        finally:
-            for one in batch:
-                one.done = True
+                    one.error = error
+                if appended:
+                    self._reset()
+                raise
+            finally:
+                for one in batch:
+                    one.done = True
+
+    def _take_queue(self) -> list[_Work[Any]]:
+        return [self._queue.popleft() for _ in range(len(self._queue))]
 
     def _apply(self, entries: Sequence[Entry], items: Callable[[int], Any]) -> None:
         if not entries:

@@ -103,6 +103,10 @@ class Study:
         except InvalidInput as error:
             raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
 
+    def check(self) -> None:
+        """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
+        self._ledger.storage.check()
+
     def close(self) -> None:
         self._ledger.storage.close()
 
