@@ -122,10 +122,11 @@ def run(
             left, right = place[query.left], place[query.right]
             if checks and number % max(answers // checks, 1) == 0 and number:
                 with one_thread():
-                    belief = study._inference.answered(study._state).many_items
-                    assert belief is not None, "--items is too small for the search that this measures"
-                    found = float(study._state.queries[-1].utility or 0.0)
-                    pool = study._state.unseen(None)
+                    with study._ledger.reading() as state:
+                        belief = study._ledger.inference.answered(state).many_items
+                        assert belief is not None, "--items is too small for the search that this measures"
+                        found = float(state.queries[-1].utility or 0.0)
+                        pool = state.unseen(None)
                     asked = pool.pairs_of(pool.masked)
                     best = best_of_rows(belief, asked, rows) if rows else best_of_all(belief, asked)
                     losses.append(max(1 - found / best, 0.0))

@@ -72,9 +72,9 @@ def test_the_tree_names_every_module_and_only_what_is_there() -> None:
 
 
 def test_the_layers_are_those_of_the_import_contract() -> None:
-    rows = re.findall(r"^\| (\d+) \| (.*?) \|", ARCHITECTURE, flags=re.MULTILINE)
-    layers = [set(re.findall(r"`(\w+)", names)) for _, names in rows[: len(LAYERS)]]
-    assert layers == [set(layer.split(" | ")) for layer in LAYERS]
+    rows = re.findall(r"^\| (\d+) \| `(\w+)(?:/|\.py)` \|", ARCHITECTURE, flags=re.MULTILINE)
+    layers = [(str(number), name) for number, layer in enumerate(LAYERS, 1) for name in layer.split(" | ")]
+    assert rows == layers
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -122,8 +122,9 @@ def test_an_undo_waits_for_the_network_like_an_answer(shared: Any, judge: Callab
 
 def test_who_waits_for_others_goes_on_by_itself(shared: Any, judge: Callable[..., Any]) -> None:
     served = shared["photos"]
-    someone = judge()
-    nothing = {"queries": [], "finished": None, "paused": False, "retry_after": 1}
+    someone, other = judge(), judge()
+    other.begin(served.annotator, "quick")
+    nothing: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "retry_after": 1}
     someone.page.route("**/queries", lambda route: route.fulfill(json=nothing))
     someone.join(served.annotator, "patient")
     someone.wait_for_text("message-title", "Others are judging the last pairs")

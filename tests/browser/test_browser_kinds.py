@@ -107,7 +107,7 @@ def test_texts_scroll_together_or_apart_and_stay_text(shared: Any, judge: Callab
     page.keyboard.press("ArrowDown")
     someone.until(f"Math.max(...{SCROLLED}) > 0")
     # Markup in an item is shown, not run: the fixture fails where a script ran.
-    seen = set()
+    seen: set[str] = set()
     while "alert(1)" not in "".join(seen):
         seen.add(page.inner_text("#stage"))
         assert page.locator("#stage script, #stage .words img").count() == 0

@@ -385,7 +385,8 @@ class TestHostileTexts:
         )
         assert run("create", "study.db", "--items", "items.json", "--question", HOSTILE).code == 0
         with Study.open(URL) as opened:
-            opened.record(Comparison(*columns["id"], "left"))
+            left, right = columns["id"]
+            opened.record(Comparison(left, right, "left"))
 
     @pytest.mark.parametrize(
         "line", [["ask"], ["order"], ["status"], ["annotate"], ["exclude", "--item", f"0{HOSTILE}"]], ids=lambda x: x[0]

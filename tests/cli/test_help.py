@@ -40,6 +40,7 @@ def test_help_of_each_command_holds_an_example_that_calls_it(line, run):
     result = run(*line, "--help")
     assert result.code == 0
     assert result.err == ""
+    assert run(*line, "-h").out == result.out
     examples = result.out[result.out.index("Examples") :]
     assert f"ordinate {' '.join(line)}" in examples
 

@@ -13,7 +13,9 @@ from ordinate.server.app import create_app
 
 def opened(study, link):
     """What the API says to whoever has this link."""
-    name, token = re.search(r"/join/([^/]+)/(\S+)$", link).groups()
+    found = re.search(r"/join/([^/]+)/(\S+)$", link)
+    assert found is not None
+    name, token = found.groups()
     app = create_app([study], secret_for(None, "localhost", study.parent))
     with TestClient(app) as client:
         return client.get(f"/api/v1/studies/{name}", headers={"Authorization": f"Bearer {token}"}).json()

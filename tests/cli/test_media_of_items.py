@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -87,7 +89,8 @@ def test_pictures_that_come_out_wrong_are_mentioned(run, photos, folder):
 
 
 def test_many_at_once(run, folder):
-    columns = {"id": list(range(8)), "image": ["file:///x.png", *(f"{number}.png" for number in range(7))]}
+    images = ["file:///x.png", *(f"{number}.png" for number in range(7))]
+    columns: dict[str, list[Any]] = {"id": list(range(8)), "image": images}
     write_columns(folder / "bad.csv", columns)
     result = run("create", "study.db", "--items", "bad.csv")
     assert (

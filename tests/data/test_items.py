@@ -38,7 +38,7 @@ class TestItems:
 
     def test_everything(self) -> None:
         items = Items(
-            ids=np.array(["a", "b"]),
+            ids=np.array(["a", "b"]),  # type: ignore[arg-type]  # taken, too
             features=np.array([[1, 2], [3, 4]], dtype=np.int8),
             feature_names=["x", "y"],
             group=pandas.Series([1.0, 2.0]),
@@ -117,7 +117,7 @@ class TestItems:
 
 
 class TestItemsFromTables:
-    COLUMNS: ClassVar = {
+    COLUMNS: ClassVar[dict[str, list[Any]]] = {
         "id": ["001", "2"],
         "x": ["1.5", "-2e3"],
         "y": [True, 4],
@@ -226,7 +226,12 @@ class TestItemsFromTables:
 
 class TestComparisons:
     def test_columns(self) -> None:
-        columns = {"left": ["a", 1, "c"], "right": ["b", 2.0, "d"], "winner": ["left", "2", "tie"], "other": [0, 0, 0]}
+        columns: dict[str, list[Any]] = {
+            "left": ["a", 1, "c"],
+            "right": ["b", 2.0, "d"],
+            "winner": ["left", "2", "tie"],
+            "other": [0, 0, 0],
+        }
         expected = [Comparison("a", "b", "left"), Comparison("1", "2", "right"), Comparison("c", "d", "tie")]
         assert comparisons_from_columns(columns) == expected
         annotators = comparisons_from_columns({**columns, "annotator": ["ann", 7.0, None]})
@@ -307,7 +312,7 @@ class TestComparisons:
 
 class TestOrdering:
     PLAIN = Ordering(("b", "a"), np.array([1.0, -1.0]), np.array([0.1, 0.2]))
-    GROUPED = Ordering(("a", "b", "c", "d"), np.arange(4.0), np.ones(4), ("g", "g", "h", "g"))
+    GROUPED = Ordering(("a", "b", "c", "d"), np.arange(4, dtype=np.float64), np.ones(4), ("g", "g", "h", "g"))
 
     def test_ranks_start_again_in_each_group(self) -> None:
         assert self.PLAIN.ranks.tolist() == [1, 2]

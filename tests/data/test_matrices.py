@@ -44,12 +44,12 @@ def test_numbers_that_are_none_are_named(tmp_path: Path, values: np.ndarray) -> 
     values[7, 2] = np.nan
     path = saved(tmp_path, values)
     with pytest.raises(InvalidInput, match=r"item 'i7' \(row 8\), column 3, hold nan"):
-        Items([f"i{row}" for row in range(20)], features=path)
+        Items.from_columns({"id": [f"i{row}" for row in range(20)]}, features=path)
 
 
 def test_the_wrong_number_of_rows(tmp_path: Path, values: np.ndarray) -> None:
     with pytest.raises(InvalidInput, match="20 rows for 2 items"):
-        Items(["a", "b"], features=saved(tmp_path, values))
+        Items.from_columns({"id": ["a", "b"]}, features=saved(tmp_path, values))
 
 
 def test_a_change_is_found(tmp_path: Path, values: np.ndarray) -> None:

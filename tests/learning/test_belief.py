@@ -9,6 +9,7 @@ from ordinate.data.pairs import members
 from ordinate.learning.belief import Belief, KeptBelief, KeptCovariance, pending, update
 from ordinate.learning.belief.dense import DenseBelief, DenseCovariance
 from ordinate.learning.belief.factored import FactoredBelief
+from ordinate.learning.belief.projected import ProjectedBelief
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.logistic import logistic_slope
 
@@ -54,6 +55,15 @@ def test_updates_equal_refactorisation(kind: str) -> None:
         np.testing.assert_allclose(full(belief), np.linalg.inv(precision), atol=1e-9)
         np.testing.assert_allclose(belief.variance, np.diagonal(np.linalg.inv(precision)), atol=1e-9)
     np.testing.assert_array_equal(belief.mean, mean)
+
+
+def test_a_projected_belief_shrinks_as_the_factored_one_that_it_stands_for() -> None:
+    projected = random_belief(np.random.default_rng(3), "projected", 8)
+    factored: Belief = FactoredBelief(projected.mean, projected.pieces.factor, projected.pieces.residual)
+    for left, right in ((0, 1), (3, 0), (5, 7), (1, 0)):
+        projected, factored = (pending(update(belief, left, right), 2, 6) for belief in (projected, factored))
+        np.testing.assert_allclose(full(projected), full(factored), atol=1e-12)
+        np.testing.assert_allclose(projected.variance, factored.variance, atol=1e-12)
 
 
 @pytest.mark.parametrize("pieces", [2, 20])
@@ -114,11 +124,18 @@ def test_factored_update_with_residuals_drops_the_cross_terms_only() -> None:
     assert belief.residual[i] > after.residual[i], "a belief is a value: the old one stays as it was"
 
 
-@pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
-def test_difference_is_that_of_the_full_covariance(kind: str) -> None:
-    rng = np.random.default_rng(2)
-    belief: Belief
-    belief, _ = random_dense(rng, 7) if kind == "dense" else random_factored(rng, 7, 3, float(kind == "hybrid"))
+def random_belief(rng: np.random.Generator, kind: str, n: int) -> Belief:
+    if kind == "dense":
+        return random_dense(rng, n)[0]
+    if kind == "projected":
+        features = rng.normal(size=(n, 3)).astype(np.float32)
+        return ProjectedBelief(rng.normal(size=n), features, rng.random(n), rng.normal(size=(3, 3)))
+    return random_factored(rng, n, 3, float(kind == "hybrid"))[0]
+
+
+@pytest.mark.parametrize("kind", ["dense", "factored", "hybrid", "projected"])
+def test_differences_are_those_of_the_full_covariance(kind: str) -> None:
+    belief = random_belief(np.random.default_rng(2), kind, 7)
     belief = pending(update(belief, 0, 3), 2, 5)
     left, right = np.triu_indices(7, 1)
     margins, variances = belief.differences(left, right)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ class Sender:
 
     def __init__(self, parts: list[bytes], *, stalls: bool = False) -> None:
         self._parts, self._stalls, self.taken = list(parts), stalls, 0
-        self.status, self.headers, self.body = 0, {}, b""
+        self.status, self.body = 0, b""
+        self.headers: dict[bytes, bytes] = {}
 
     async def receive(self) -> dict[str, Any]:
         if not self._parts:
@@ -29,7 +31,7 @@ class Sender:
         self.taken += len(part)
         return {"type": "http.request", "body": part, "more_body": self._stalls or bool(self._parts)}
 
-    async def send(self, message: dict[str, Any]) -> None:
+    async def send(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self.status, self.headers = message["status"], dict(message["headers"])
         self.body += message.get("body", b"")

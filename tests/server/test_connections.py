@@ -33,12 +33,19 @@ SOON = 60.0
 Address = tuple[str, int]
 
 
+def parts_of(link: str) -> tuple[str, ...]:
+    """The address of the server, the name of the study, and the token."""
+    found = re.fullmatch(r"(.+)/join/(.+)/(.+)", link)
+    assert found is not None
+    return found.groups()
+
+
 @pytest.fixture
 def listen(tmp_path: Path) -> Iterator[Callable[..., Address]]:
     """Start a server in a thread, at any free port."""
     running: list[tuple[Server, threading.Thread]] = []
 
-    def start(proxies: tuple[str, ...] = (), **limits: float) -> Address:
+    def start(proxies: tuple[str, ...] = (), **limits: Any) -> Address:
         path = tmp_path / "essays.db"
         if not path.exists():
             Study.create(Items(["a", "b", "c"]), storage=f"sqlite:///{path}").close()
@@ -236,7 +243,7 @@ def helpers_of(pid: int) -> list[int]:
 @pytest.mark.parametrize("state", ["idle", "helper stopped", "requests wait", "slow clients", "file locked"])
 def test_a_signal_stops_the_server_within_five_seconds(process: Any, state: str) -> None:
     running, link, path = process
-    base, study, token = re.fullmatch(r"(.+)/join/(.+)/(.+)", link).groups()
+    base, study, token = parts_of(link)
     api = f"{base}/api/v1/studies/{study}"
     headers = {"Authorization": f"Bearer {token}"}
     address = (httpx.URL(base).host, httpx.URL(base).port)
@@ -290,7 +297,7 @@ def test_a_signal_stops_the_server_within_five_seconds(process: Any, state: str)
 
 def test_a_stopped_helper_keeps_nobody_from_judging(process: Any) -> None:
     running, link, _ = process
-    base, study, token = re.fullmatch(r"(.+)/join/(.+)/(.+)", link).groups()
+    base, study, token = parts_of(link)
     api, headers = f"{base}/api/v1/studies/{study}", {"Authorization": f"Bearer {token}"}
     for helper in helpers_of(running.pid):
         os.kill(helper, signal.SIGSTOP)

@@ -110,7 +110,7 @@ def test_people_get_a_page(site: Any, path: str) -> None:
     assert "<h1>" in response.text
 
 
-def test_a_bug_has_the_security_headers(build: Any) -> None:
+def test_a_bug_has_the_security_headers(build: Any, caplog: Any) -> None:
     site = build()
 
     @site.app.get("/bug")
@@ -121,6 +121,7 @@ def test_a_bug_has_the_security_headers(build: Any) -> None:
     assert (response.status_code, response.headers["x-frame-options"]) == (500, "DENY")
     assert response.headers["content-type"] == "application/problem+json"
     assert "sesame" not in response.text
+    assert "sesame" in caplog.text
 
 
 # Addresses ----------------------------------------------------------------------------------------------------------

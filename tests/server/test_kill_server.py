@@ -11,14 +11,14 @@ import sys
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ordinate.client import Client
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, Outcome
 from ordinate.data.items import Items
 from ordinate.storage import Entry
 from ordinate.storage import open as open_storage
@@ -66,7 +66,7 @@ class Person:
         with Client(self._link) as client:
             while not self._stop.is_set():
                 (query,) = client.ask(self.name)
-                side = "left" if int(query.left) > int(query.right) else "right"
+                side: Outcome = "left" if int(query.left) > int(query.right) else "right"
                 count = client.tell(query.id, side, self.name)
                 self.acknowledged.append(Comparison(query.left, query.right, side, self.name))
                 assert count == len(self.acknowledged)
@@ -106,7 +106,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(kills: int, tmp_path: Path) -> 
     check_log(path)
 
 
-def until_all_go_on(people: list[Person], judging: list[object]) -> None:
+def until_all_go_on(people: list[Person], judging: list[Future[None]]) -> None:
     """Wait until each has given some more answers."""
     before, ends = [len(person.acknowledged) for person in people], time.monotonic() + 120
     while any(len(person.acknowledged) < old + 3 for person, old in zip(people, before, strict=True)):

@@ -101,7 +101,7 @@ def test_a_session_is_no_link_and_a_link_no_session(site):
 
 
 def test_cookies_are_kept_from_scripts_and_other_sites(site):
-    form = {"data": {"name": "Ann"}, "follow_redirects": False}
+    form: dict[str, Any] = {"data": {"name": "Ann"}, "follow_redirects": False}
     plain = site.client.post(f"/join/essays/{site.token()}", **form).headers["set-cookie"]
     assert "HttpOnly" in plain
     assert "SameSite=lax" in plain

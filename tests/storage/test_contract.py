@@ -20,7 +20,11 @@ ITEMS = Items(
     content={"text": ["one", None, "", "four\nlines"], "link": [None, None, None, "https://example.org/4"]},
 )
 MORE = Items(
-    ids=["5"], features=[[5.0, 6.0]], feature_names=["weight", "größe"], group=["z"], content={"image": ["5.png"]}
+    ids=["5"],
+    features=np.array([[5.0, 6.0]]),
+    feature_names=["weight", "größe"],
+    group=["z"],
+    content={"image": ["5.png"]},
 )
 FIRST = Entry(1, "add-items", "2025-01-02T03:04:05.678+00:00")
 ENTRIES = [

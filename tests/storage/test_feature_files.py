@@ -23,7 +23,8 @@ VALUES = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
 def url(tmp_path: Path) -> str:
     np.save(tmp_path / "features.npy", VALUES)
     address = f"sqlite:///{tmp_path / 'study.db'}"
-    Study.create(Items(IDS, features=tmp_path / "features.npy"), storage=address, algorithm="guro-contextual").close()
+    items = Items.from_columns({"id": IDS}, features=tmp_path / "features.npy")
+    Study.create(items, storage=address, algorithm="guro-contextual").close()
     return address
 
 
@@ -37,10 +38,10 @@ def answered(opened: Study, count: int) -> list[tuple[str, str]]:
 
 
 def test_it_is_the_study_with_the_features_inside(url: str) -> None:
-    inside = Study.create(Items(IDS, features=VALUES), algorithm="guro-contextual")
+    inside = Study.create(Items.from_columns({"id": IDS}, features=VALUES), algorithm="guro-contextual")
     with Study.open(url) as outside:
         assert answered(outside, 12) == answered(inside, 12)
-        more = Items(["new1", "new2"], features=VALUES[:2] + 1)
+        more = Items.from_columns({"id": ["new1", "new2"]}, features=VALUES[:2] + 1)
         for one in (outside, inside):
             one.add_items(more)
         assert answered(outside, 5) == answered(inside, 5)
@@ -104,7 +105,7 @@ def test_float32_makes_nearly_the_same_study(algorithm: str, seed: int) -> None:
         made = []
         for many in (20_000, 10):
             patch.setattr(inference, "MANY_ITEMS", many)
-            one = Study.create(Items(IDS, features=VALUES), algorithm=algorithm, seed=seed)
+            one = Study.create(Items.from_columns({"id": IDS}, features=VALUES), algorithm=algorithm, seed=seed)
             made.append((answered(one, 20), one.ordering(), one.expected_error()))
     (asked, ordering, error), (single_asked, single, single_error) = made
     assert asked == single_asked
@@ -115,7 +116,7 @@ def test_float32_makes_nearly_the_same_study(algorithm: str, seed: int) -> None:
 
 def test_a_covariance_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ordinate.algorithms.MANY_ITEMS", 20)
-    items = Items(IDS, features=VALUES)
+    items = Items.from_columns({"id": IDS}, features=VALUES)
     with pytest.raises(InvalidInput, match="guro-hybrid keeps the covariance of every item with every other"):
         Study.create(items, algorithm="guro-hybrid")
     assert Study.create(items).settings.algorithm == "guro-hybrid-factored"
@@ -125,7 +126,7 @@ def test_reopened_studies_of_many_items_ask_the_same(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(inference, "MANY_ITEMS", 10)
     monkeypatch.setattr(inference, "LazySearch", lambda: LazySearch(Limits(most_pairs=100)))
     np.save(tmp_path / "features.npy", VALUES)
-    items = Items(IDS, features=tmp_path / "features.npy")
+    items = Items.from_columns({"id": IDS}, features=tmp_path / "features.npy")
     for name in ("guro-contextual", "guro-hybrid-factored", "bald-contextual", "bayes-guro-hybrid-factored"):
         address = f"sqlite:///{tmp_path / name}.db"
         asked = answered(study.Study.create(items, algorithm=name, storage=address, refit_every=4), 12)

@@ -68,7 +68,7 @@ def test_the_answer_and_the_next_pairs_are_one_transaction(study: Study, tmp_pat
         ("ask", offer.left, offer.right, "a tab") for offer in offers
     ]
     assert len({one.at for one in (answer, *asked)}) == 1, "the clock is read once for each transaction"
-    assert answered == (study.held("Ann"), 1, 1, None, True)
+    assert tuple(answered) == (study.held("Ann"), 1, 1, None, True)
     assert [lease.expires_at for lease in answered.queries] == [one.expires_at for one in asked]
 
 

@@ -7,11 +7,12 @@ import pytest
 
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
+from ordinate.data.joining import joined
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import Entry
-from ordinate.study.fold import State, joined
+from ordinate.study.fold import State
 
-ITEMS = Items(ids=["a", "b", "c", "d"], features=np.arange(8.0).reshape(4, 2))
+ITEMS = Items(ids=["a", "b", "c", "d"], features=np.arange(8, dtype=np.float64).reshape(4, 2))
 
 
 def asked(number: int, left: str = "a", right: str = "b", annotator: str | None = None) -> Entry:
@@ -43,7 +44,9 @@ def apply(state: State, entries: Sequence[Entry], items: Items = ITEMS) -> None:
 
 def effective(state: State) -> list[tuple[str | None, str | None, str | None]]:
     """As kept while the log grows, and as rebuilt: the two must not differ."""
-    kept = [(entry.left, entry.right, entry.answer) for entry in state.effective.entries]
+    kept: list[tuple[str | None, str | None, str | None]] = [
+        (entry.left, entry.right, entry.answer) for entry in state.effective.entries
+    ]
     columns = [column.tolist() for column in state.effective.first(len(state.effective))]
     state.drop_caches()
     assert kept == [(entry.left, entry.right, entry.answer) for entry in state.effective.entries]
@@ -229,8 +232,8 @@ def test_comparisons_are_checked_by_item_and_group() -> None:
 
 
 def test_joined_items_keep_their_order_and_content() -> None:
-    old = Items(["a", "b"], [[1.0], [2.0]], ["weight"], ["x", "x"], {"text": ["A", None]})
-    new = Items(["c"], [[3.0]], ["weight"], ["y"], {"image": ["c.png"]})
+    old = Items(["a", "b"], np.array([[1.0], [2.0]]), ["weight"], ["x", "x"], {"text": ["A", None]})
+    new = Items(["c"], np.array([[3.0]]), ["weight"], ["y"], {"image": ["c.png"]})
     both = joined(old, new)
     assert both.ids == ("a", "b", "c")
     assert both.features.tolist() == [[1.0], [2.0], [3.0]]
@@ -242,15 +245,18 @@ def test_joined_items_keep_their_order_and_content() -> None:
 @pytest.mark.parametrize(
     ("new", "words"),
     [
-        (Items(["b"], [[1.0, 2.0]], ["p", "q"]), "an item 'b' already"),
-        (Items(["c"], [[1.0]], ["p"]), "have 1 feature columns; those of the study have 2"),
-        (Items(["c"], [[1.0, 2.0]], ["q", "p"]), "the features q, p; those of the study have the features p, q"),
-        (Items(["c"], [[1.0, 2.0]]), "have unnamed features"),
-        (Items(["c"], [[1.0, 2.0]], ["p", "q"], ["x"]), "has no groups"),
+        (Items(["b"], np.array([[1.0, 2.0]]), ["p", "q"]), "an item 'b' already"),
+        (Items(["c"], np.array([[1.0]]), ["p"]), "have 1 feature columns; those of the study have 2"),
+        (
+            Items(["c"], np.array([[1.0, 2.0]]), ["q", "p"]),
+            "the features q, p; those of the study have the features p, q",
+        ),
+        (Items(["c"], np.array([[1.0, 2.0]])), "have unnamed features"),
+        (Items(["c"], np.array([[1.0, 2.0]]), ["p", "q"], ["x"]), "has no groups"),
     ],
 )
 def test_items_that_do_not_fit_are_refused(new: Items, words: str) -> None:
-    old = Items(["a", "b"], [[1.0, 2.0], [3.0, 4.0]], ["p", "q"])
+    old = Items(["a", "b"], np.array([[1.0, 2.0], [3.0, 4.0]]), ["p", "q"])
     with pytest.raises(InvalidInput, match=words):
         joined(old, new)
 

@@ -10,6 +10,7 @@ from ordinate.algorithms import ALGORITHMS
 from ordinate.choosing.search import Choice
 from ordinate.choosing.strategies import Situation
 from ordinate.choosing.strategies.subsampled import Subsampled
+from ordinate.data.comparisons import OUTCOMES, Comparison
 from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.data.scaling import FeatureMap
@@ -29,13 +30,17 @@ FEATURES = RNG.normal(size=(20, 3))
 LEFT, RIGHT = np.triu_indices(20, 1)
 
 
+def first(answers: Answers, count: int) -> Answers:
+    return Answers(answers.left[:count], answers.right[:count], answers.outcome[:count])
+
+
 def study_after(algorithm: str, answers: int, refit_every: int | None = None) -> Study:
     study = Study.create(Items([str(k) for k in range(20)], FEATURES), algorithm=algorithm, refit_every=refit_every)
     rng = np.random.default_rng(1)
     for left, step, winner in zip(
         rng.integers(0, 20, answers), rng.integers(1, 20, answers), rng.integers(0, 2, answers), strict=True
     ):
-        study.record([(str(left), str((left + step) % 20), ("left", "right")[winner])])
+        study.record([Comparison(str(left), str((left + step) % 20), OUTCOMES[winner])])
     return study
 
 
@@ -58,7 +63,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> N
         study.ask(name)
     answers = answers_of(study, 107)
     scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
-    expected = ALGORITHMS[algorithm].model.fit(scaled, Answers(*(column[:100] for column in answers))).belief
+    expected = ALGORITHMS[algorithm].model.fit(scaled, first(answers, 100)).belief
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
     for query in study.open_queries():
@@ -79,7 +84,7 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
     for left, step, winner in zip(
         rng.integers(0, 20, 117), rng.integers(1, 20, 117), rng.integers(0, 2, 117), strict=True
     ):
-        study.record([(str(left), str((left + step) % 20), ("left", "right")[winner])])
+        study.record([Comparison(str(left), str((left + step) % 20), OUTCOMES[winner])])
         belief_of(study)
         if forget and step % 3 == 0:
             study._ledger.drop_caches()
@@ -87,7 +92,7 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
 
     answers = answers_of(study, 117)
     scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
-    means = {count: Hybrid().fit(scaled, Answers(*(part[:count] for part in answers))).mean for count in (100, 110)}
+    means = {count: Hybrid().fit(scaled, first(answers, count)).mean for count in (100, 110)}
     np.testing.assert_array_equal(found.mean, means[110])
     precision = np.linalg.inv(2.0 * scaled @ scaled.T + np.eye(20))
     for row, (i, j) in enumerate(zip(answers.left, answers.right, strict=True)):
@@ -125,7 +130,7 @@ def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
     study = study_after(algorithm, 0)
     rng = np.random.default_rng(4)
     ids = rng.permuted(np.tile(np.arange(20), (2345, 1)), axis=1)[:, :2]
-    study.record([(str(left), str(right), "left") for left, right in ids])
+    study.record([Comparison(str(left), str(right), "left") for left, right in ids])
     study._ledger.drop_caches()
     model = type(ALGORITHMS[algorithm].model)
     fits, fit = [], model.fit
@@ -143,7 +148,7 @@ def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
 def test_models_that_take_one_answer_after_another_move_with_each_whatever_the_schedule(algorithm: str) -> None:
     study = study_after(algorithm, 13, refit_every=10)
     before = belief_of(study).mean.copy()
-    study.record([("0", "1", "left")])
+    study.record([Comparison("0", "1", "left")])
     assert not np.array_equal(belief_of(study).mean, before)
 
 

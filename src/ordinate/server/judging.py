@@ -92,7 +92,7 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
 
 
 @router.post("/answers", summary="Answer or skip a pair")
-def answers(
+async def answers(
     caller: TheCaller,
     told: Answered,
     key: Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)] = None,
@@ -101,6 +101,10 @@ def answers(
 
     `next` holds the annotator's open pairs, topped up to `count` as far as pairs are ready.
     """
+    return await caller.served.write(_answer, caller, told, key)
+
+
+def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
     details = AnswerDetails(
         told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key
     )
@@ -125,8 +129,12 @@ def answers(
 
 
 @router.post("/shown", summary="Say that a pair is on the screen")
-def shown(caller: TheCaller, what: Shown) -> Lease:
+async def shown(caller: TheCaller, what: Shown) -> Lease:
     """Where less than half of the pair's lease is left, the lease starts again."""
+    return await caller.served.write(_show, caller, what)
+
+
+def _show(caller: Caller, what: Shown) -> Lease:
     study, annotator = caller.served.study, caller.name(what.annotator)
     if not _speaks_for_others(caller):
         study.require_own(what.query, annotator)
@@ -135,8 +143,12 @@ def shown(caller: TheCaller, what: Shown) -> Lease:
 
 
 @router.post("/undo", summary="Take an answer back")
-def undo(caller: TheCaller, what: TakeBack) -> Undone:
+async def undo(caller: TheCaller, what: TakeBack) -> Undone:
     """The newest one, or the one that came with `key`: sent again, that takes nothing else back."""
+    return await caller.served.write(_take_back, caller, what)
+
+
+def _take_back(caller: Caller, what: TakeBack) -> Undone:
     served, annotator = caller.served, caller.name(what.annotator)
     lease, was = served.study.take_back(annotator, what.key)
     own, total = served.counted(annotator)

@@ -9,10 +9,11 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from fastapi.concurrency import run_in_threadpool
@@ -33,6 +34,10 @@ from ordinate.study.study import Study
 
 log = logging.getLogger("ordinate.server")
 
+T = TypeVar("T")
+
+WRITERS = 20
+"""Threads in which requests write, or wait for their turn to."""
 ATTEMPTS = 5
 """How often offers may turn out to be taken by others before an annotator gets a random pair."""
 FAILURE_SECONDS = 60.0
@@ -100,6 +105,7 @@ class ServedStudy:
         self.name, self.path, self._limits, self._root = name, path, limits, root
         self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
+        self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
@@ -140,7 +146,7 @@ class ServedStudy:
         full = await run_in_threadpool(self._holdings.full, link, self.study)
         try:
             for _ in range(count + ATTEMPTS):
-                queries = await run_in_threadpool(self._take, annotator, count, None if full else chosen, tab)
+                queries = await self.write(self._take, annotator, count, None if full else chosen, tab)
                 if len(queries) >= count or full:
                     break
                 offer = self.prefetcher.fetch(annotator)
@@ -162,7 +168,7 @@ class ServedStudy:
                 # Others may take the random pair before this annotator does.
                 if queries or full:
                     break
-                queries = await run_in_threadpool(self._take_random, annotator, tab)
+                queries = await self.write(self._take_random, annotator, tab)
         except (BudgetSpent, PoolExhausted, StudyPaused) as error:
             return queries, error
         self._replace(link, annotator, queries)
@@ -253,6 +259,10 @@ class ServedStudy:
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
         return shown
 
+    async def write(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Do what may wait for the file in one of the threads that are for it, so that reading goes on."""
+        return await asyncio.get_running_loop().run_in_executor(self._writers, partial(work, *arguments))
+
     def revoke_link(self, name: str) -> Link:
         """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""
         with self._revoking:
@@ -313,6 +323,7 @@ class ServedStudy:
         return message
 
     def close(self) -> None:
+        self._writers.shutdown(wait=False, cancel_futures=True)
         self._closing.close()
 
 

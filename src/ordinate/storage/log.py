@@ -167,10 +167,8 @@ class Storage(Protocol):
         """A consistent view of the log; not for appending."""
 
     def writing(self) -> AbstractContextManager[Log]:
-        """Waits until nobody else writes; nobody does while the block runs.
-
-        When it ends, everything that was appended is on disk; where the block or the disk fails, none of it is.
-        """
+        """Nobody else writes while the block runs. When it ends, everything that was appended is on disk; where the
+        block or the disk fails, none of it is."""
 
     def check(self) -> None:
         """Raises StudyMoved where what is written now would be lost, as when the file was deleted or replaced."""

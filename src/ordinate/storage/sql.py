@@ -64,7 +64,7 @@ class SqlStorage:
     @contextmanager
     def writing(self) -> Iterator[Log]:
         with self._database.translated(), self._writer() as connection:
-            connection.begin()  # waits here until nobody else writes
+            connection.begin()  # waits for other writers here, not at the first statement
             self._database.check()
             yield SqlLog(connection, self._folder)
             connection.commit()
@@ -86,10 +86,7 @@ class SqlStorage:
         return moved
 
     def version(self) -> int | None:
-        if self._version is None:
-            return None
-        with self._database.translated():
-            return self._version()
+        return None if self._version is None else self._version()
 
     @contextmanager
     def serving(self) -> Iterator[None]:

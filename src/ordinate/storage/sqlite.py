@@ -23,8 +23,6 @@ from ordinate.storage.log import Entry, Settings
 from ordinate.storage.sql import SqlLog, SqlStorage, check_revision, migrate, write_settings
 
 BUSY_SECONDS = 30
-BUSY_SECONDS_SERVING = 2
-"""Whoever writes to a study that is served tries again by themselves, and must not keep others waiting."""
 # SQLITE_ERROR: a table or a column is missing; the others: what a damaged or foreign file gives.
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH", "SQLITE_ERROR")
 FAILURES = {
@@ -116,7 +114,7 @@ class SqliteFile:
 
         Readers never wait then. (`synchronous`: FULL and EXTRA are one there.)
         """
-        before, self.engine = self.engine, _engine(self._path, "rw", QueuePool, BUSY_SECONDS_SERVING)
+        before, self.engine = self.engine, _engine(self._path, "rw", QueuePool)
         with self.translated():
             connection = self.engine.raw_connection()
             kept: Any = connection.driver_connection
@@ -151,18 +149,18 @@ def upgrade(path: Path) -> tuple[str, str]:
     return before, tables.REVISIONS[-1]
 
 
-def _connect(path: Path, mode: str, busy_seconds: float | None = None) -> sqlite3.Connection:
-    address, seconds = f"file:{quote(str(path))}?mode={mode}", BUSY_SECONDS if busy_seconds is None else busy_seconds
-    return sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
-def _engine(path: Path, mode: str, pool: type[Pool] = NullPool, busy_seconds: float | None = None) -> Engine:
+def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
     """Connections to the file. By default each is opened for one transaction, so nothing is open between calls or
     across a fork.
 
     Mode "rw" never creates a file, and falls back to reading where the file is read-only.
     """
-    engine = create_engine("sqlite://", creator=lambda: _connect(path, mode, busy_seconds), poolclass=pool)
+    engine = create_engine("sqlite://", creator=lambda: _connect(path, mode), poolclass=pool)
 
     @event.listens_for(engine, "connect")
     def _be_durable(connection: Any, _record: object) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from threading import Lock, RLock
+from contextlib import contextmanager
+from threading import RLock
 from typing import Any, Generic, TypeVar, cast
 
+from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import NotAStudy, OrdinateError
 from ordinate.storage import Clock, Entry, Kind, Log, Storage
@@ -18,19 +19,17 @@ R = TypeVar("R")
 
 
 class Ledger:
-    """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it.
-
-    A thread that waits until it may write, because another program does, keeps nobody from reading. So nothing is
-    written inside a block of `reading`: two threads could wait for each other.
-    """
+    """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it."""
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self.storage = storage
         self.clock = clock
         self.inference = Inference(storage.settings)
         self._state = State()
-        self._writing = Lock()
-        self._lock = RLock()  # of the state
+        # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
+        # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
+        self._writing = RLock()
+        self._lock = RLock()
         self._queue: deque[_Work[Any]] = deque()
         self._version: int | None = None
         with self.reading():
@@ -46,6 +45,12 @@ class Ledger:
                     self._apply(log.entries(self._state.position), log.items)
                 self._version = version
             yield self._state
+
+    @contextmanager
+    def reading_to_write(self) -> Iterator[State]:
+        """`reading`, where the block may write."""
+        with self._writing, self.reading() as state:
+            yield state
 
     def write(self, work: Callable[[Transaction], R]) -> R:
         """Run `work` in a transaction that has read all of the log; what it appended is on disk on return.
@@ -71,38 +76,34 @@ class Ledger:
 
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
-        batch: list[_Work[Any]] = []
-        appended = False
-        # The state stays locked from its first change until the disk has that change, or the state is reset.
-        with ExitStack() as locked:
-            try:
-                with self.storage.writing() as log:
-                    locked.enter_context(self._lock)
-                    self._apply(log.entries(self._state.position), log.items)
-                    batch = self._take_queue()
-                    for one in batch:
-                        transaction = Transaction(self._state, self.clock(), log, self._apply)
-                        try:
-                            one.result = one.work(transaction)
-                        except NotAStudy:  # an entry that does not fit those before it
-                            raise
-                        except OrdinateError as error:
-                            one.error = error
-                        finally:
-                            appended |= transaction.appended
-            except BaseException as error:
-                batch = batch or self._take_queue()
+        batch = [self._queue.popleft() for _ in range(len(self._queue))]
+        appended = locked = False
+        try:
+            with self.storage.writing() as log:
+                locked = self._lock.acquire()
+                self._apply(log.entries(self._state.position), log.items)
                 for one in batch:
-                    one.error = error
-                if appended:
-                    self._reset()
-                raise
-            finally:
-                for one in batch:
-                    one.done = True
-
-    def _take_queue(self) -> list[_Work[Any]]:
-        return [self._queue.popleft() for _ in range(len(self._queue))]
+                    transaction = Transaction(self._state, self.clock(), log, self._apply)
+                    try:
+                        one.result = one.work(transaction)
+                    except NotAStudy:  # an entry that does not fit those before it
+                        raise
+                    except OrdinateError as error:
+                        one.error = error
+                    finally:
+                        appended |= transaction.appended
+        except BaseException as error:
+            for one in batch:
+                one.error = error
+            if appended:
+                self._reset()
+            raise
+        finally:
+            # Only now, after the commit or the reset: nobody sees entries that are not on disk.
+            if locked:
+                self._lock.release()
+            for one in batch:
+                one.done = True
 
     def _apply(self, entries: Sequence[Entry], items: Callable[[int], Any]) -> None:
         if not entries:
@@ -139,7 +140,14 @@ class Transaction:
     def append_all(self, kind: Kind, rows: Iterable[Mapping[str, Any]], items: Items | None = None) -> None:
         """Add an entry for each row of fields. One that does not fit those before it never reaches the disk."""
         first = self.state.position + 1
-        entries = [Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)]
+        self._add([Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)], items)
+
+    def record(self, comparisons: Iterable[Comparison]) -> None:
+        """`append_all` of comparisons that were made elsewhere; there may be millions, and dictionaries take time."""
+        first = self.state.position + 1
+        self._add([Entry(place, "record", self.time, None, *one) for place, one in enumerate(comparisons, first)])
+
+    def _add(self, entries: Sequence[Entry], items: Items | None = None) -> None:
         if entries:
             self.appended = True
             self._log.append(entries, items)

@@ -36,8 +36,7 @@ def record(transaction: Transaction, comparisons: Sequence[Comparison], several:
     """`several`: an error names the row of the comparison."""
     for row, comparison in enumerate(comparisons, start=1):
         transaction.state.check_pair(comparison, f"row {row}: " if several else "")
-    fields = ("left", "right", "answer", "annotator")
-    transaction.append_all("record", (dict(zip(fields, one, strict=True)) for one in comparisons))
+    transaction.record(comparisons)
 
 
 def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:

@@ -62,23 +62,19 @@ class Questions:
 
     def ask(self, annotator: str | None, wanted: int, among: PairList | None) -> list[Query]:
         """The annotator's oldest open queries, after new ones were added until there are `wanted`."""
-        with self._ledger.reading() as state:
+        with self._ledger.reading_to_write() as state:
             _require_included(state, annotator)
-            ended = leases.due(state, self._ledger.clock())
-            mine = next_pair.open_queries(state, annotator, among)
-        if ended:
-            mine = self._ledger.write(lambda transaction: _still_open(transaction, annotator, among))
-        overtaken = 0
-        while len(mine) < wanted:
-            try:
-                asked = self._ask_another(annotator, among, overtaken >= ATTEMPTS)
-            except (PoolExhausted, BudgetSpent, StudyPaused):
-                if not mine:
-                    raise
-                break
-            overtaken += asked is None
-            mine = mine if asked is None else asked
-        return [self.query(entry) for entry in mine[:wanted]]
+            if leases.due(state, self._ledger.clock()):
+                self._ledger.write(_end_leases)
+            overtaken = 0
+            while len(mine := next_pair.open_queries(state, annotator, among)) < wanted:
+                try:
+                    overtaken += not self._ask_another(state, annotator, among, overtaken >= ATTEMPTS)
+                except (PoolExhausted, BudgetSpent, StudyPaused):
+                    if not mine:
+                        raise
+                    break
+            return [self.query(entry) for entry in mine[:wanted]]
 
     def offer(self, annotators: Sequence[str | None], offered: Sequence[Offer]) -> list[Offer | None]:
         """A pair for each annotator, new to all of them; None where no pair is left for one."""
@@ -110,22 +106,19 @@ class Questions:
         with self._ledger.reading() as state:
             return [self._lease(state, entry) for entry in next_pair.open_queries(state, annotator)]
 
-    def _ask_another(self, annotator: str | None, among: PairList | None, in_transaction: bool) -> list[Entry] | None:
-        """Choose a pair and ask it: the annotator's open queries then.
+    def _ask_another(self, state: State, annotator: str | None, among: PairList | None, in_transaction: bool) -> bool:
+        """Choose a pair and ask it; False where others wrote meanwhile, so that the choice rests on an old log.
 
-        None where others wrote meanwhile, so that the choice rests on an old log. A choice may take a while, so it is
-        made before the storage is locked, unless `in_transaction`.
+        A choice may take a while, so it is made before the storage is locked, unless `in_transaction`.
         """
-        with self._ledger.reading() as state:
-            chosen = None if in_transaction else self._choose(state, annotator, among)
-            position = state.position
+        chosen = None if in_transaction else self._choose(state, annotator, among)
+        position = state.position
 
-        def ask(transaction: Transaction) -> list[Entry] | None:
-            state = transaction.state
-            if chosen is not None and state.position != position:
-                return None
-            self._add(transaction, chosen or self._choose(state, annotator, among))
-            return next_pair.open_queries(state, annotator, among)
+        def ask(transaction: Transaction) -> bool:
+            if chosen is not None and transaction.state.position != position:
+                return False
+            self._add(transaction, chosen or self._choose(transaction.state, annotator, among))
+            return True
 
         return self._ledger.write(ask)
 
@@ -311,12 +304,6 @@ def _end_leases(transaction: Transaction) -> None:
     state = transaction.state
     ended = [state.queries[number - 1] for number in leases.due(state, transaction.time)]
     transaction.append_all("expire", map(_of, ended))
-
-
-def _still_open(transaction: Transaction, annotator: str | None, among: PairList | None) -> list[Entry]:
-    """The annotator's open queries, after the leases that have ended are."""
-    _end_leases(transaction)
-    return next_pair.open_queries(transaction.state, annotator, among)
 
 
 def _note(transaction: Transaction, asked: Entry, kind: Kind, **fields: Any) -> None:

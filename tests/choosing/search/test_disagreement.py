@@ -24,7 +24,8 @@ def drawn(rng: np.random.Generator, count: int, n: int, tail: str, spread: float
     elif tail == "heavy":
         noise = rng.standard_t(1.5, size=(count, n))
     middle = rng.normal(size=n) * rng.choice([0.0, 1.0, 10.0])
-    return (np.round(middle) if tail == "coarse" else middle) + deviation * noise
+    draws: Floats = (np.round(middle) if tail == "coarse" else middle) + deviation * noise
+    return draws
 
 
 def compare(n: int, groups: int, count: int, tail: str, spread: float, masked: float, seed: int) -> None:

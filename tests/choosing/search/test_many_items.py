@@ -171,8 +171,9 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
         margins, variances = plain(belief).differences(one, other)
         assert np.all(np.abs(margins) >= made.gap[tile])
         assert np.all(variances[one != other] <= made.variance[tile] + 1e-12)
-        here, needed = np.array([[made.first[tile]], [made.second[tile]]]), np.array([enough], dtype=np.float32)
-        done, left, right, spread = tiles.wide_pairs(made.factor, made.squared, made.begins, *here, needed, 25)
+        here, needed = slice(tile, tile + 1), np.array([enough], dtype=np.float32)
+        blocks = made.first[here], made.second[here]
+        done, left, right, spread = tiles.wide_pairs(made.factor, made.squared, made.begins, *blocks, needed, 25)
         assert done == 1
         left, right = made.rows[left], made.rows[right]
         np.testing.assert_allclose(spread, plain(belief).differences(left, right)[1], rtol=1e-3, atol=1e-3)
@@ -305,8 +306,8 @@ def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
     assert len(one_call[1]) == 40 * 39 // 2
     parts, start = [], 0
     while start < len(made.first):
-        rest = (values[start:] for values in (made.first, made.second, everything))
-        done, *pairs = tiles.wide_pairs(made.factor, made.squared, made.begins, *rest, 30)
+        blocks = made.first[start:], made.second[start:]
+        done, *pairs = tiles.wide_pairs(made.factor, made.squared, made.begins, *blocks, everything[start:], 30)
         assert done >= 1
         parts.append(pairs)
         start += done

@@ -160,7 +160,7 @@ def test_ties_go_to_the_highest_priority_in_whatever_order_pairs_are_met(
 ) -> None:
     """Utilities that are equal, or close to one another, so that what ties depends on the best."""
     rng = np.random.default_rng(seed)
-    utilities = 1.0 - rng.integers(0, 4, count) * (4e-10 if close else 1.0)
+    utilities = 1.0 - rng.integers(0, 4, count).astype(np.float64) * (4e-10 if close else 1.0)
     left, right = np.arange(count), np.arange(count) + 100
     best = BestSoFar(np.uint64(seed))
     for part in np.array_split(rng.permutation(count), parts):

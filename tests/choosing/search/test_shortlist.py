@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from ordinate.choosing.search import CurvaturePower, LazySearch, Limits, MonotoneUtility, Shortlist, best_scored
 from ordinate.choosing.utilities.bald import Information
+from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs
 from ordinate.learning.belief import Belief, pending, update
 from ordinate.learning.belief.dense import DenseCovariance
@@ -22,11 +25,18 @@ UTILITIES: dict[str, MonotoneUtility] = {
 
 
 def fitted(rng: np.random.Generator, kind: str, n: int, coarse: bool) -> Belief:
-    numbers = (lambda *shape: np.round(rng.normal(size=shape))) if coarse else (lambda *shape: rng.normal(size=shape))
+    def numbers(*shape: int) -> Floats:
+        drawn = rng.normal(size=shape)
+        return np.round(drawn) if coarse else drawn
+
     if kind == "dense":
         root = numbers(n, n)
         return DenseCovariance(root @ root.T / n).belief(numbers(n))
     return FactoredBelief(numbers(n), numbers(n, 4), np.abs(numbers(n)))
+
+
+def utilities_under(belief: Belief, utility: MonotoneUtility) -> Callable[[Integers, Integers], Floats]:
+    return lambda left, right: utility(*belief.differences(left, right))
 
 
 def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed: int) -> None:
@@ -49,11 +59,7 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
                 continue
             number = int(rng.integers(2**32))
             choice = kept.best(answered, belief, pool, utility, np.random.default_rng(number))
-            plain = best_scored(
-                pool,
-                lambda left, right, belief=belief: utility(*belief.differences(left, right)),
-                np.random.default_rng(number),
-            )
+            plain = best_scored(pool, utilities_under(belief, utility), np.random.default_rng(number))
             assert {choice.left, choice.right} == {plain.left, plain.right}
             assert choice.utility == plain.utility
             belief = pending(belief, choice.left, choice.right)

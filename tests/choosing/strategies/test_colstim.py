@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ordinate.algorithms import NO_MEANING, algorithm, for_budget
+from ordinate.choosing.search import Search
 from ordinate.choosing.strategies.colstim import Colstim
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
@@ -24,6 +25,12 @@ class Linear:
 
     def belief(self) -> Belief:
         raise AssertionError("its matrix has unit curvature, unlike that of any belief")
+
+    def answered(self) -> Belief:
+        raise AssertionError("the rule looks at no belief")
+
+    def search(self) -> Search:
+        raise AssertionError("the rule makes no search")
 
     def coefficients(self) -> Floats:
         return self.theta

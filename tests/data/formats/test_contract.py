@@ -5,6 +5,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -44,7 +45,13 @@ def test_a_table_is_written_and_read(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("suffix", TYPED)
 def test_types_are_kept(tmp_path: Path, suffix: str) -> None:
-    table = {"rank": [1, 2], "score": [0.1, -1e-300], "note": [None, "x"], "empty": [None, None], "yes": [True, False]}
+    table: dict[str, list[Any]] = {
+        "rank": [1, 2],
+        "score": [0.1, -1e-300],
+        "note": [None, "x"],
+        "empty": [None, None],
+        "yes": [True, False],
+    }
     write_columns(tmp_path / f"t{suffix}", table)
     back = read_columns(tmp_path / f"t{suffix}")
     assert back == table

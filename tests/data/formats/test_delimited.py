@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from ordinate.data.formats import FORMATS
@@ -70,7 +72,7 @@ def test_a_nul_is_not_written() -> None:
 
 
 def test_written_as_other_programs_expect() -> None:
-    table = {"id": ["a", "b"], "text": ["x, y", None]}
+    table: dict[str, list[Any]] = {"id": ["a", "b"], "text": ["x, y", None]}
     assert FORMATS[".csv"].encode(table) == b'id,text\na,"x, y"\nb,\n'
     assert FORMATS[".tsv"].encode(table) == b"id\ttext\na\tx, y\nb\t\n"
 

@@ -164,7 +164,7 @@ def test_pairs_are_counted_as_one_would_by_hand(items: int, count: int, seed: in
     asked, wins = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     for i, j, result in zip(left.tolist(), right.tolist(), outcome.tolist(), strict=True):
         asked[min(i, j), max(i, j)] += 1
-        wins[min(i, j), max(i, j)] += result if i < j else 1 - result  # type: ignore[assignment]
+        wins[min(i, j), max(i, j)] += result if i < j else 1 - result
     pairs = PairCounts.of(Answers(left, right, outcome), n)
     found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     assert found == sorted(asked)

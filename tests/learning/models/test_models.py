@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from ordinate.algorithms import ALGORITHMS
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
@@ -177,8 +178,7 @@ def test_fit_is_defined_for_every_input(name: str, kind: str, case: str) -> None
     if (
         case == "perfectly separable"
         and kind in ("ordinary", "none", "constant column")
-        and hasattr(MODELS[name], "item_variance")
-        and MODELS[name].item_variance > 0
+        and getattr(MODELS[name], "item_variance", 0) > 0
     ):
         assert (np.diff(belief.mean) < 0).all()
     if case in ("no answers", "ties only"):
@@ -220,6 +220,7 @@ def test_factored_covariance_is_the_plain_recursion() -> None:
             own[item] -= slope * own[item] ** 2 / (1 + slope * total)
     rows = np.arange(8)
     np.testing.assert_allclose(posterior.covariance.coefficients, sigma, atol=1e-10)
+    assert isinstance(posterior.belief, FactoredBelief)
     np.testing.assert_allclose(posterior.belief.residual, own, atol=1e-10)
     np.testing.assert_allclose(posterior.belief.covariance(rows, rows), features @ sigma @ features.T, atol=1e-9)
 

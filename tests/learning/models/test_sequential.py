@@ -27,7 +27,7 @@ def test_every_answer_is_the_map_under_the_prior_the_others_left() -> None:
         z = features[answers.left[count - 1]] - features[answers.right[count - 1]]
         outcome, precision = answers.outcome[count - 1], np.linalg.inv(covariance)
 
-        def loss(theta: np.ndarray, z=z, outcome=outcome, precision=precision, mean=mean) -> float:  # type: ignore[no-untyped-def]
+        def loss(theta: np.ndarray, z=z, outcome=outcome, precision=precision, mean=mean) -> float:
             margin = z @ theta
             fit = outcome * np.logaddexp(0, -margin) + (1 - outcome) * np.logaddexp(0, margin)
             return float(fit + 0.5 * (theta - mean) @ precision @ (theta - mean))
@@ -35,7 +35,8 @@ def test_every_answer_is_the_map_under_the_prior_the_others_left() -> None:
         mean = minimize(loss, mean, method="BFGS", options={"gtol": 1e-9}).x
         slope = 1 / (2 + np.exp(z @ mean) + np.exp(-z @ mean))
         covariance = np.linalg.inv(precision + slope * np.outer(z, z))
-        posterior = Sequential().fit(features, Answers(*(part[:count] for part in answers)))
+        so_far = Answers(answers.left[:count], answers.right[:count], answers.outcome[:count])
+        posterior = Sequential().fit(features, so_far)
         np.testing.assert_allclose(posterior.coefficients, mean, atol=1e-5)
         np.testing.assert_allclose(posterior.covariance.coefficients, covariance, atol=1e-5)
         mean, covariance = posterior.coefficients, posterior.covariance.coefficients

@@ -37,8 +37,8 @@ class BestSoFar:
 
     def __init__(self, seed: np.uint64) -> None:
         self.utility, self._seed = -math.inf, seed
-        nothing = np.empty(0, dtype=np.int64)
-        self._kept = nothing, nothing, np.empty(0), np.empty(0, dtype=np.uint64)
+        # Left and right rows, utilities and priorities of the pairs that may still be chosen.
+        self._kept: tuple[Integers, Integers, Floats, NDArray[np.uint64]] | None = None
 
     @property
     def floor(self) -> float:
@@ -53,22 +53,35 @@ class BestSoFar:
         self.utility = max(self.utility, highest)
         places, priorities = _contenders(self._seed, left, right, utilities, highest, self.floor)
         found = left[places], right[places], utilities[places], priorities
-        left, right, utilities, priorities = (np.concatenate(both) for both in zip(self._kept, found, strict=True))
-        if len(left) > 1:
-            # Of two pairs only the one of the higher priority can be chosen, unless the other has a higher utility.
-            order = np.lexsort((priorities, utilities))[::-1]
-            so_far = np.maximum.accumulate(priorities[order])
-            first = np.ones(len(order), dtype=np.bool_)
-            first[1:] = so_far[1:] > so_far[:-1]
-            order = order[first]
-            left, right, utilities, priorities = left[order], right[order], utilities[order], priorities[order]
-        self._kept = left, right, utilities, priorities
+        if self._kept is not None:
+            old = self._kept
+            found = (
+                np.concatenate([old[0], found[0]]),
+                np.concatenate([old[1], found[1]]),
+                np.concatenate([old[2], found[2]]),
+                np.concatenate([old[3], found[3]]),
+            )
+        self._kept = found if len(found[0]) == 1 else _not_dominated(*found)
 
     def choice(self, pairs_evaluated: int) -> Choice:
         """Of one pair or more."""
+        if self._kept is None:
+            raise ValueError("there is no choice without a pair")
         left, right, utilities, priorities = self._kept
-        place = int(np.argmax(np.where(utilities >= self.floor, priorities, 0)))
+        place = int(np.where(utilities >= self.floor, priorities, 0).argmax()) if len(left) > 1 else 0
         return Choice(int(left[place]), int(right[place]), float(utilities[place]), pairs_evaluated)
+
+
+def _not_dominated(
+    left: Integers, right: Integers, utilities: Floats, priorities: NDArray[np.uint64]
+) -> tuple[Integers, Integers, Floats, NDArray[np.uint64]]:
+    """The pairs that no other one surpasses in both utility and priority: any may be chosen, none else."""
+    order = np.lexsort((priorities, utilities))[::-1]
+    highest = np.maximum.accumulate(priorities[order])
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = highest[1:] > highest[:-1]
+    order = order[first]
+    return left[order], right[order], utilities[order], priorities[order]
 
 
 @compiled

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -60,10 +60,10 @@ class Belief(Protocol):
     def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
         """Covariances of distinct items; the cells of an item with itself lack its residual."""
 
-    def shrink(self, left: int, right: int, curvature: float) -> Belief:
+    def shrink(self, left: int, right: int, curvature: float) -> Self:
         """The belief after one more answer of this curvature to a pair, whatever the answer; the mean stays."""
 
-    def with_mean(self, mean: Floats) -> Belief:
+    def with_mean(self, mean: Floats) -> Self:
         """The same covariance about another mean (n,); a history of its own."""
 
     def sample(self, size: int, rng: np.random.Generator) -> Floats:
@@ -91,9 +91,6 @@ class ManyItemsBelief(Belief, Protocol):
 
     def single_factor(self, rows: Integers, centre: Singles) -> Singles:
         """(r, k) w of these rows, in float32, with an origin (1, k) or (r, k) in the space of the features."""
-
-    def shrink(self, left: int, right: int, curvature: float) -> ManyItemsBelief:
-        """As of any `Belief`."""
 
 
 class KeptCovariance(Protocol):
@@ -143,12 +140,15 @@ class History:
         return link is other
 
 
-def update(belief: Belief, left: int, right: int) -> Belief:
+OneBelief = TypeVar("OneBelief", bound=Belief)
+
+
+def update(belief: OneBelief, left: int, right: int) -> OneBelief:
     """After an answer to the pair: curvature sigma'(m); the mean waits for the next refit (the paper's practice)."""
     return belief.shrink(left, right, logistic_slope(belief.mean[left] - belief.mean[right]))
 
 
-def pending(belief: Belief, left: int, right: int) -> Belief:
+def pending(belief: OneBelief, left: int, right: int) -> OneBelief:
     """With the pair asked and not answered yet.
 
     sigma'(m) misjudges what an answer will take off once v is about 1, so the slope is that of the probability with the

@@ -104,8 +104,11 @@ async function getPairs(pause = 1000) {
         await end(given.finished);
         return;
       } else if (given.retry_after) {
-        messages.show(messages.waitingForOthers());
-        announce("Others are judging the last pairs.");
+        // Where nobody holds a pair, the server is only starting.
+        await progress.look().catch(() => {});
+        const message = progress.status?.open ? messages.waitingForOthers() : messages.slow();
+        messages.show(message);
+        announce(`${message[0]}.`);
         await sleep(1000 * given.retry_after);
       } else {
         // All that the server listed waits in the outbox.
