@@ -181,8 +181,8 @@ def test_a_late_answer_counts_only_while_the_annotators_budget_has_room(study: S
 
 
 def test_a_late_answer_does_not_take_the_room_of_an_open_query(study: Study) -> None:
-    study.set_rules(budget=2)
     first, second = overdue(study, "Ann", 2)
+    study.set_rules(budget=2)
     known = {frozenset((one.query.left, one.query.right)) for one in (first, second)}
     offers = [offer for offer in study.choose(["Bob"] * 3) if offer is not None]
     (held,) = study.take("Bob", 1, [one for one in offers if frozenset((one.left, one.right)) not in known])

@@ -41,7 +41,7 @@ def status(
     ] = None,
 ) -> Status:
     served, name = caller.served, caller.name(None if annotator is None else unquote(annotator))
-    progress, settings = served.study.progress(name), served.study.settings
+    progress, settings = served.study.progress(name, served.presence.everybody()), served.study.settings
     rules = progress.rules
     served.prefetcher.answers_are(progress.total)
     results = served.prefetcher.results

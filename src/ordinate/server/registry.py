@@ -20,7 +20,15 @@ from fastapi.concurrency import run_in_threadpool
 
 from ordinate.data.comparisons import Answer
 from ordinate.data.ordering import Ordering
-from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StudyExists, StudyMoved, StudyPaused
+from ordinate.errors import (
+    BudgetSpent,
+    OrdinateError,
+    PairsHeld,
+    PoolExhausted,
+    StudyExists,
+    StudyMoved,
+    StudyPaused,
+)
 from ordinate.server import media
 from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
@@ -42,13 +50,17 @@ ATTEMPTS = 5
 """How often offers may turn out to be taken by others before an annotator gets a random pair."""
 FAILURE_SECONDS = 60.0
 """A failure that did not come again for so long has passed; who waits to have answers stored tries more often."""
+PRESENT_SECONDS = 90.0
+"""Whoever has made no request for so long has left: the page of somebody who judges makes one every half a minute."""
 
 
 def finished(refusal: OrdinateError | None) -> Finished | None:
-    """How a page names the reason why an annotator is given nothing more."""
+    """How a page names the reason why an annotator is given nothing more; None where there may be more later."""
     match refusal:
         case BudgetSpent():
             return "total-budget" if refusal.total else "budget"
+        case PairsHeld():
+            return None
         case PoolExhausted():
             return "exhausted"
         case _:
@@ -92,6 +104,25 @@ class Holdings:
             return len(held) >= self._most
 
 
+class Presence:
+    """Which annotators are there: whoever made a request lately, since the server started."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._seen: dict[str | None, float] = {}
+
+    def note(self, annotator: str | None) -> None:
+        with self._lock:
+            self._seen[annotator] = self._clock()
+
+    def everybody(self) -> set[str | None]:
+        with self._lock:
+            since = self._clock() - PRESENT_SECONDS
+            self._seen = {name: at for name, at in self._seen.items() if at > since}
+            return set(self._seen)
+
+
 class ServedStudy:
     def __init__(
         self,
@@ -101,8 +132,10 @@ class ServedStudy:
         media_folders: Sequence[Path],
         limits: Limits,
         root: str,
+        clock: Callable[[], float],
     ) -> None:
         self.name, self.path, self._limits, self._root = name, path, limits, root
+        self.presence = Presence(clock)
         self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
@@ -136,7 +169,8 @@ class ServedStudy:
     async def give(
         self, link: str, annotator: str | None, count: int, tab: str | None
     ) -> tuple[list[Lease], OrdinateError | None]:
-        """The annotator's open queries, topped up to `count`, and the reason where there are none for good.
+        """The annotator's open queries, topped up to `count`, or to one where pairs are scarce; and why there are none,
+        unless it helps to ask again later.
 
         Waits for a chosen pair for at most `pair_seconds` in all, without a thread; then one random pair is given.
         """
@@ -146,8 +180,8 @@ class ServedStudy:
         full = await run_in_threadpool(self._holdings.full, link, self.study)
         try:
             for _ in range(count + ATTEMPTS):
-                queries = await self.write(self._take, annotator, count, None if full else chosen, tab)
-                if len(queries) >= count or full:
+                queries, enough = await self.write(self._take, annotator, count, None if full else chosen, tab)
+                if enough or full:
                     break
                 offer = self.prefetcher.fetch(annotator)
                 try:
@@ -159,27 +193,35 @@ class ServedStudy:
                     break
         except (BudgetSpent, StudyPaused) as error:
             return queries, error
-        except PoolExhausted as error:
-            # A tab that was closed may hold the last pairs.
+        except PoolExhausted:
+            # A tab that was closed may hold the last pairs. One that was chosen for somebody else may be drawn.
             queries = queries or (await run_in_threadpool(self.study.held, annotator))[:count]
-            return queries, None if queries else error
         try:
             for _ in range(ATTEMPTS):
                 # Others may take the random pair before this annotator does.
                 if queries or full:
                     break
                 queries = await self.write(self._take_random, annotator, tab)
+        except PairsHeld:
+            return [], None
         except (BudgetSpent, PoolExhausted, StudyPaused) as error:
-            return queries, error
+            return [], error
         self._replace(link, annotator, queries)
         return queries, None
 
-    def _take(self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None) -> list[Lease]:
-        """Without `chosen`, only what the annotator holds already."""
+    def _take(
+        self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None
+    ) -> tuple[list[Lease], bool]:
+        """What `Study.take` gives, and whether that is enough; without `chosen`, only what the annotator holds already.
+
+        Raises PoolExhausted, PairsHeld where no pair could be given.
+        """
         offers = [] if chosen is None else [*chosen, *self.prefetcher.offers(annotator)]
         taken = self.study.take(annotator, count, offers, tab=tab)
         self._note_success()
-        return taken
+        if not taken and chosen is not None:
+            self.study.draw(annotator)
+        return taken, len(taken) >= count or (bool(taken) and self.study.are_pairs_scarce(annotator))
 
     def _take_random(self, annotator: str | None, tab: str | None) -> list[Lease]:
         # One at a time: from the same log everybody would draw the same pair.
@@ -334,9 +376,15 @@ class StudyRegistry:
     """
 
     def __init__(
-        self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits, root: str
+        self,
+        executor: Callable[[], Executor],
+        media_folders: Sequence[Path],
+        limits: Limits,
+        root: str,
+        clock: Callable[[], float],
     ) -> None:
         self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
+        self._clock = clock
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.Lock()
 
@@ -358,7 +406,9 @@ class StudyRegistry:
             chosen = name or self._free_name(path)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits, self._root)
+            served = ServedStudy(
+                chosen, path, self._executor, self._media_folders, self._limits, self._root, self._clock
+            )
             self._served[chosen] = served
             return served
 

@@ -186,7 +186,7 @@ class Status(BaseModel):
     question_html: str
     items: int
     answers: int
-    open: int
+    open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
     expected_error: float | None = None
     error_history: list[tuple[int, float]] = []

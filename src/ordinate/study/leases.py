@@ -19,7 +19,7 @@ import numpy as np
 
 from ordinate.data.comparisons import Query
 from ordinate.data.pairs import pair_codes
-from ordinate.errors import AlreadyAnswered, BudgetSpent, StudyPaused
+from ordinate.errors import AlreadyAnswered, BudgetSpent, PairsHeld, StudyPaused
 from ordinate.storage import Entry, Settings, timestamp
 from ordinate.study.fold import State, pair_of
 
@@ -78,7 +78,7 @@ def half_over(state: State, number: int, at: str) -> bool:
 
 
 def require_budget(state: State, annotator: str | None, holding: int) -> None:
-    """Raise StudyPaused or BudgetSpent where an annotator with `holding` open queries may be given no more."""
+    """Raise StudyPaused, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets no more."""
     rules = state.rules
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
@@ -93,15 +93,15 @@ def is_beyond_budget(state: State, asked: Entry) -> bool:
     holding = sum(entry.annotator == asked.annotator for entry in others)
     try:
         _require_room(state, asked.annotator, holding, len(others))
-    except BudgetSpent:
+    except (BudgetSpent, PairsHeld):
         return True
     return False
 
 
 def _require_room(state: State, annotator: str | None, holding: int, waiting: int) -> None:
-    """Raise BudgetSpent where the budgets allow no further answer beside those to queries that wait for one.
+    """Raise BudgetSpent where the budgets allow no further answer, PairsHeld where they may again, once others answer.
 
-    `holding` of the annotator's queries wait, and `waiting` in all.
+    `holding` of the annotator's queries wait for an answer, and `waiting` in all.
     """
     rules = state.rules
     if rules.annotator_budget is None and rules.budget is None:
@@ -111,8 +111,11 @@ def _require_room(state: State, annotator: str | None, holding: int, waiting: in
         raise BudgetSpent(
             f"{annotator or 'this annotator'} has given all {rules.annotator_budget} answers asked for", False
         )
-    if rules.budget is not None and sum(answers.values()) + waiting >= rules.budget:
-        raise BudgetSpent(f"the study has all {rules.budget} answers it asks for, or waits for the last of them", True)
+    total = sum(answers.values())
+    if rules.budget is not None and total >= rules.budget:
+        raise BudgetSpent(f"the study has all {rules.budget} answers it asks for", True)
+    if rules.budget is not None and total + waiting >= rules.budget:
+        raise PairsHeld(f"others are giving the last of the {rules.budget} answers that the study asks for")
 
 
 def require_not_given_away(state: State, asked: Entry) -> None:

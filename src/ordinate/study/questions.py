@@ -21,6 +21,7 @@ from ordinate.errors import (
     KeyReused,
     NothingToUndo,
     NotYourQuery,
+    PairsHeld,
     PoolExhausted,
     StudyPaused,
     UnknownQuery,
@@ -33,6 +34,9 @@ from ordinate.study.ledger import Ledger, Transaction
 
 ATTEMPTS = 3
 """How often a choice is repeated because others wrote meanwhile, before it is made inside the transaction."""
+
+
+Refusal = AnnotatorExcluded | BudgetSpent | PairsHeld | StudyPaused
 
 
 class Answered(NamedTuple):
@@ -48,7 +52,7 @@ class Answered(NamedTuple):
     queries: list[Lease]
     answers: int
     total: int
-    refusal: AnnotatorExcluded | BudgetSpent | StudyPaused | None
+    refusal: Refusal | None
     counts: bool = True
 
 
@@ -137,13 +141,13 @@ class Questions:
         _end_leases(transaction)
         while len(mine := next_pair.open_queries(state, annotator, tab=tab)) < wanted:
             held = next_pair.open_queries(state, annotator)
-            if len(held) >= leases.MOST_HELD:
-                mine = held
+            # A tab that was closed may hold queries.
+            if len(held) >= leases.MOST_HELD or (held and next_pair.are_scarce(state, annotator)):
+                mine = mine or held
                 break
             try:
                 leases.require_budget(state, annotator, len(held))
-            except (BudgetSpent, StudyPaused):
-                # A tab that was closed may hold queries.
+            except (BudgetSpent, PairsHeld, StudyPaused):
                 if not (mine := held):
                     raise
                 break
@@ -190,11 +194,11 @@ class Questions:
                 self.require_own(state, query_id, annotator)
             counts = self._tell(transaction, query_id, answer, details)
             queries: list[Lease] = []
-            refusal: AnnotatorExcluded | BudgetSpent | StudyPaused | None = None
+            refusal: Refusal | None = None
             if wanted:
                 try:
                     queries = self._top_up(transaction, annotator, wanted, offers, tab)
-                except (AnnotatorExcluded, BudgetSpent, StudyPaused) as error:
+                except (AnnotatorExcluded, BudgetSpent, PairsHeld, StudyPaused) as error:
                     refusal = error
             answers = state.annotators()
             return Answered(queries, answers.get(annotator, 0), sum(answers.values()), refusal, counts)
