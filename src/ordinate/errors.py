@@ -46,6 +46,10 @@ class PoolExhausted(OrdinateError):
     """No pair is left to ask."""
 
 
+class PairsHeld(PoolExhausted):
+    """Others are judging the last pairs, or give the last answers asked for; there may be more when they are done."""
+
+
 class StudyPaused(OrdinateError):
     """The owner has paused the study, so no pairs are given out."""
 

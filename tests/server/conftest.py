@@ -106,9 +106,10 @@ def build(tmp_path: Path) -> Iterator[Build]:
         recipe: Recipe | None = None,
         app: Any = (),
         limits: Any = (),
+        folder: Path = tmp_path,
         **rules: Any,
     ) -> Site:
-        path = tmp_path / "essays.db"
+        path = folder / "essays.db"
         # However slow the machine is, nobody gets a random pair.
         patient = Limits(**{"pair_seconds": 60.0, **dict(limits)})
         options = {"executor": lambda: ThreadPoolExecutor(1), "limits": patient, **dict(app)}

@@ -42,6 +42,7 @@ def test_a_person_judges(site: Any) -> None:
     told = ann.tell(first, "right", shown_at="2030-01-01T10:00:00Z", duration_ms=1200, client="page 1")
     assert told.json() == {
         "accepted": True,
+        "counts": True,
         "your_answers": 1,
         "answers": 1,
         "next": [],
@@ -139,13 +140,82 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) 
     from ordinate.data.items import Items
 
     site = build(Items(["a", "b", "c"]))
-    ann, bob = site.browser("Ann"), site.browser("Bob")
-    held = ann.ask(3, tab="closed")
-    assert ann.ask(2, tab="new") == held[:2]
-    assert bob.post("/queries").json()["finished"] == "exhausted"
-    for query in held:
-        ann.tell(query, tab="new")
+    ann = site.browser("Ann")
+    for _ in range(3):
+        (held,) = ann.ask(3, tab="closed")
+        assert ann.ask(2, tab="new") == [held]
+        ann.tell(held, tab="new")
     assert ann.post("/queries", {"tab": "new"}).json()["finished"] == "exhausted"
+
+
+WAIT: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "retry_after": 2}
+
+
+def test_nobody_is_told_that_all_is_done_while_others_hold_the_last_pairs(build: Any) -> None:
+    """Three pairs for three people, whose pages want five each: each has one at a time, until each has judged all."""
+    from ordinate.data.items import Items
+
+    site = build(Items(["a", "b", "c"]))
+    people = {name: site.browser(name) for name in ("Ann", "Bob", "Cem")}
+    held = {name: person.ask(5) for name, person in people.items()}
+    assert [len(queries) for queries in held.values()] == [1, 1, 1]
+    dora = site.browser("Dora")
+    assert dora.post("/queries", {"count": 5}).json() == WAIT
+    assert dora.post("/queries", {"count": 5}).headers["retry-after"] == "2"
+    people["Dora"], held["Dora"] = dora, []
+    judged: dict[str, set[frozenset[str]]] = {name: set() for name in people}
+    for _ in range(12):
+        for name, person in people.items():
+            for query in held[name]:
+                following = person.tell(query, count=5).json()
+                judged[name].add(pair(query))
+                assert following["finished"] is None, "others may hold one that is new"
+                held[name] = following["next"]
+            if not held[name]:
+                reply = person.post("/queries", {"count": 5}).json()
+                held[name] = reply["queries"]
+                assert reply["queries"] or reply == (
+                    {**WAIT, "finished": "exhausted", "retry_after": None} if len(judged[name]) == 3 else WAIT
+                )
+    assert all(len(pairs) == 3 for pairs in judged.values())
+
+
+def test_nobody_is_told_that_the_budget_is_spent_while_others_give_its_last_answers(build: Any, clock: Clock) -> None:
+    site = build(budget=2, lease=60.0)
+    site.study._ledger.clock = clock
+    ann, bob, cem = (site.browser(name) for name in ("Ann", "Bob", "Cem"))
+    (first,), (second,) = ann.ask(5), bob.ask(5)
+    assert cem.post("/queries", {"count": 5}).json() == WAIT
+    assert ann.tell(first, count=5).json()["finished"] is None
+    assert ann.post("/queries", {"count": 5}).json() == WAIT, "Bob may leave"
+    clock.forward(61)
+    (last,) = cem.ask(5)
+    assert cem.tell(last).status_code == 200
+    assert bob.tell(second).json()["counts"] is False
+    for person in (ann, bob, cem):
+        assert person.post("/queries").json()["finished"] == "total-budget"
+
+
+def test_pairs_of_people_who_left_are_not_being_judged(build: Any) -> None:
+    class Seconds:
+        now = 0.0
+
+        def __call__(self) -> float:
+            return self.now
+
+    seconds = Seconds()
+    site = build(app={"clock": seconds})
+    ann, bob, olga = site.browser("Ann"), site.browser("Bob"), site.browser("Olga", "owner")
+    ann.ask(2)
+    bob.ask(3)
+    assert olga.get("").json()["open"] == 5
+    seconds.now = 60.0
+    bob.get("")  # his page looks how far the study is
+    seconds.now = 120.0
+    assert olga.get("").json()["open"] == 3
+    assert len(site.study.open_queries()) == 5, "they stay theirs"
+    ann.get("")
+    assert olga.get("").json()["open"] == 5
 
 
 def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Clock) -> None:
@@ -155,7 +225,7 @@ def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Cloc
     site.study._ledger.clock = clock
     ann, bob = site.browser("Ann"), site.browser("Bob")
     (held,) = ann.ask()
-    assert bob.post("/queries").json() == {"queries": [], "finished": "exhausted", "paused": False, "retry_after": None}
+    assert bob.post("/queries").json() == WAIT
     clock.forward(61)
     (again,) = bob.ask()
     assert pair(again) == pair(held)
@@ -307,7 +377,7 @@ def test_undo_opens_a_pair_that_somebody_else_has_by_now(build: Any) -> None:
     assert ann.ask() == [undone]
     assert bob.ask() == [held]
     assert bob.tell(held, "left").status_code == 200
-    assert cem.post("/queries").json()["finished"] == "exhausted"
+    assert cem.post("/queries").json() == WAIT
     assert ann.tell(undone, "right").status_code == 200
     assert site.study.annotators() == {"Ann": 1, "Bob": 1}
     assert len(cem.ask()) == 1
@@ -316,7 +386,8 @@ def test_undo_opens_a_pair_that_somebody_else_has_by_now(build: Any) -> None:
 def test_budgets_end_the_questions(build: Any) -> None:
     site = build(annotator_budget=2, budget=3)
     ann, bob = site.browser("Ann"), site.browser("Bob")
-    for query in ann.ask(5):
+    for _ in range(2):
+        (query,) = ann.ask(5)
         ann.tell(query)
     assert ann.post("/queries").json() == {"queries": [], "finished": "budget", "paused": False, "retry_after": None}
     assert ann.get("").json()["finished"] == "budget"
@@ -324,6 +395,32 @@ def test_budgets_end_the_questions(build: Any) -> None:
     bob.tell(last)
     assert bob.post("/queries").json()["finished"] == "total-budget"
     assert bob.get("").json() | {"goal": 3, "answers": 3, "finished": "total-budget"} == bob.get("").json()
+
+
+def test_budgets_hold_for_late_answers(build: Any, clock: Clock) -> None:
+    """Five people hold a pair after another until its lease is over, and answer all of them at the end."""
+    site = build(lease=1.0, budget=3, again=False)
+    site.study._ledger.clock = clock
+    people = {name: site.browser(name) for name in ("Ann", "Bob", "Cem", "Dora", "Emil")}
+    held = []
+    for _ in range(3):
+        held += [(name, query) for name, person in people.items() for query in person.ask(3)]
+        clock.forward(2)
+    site.study.take("Fay", 1, [])
+    assert len(held) > 8
+    told = [people[name].tell(query, key=query["id"]) for name, query in held]
+    assert [one.status_code for one in told] == [200] * len(held), "all are kept"
+    assert [one.json()["counts"] for one in told] == [True] * 3 + [False] * (len(held) - 3)
+    assert {one.json()["answers"] for one in told[2:]} == {3}
+    again = people[held[-1][0]].tell(held[-1][1], key=held[-1][1]["id"]).json()
+    assert (again["counts"], again["answers"]) == (False, 3)
+    status = people["Ann"].get("").json()
+    assert (status["answers"], status["goal"], status["finished"]) == (3, 3, "total-budget")
+    assert len(site.study.comparisons()) == 3
+    history = site.study.history()["status"]
+    assert (history.count("counts"), history.count("beyond the budget")) == (3, len(held) - 3)
+    reopened = build()
+    assert (reopened.served.answers, len(reopened.study.comparisons())) == (3, 3)
 
 
 def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:

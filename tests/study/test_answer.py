@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_the_answer_and_the_next_pairs_are_one_transaction(study: Study, tmp_pat
         ("ask", offer.left, offer.right, "a tab") for offer in offers
     ]
     assert len({one.at for one in (answer, *asked)}) == 1, "the clock is read once for each transaction"
-    assert tuple(answered) == (study.held("Ann"), 1, 1, None)
+    assert tuple(answered) == (study.held("Ann"), 1, 1, None, True)
     assert [lease.expires_at for lease in answered.queries] == [one.expires_at for one in asked]
 
 
@@ -93,7 +94,7 @@ def test_it_does_what_tell_and_take_do(tmp_path: Path) -> None:
 
 def test_nothing_is_taken_unless_it_is_wanted(study: Study) -> None:
     (held,) = take(study, "Ann")
-    assert study.answer(held.query.id, "skip", annotator="Ann", offers=study.choose(["Ann"])) == ([], 0, 0, None)  # type: ignore[arg-type]
+    assert study.answer(held.query.id, "skip", annotator="Ann", offers=study.choose(["Ann"])) == ([], 0, 0, None, True)  # type: ignore[arg-type]
     assert study.open_queries() == []
 
 
@@ -151,3 +152,82 @@ def test_a_refused_answer_takes_nothing(study: Study) -> None:
     assert study.open_queries() == [two.query]
     again = study.answer(one.query.id, "left", AnswerDetails(key="k"), annotator="Ann", count=3, offers=offers)
     assert (len(again.queries), again.total) == (2, 1), "the same answer sent again"
+
+
+# Late answers and budgets --------------------------------------------------------------------------------------------
+
+
+def overdue(study: Study, annotator: str, count: int) -> list[Lease]:
+    """Queries of the annotator whose lease has ended."""
+    study.set_rules(lease=1.0)
+    held = take(study, annotator, count)
+    study._ledger.clock()
+    study.take("somebody", 1, [])
+    study.set_rules(lease=3000.0)
+    assert study.held(annotator) == []
+    return held
+
+
+def test_a_late_answer_counts_only_while_the_annotators_budget_has_room(study: Study) -> None:
+    study.set_rules(annotator_budget=2)
+    first, second = overdue(study, "Ann", 2)
+    (third, _) = overdue(study, "Ann", 2)
+    answers = [study.answer(one.query.id, "left", annotator="Ann") for one in (first, third, second)]
+    assert [(one.answers, one.total, one.counts) for one in answers] == [(1, 1, True), (2, 2, True), (2, 2, False)]
+    assert study.annotators() == {"Ann": 2}
+    assert len(study.comparisons()) == 2
+    assert study.history()["status"] == ["counts", "counts", "beyond the budget"]
+    assert study.take("Bob", 1, [offer for offer in study.choose(["Bob"]) if offer is not None])
+
+
+def test_a_late_answer_does_not_take_the_room_of_an_open_query(study: Study) -> None:
+    first, second = overdue(study, "Ann", 2)
+    study.set_rules(budget=2)
+    known = {frozenset((one.query.left, one.query.right)) for one in (first, second)}
+    offers = [offer for offer in study.choose(["Bob"] * 3) if offer is not None]
+    (held,) = study.take("Bob", 1, [one for one in offers if frozenset((one.left, one.right)) not in known])
+    assert study.answer(first.query.id, "left", annotator="Ann").counts
+    assert not study.answer(second.query.id, "left", annotator="Ann").counts, "Bob's answer is the second"
+    assert study.answer(held.query.id, "left", annotator="Bob").total == 2
+
+
+def test_taking_a_late_answer_back_makes_no_room(study: Study) -> None:
+    study.set_rules(budget=1)
+    first, second = overdue(study, "Ann", 1) + overdue(study, "Ann", 1)
+    assert study.answer(first.query.id, "left", annotator="Ann").counts
+    assert not study.answer(second.query.id, "left", annotator="Ann").counts
+    for _ in range(2):
+        assert study.take_back("Ann")[0].query == second.query
+        assert not study.answer(second.query.id, "right", annotator="Ann").counts
+    study.take_back("Ann")
+    study.take_back("Ann")
+    assert study.answer(first.query.id, "right", annotator="Ann").counts is False, "the other one is open"
+    assert study.annotators() == {}
+    study.set_rules(budget=None)
+    assert study.answer(second.query.id, "right", annotator="Ann").counts
+
+
+def test_a_skip_needs_no_room(study: Study) -> None:
+    study.set_rules(budget=1)
+    first, second = overdue(study, "Ann", 1) + overdue(study, "Ann", 1)
+    study.tell(first.query.id, "left")
+    assert study.answer(second.query.id, "skip", annotator="Ann").counts
+    assert study.history()["status"] == ["counts", "skipped"]
+
+
+def test_a_log_says_which_answers_are_beyond_the_budget(study: Study, tmp_path: Path) -> None:
+    """So an older log, in which late answers counted, means what it did."""
+    study.set_rules(budget=1)
+    first, second = overdue(study, "Ann", 1) + overdue(study, "Ann", 1)
+    for one in (first, second):
+        study.tell(one.query.id, "left")
+    study.close()
+    path = tmp_path / "study.db"
+    with Study.open(f"sqlite:///{path}") as again:
+        assert again.annotators() == {"Ann": 1}
+    with closing(sqlite3.connect(path)) as connection, connection:
+        assert connection.execute("UPDATE log SET value = NULL WHERE kind = 'answer'").rowcount == 2
+    with Study.open(f"sqlite:///{path}") as older:
+        assert older.annotators() == {"Ann": 2}
+        assert len(older.comparisons()) == 2
+        assert older.history()["status"] == ["counts"] * 2

@@ -56,10 +56,10 @@ def create_app(
     secret         signs links and sessions; whoever has it can make links
     media_folders  more folders that items may show files of, beside each study's own
     url            the address that links begin with; None: the one that a request was sent to
-    clock          in seconds, by which requests are counted
+    clock          in seconds, by which requests are counted and annotators are there or have left
     executor       makes what chooses pairs and computes results, one for each study
     """
-    registry = StudyRegistry(executor, media_folders, limits, urlsplit(url or "").path.rstrip("/"))
+    registry = StudyRegistry(executor, media_folders, limits, urlsplit(url or "").path.rstrip("/"), clock)
     authenticator = Authenticator(LinkSigner(secret), registry, limits, clock)
 
     @asynccontextmanager

@@ -38,10 +38,13 @@ class Caller(NamedTuple):
         if self.session is None and self.link.annotator is None:
             if not self.is_owner:
                 require_free_name(self.served, given)
-            return given or None
-        if given not in (None, "", self.annotator):
+            name = given or None
+        elif given not in (None, "", self.annotator):
             raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
-        return self.annotator
+        else:
+            name = self.annotator
+        self.served.presence.note(name)
+        return name
 
 
 class Authenticator:

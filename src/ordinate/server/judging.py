@@ -41,7 +41,7 @@ def status(
     ] = None,
 ) -> Status:
     served, name = caller.served, caller.name(None if annotator is None else unquote(annotator))
-    progress, settings = served.study.progress(name), served.study.settings
+    progress, settings = served.study.progress(name, served.presence.everybody()), served.study.settings
     rules = progress.rules
     served.prefetcher.answers_are(progress.total)
     results = served.prefetcher.results
@@ -67,6 +67,7 @@ def status(
         ties_allowed=rules.ties,
         paused=rules.paused,
         finished=reached,
+        problem=served.problem if caller.is_owner else None,
         theme=rules.theme,
     )
 
@@ -118,6 +119,7 @@ def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
         tab=told.tab,
     )
     return Accepted(
+        counts=answered.counts,
         your_answers=answered.answers,
         answers=answered.total,
         next=caller.served.queries(answered.queries),

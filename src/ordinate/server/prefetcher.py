@@ -18,10 +18,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from ordinate.data.comparisons import Query
 from ordinate.data.ordering import Ordering
-from ordinate.errors import PoolExhausted, StorageFailed
+from ordinate.errors import OrdinateError, PoolExhausted
 from ordinate.server import helper
 from ordinate.server.helper import HelperProcess, Results
 from ordinate.server.limits import Limits
+from ordinate.server.problems import TryLater
 from ordinate.study.leases import Offer
 
 log = logging.getLogger("ordinate.server")
@@ -88,6 +89,7 @@ class Prefetcher:
         self._reminder: threading.Timer | None = None
         self._history_grows = True
         self._answers = -1
+        self._failure: tuple[type[BaseException], str] | None = None  # of the newest job, if it failed
 
     def offers(self, annotator: str | None) -> list[Offer]:
         """The annotator's own ready offer, then those of others, newest first."""
@@ -105,7 +107,7 @@ class Prefetcher:
     def fetch(self, annotator: str | None) -> Future[Offer]:
         """A pair that is chosen from now on, for a request that waits; requests are served in their order.
 
-        The future raises PoolExhausted where there is none, StorageFailed where the server stops.
+        The future raises PoolExhausted where there is none, TryLater where the server stops.
         """
         future: Future[Offer] = Future()
         with self._lock:
@@ -116,7 +118,7 @@ class Prefetcher:
         return future
 
     def ordering(self) -> Future[Ordering]:
-        """The ordering of all answers until now. The future raises StorageFailed where the server stops."""
+        """The ordering of all answers until now. The future raises TryLater where the server stops."""
         future: Future[Ordering] = Future()
         with self._lock:
             self._orderings.append(future)
@@ -151,7 +153,7 @@ class Prefetcher:
             self._job = None
             if self._reminder is not None:
                 self._reminder.cancel()
-            self._refuse_waiting(StorageFailed("the server stops; try again in a moment"))
+            self._refuse_waiting(TryLater("the server stops; try again in a moment"))
             if self._ending is None:
                 with suppress(BrokenExecutor):
                     self._ending = self._executor.submit(helper.close, self._url)
@@ -174,7 +176,7 @@ class Prefetcher:
     def _start_job(self, *, only_waiting: bool = False) -> None:
         """Start the most urgent job, unless one is running. `only_waiting`: only for requests that wait."""
         if self._closed:
-            self._refuse_waiting(StorageFailed("the server stops; try again in a moment"))
+            self._refuse_waiting(TryLater("the server stops; try again in a moment"))
         if self._job is not None or self._closed:
             return
         self._drop_cancelled()
@@ -266,19 +268,27 @@ class Prefetcher:
                 self._job = None
                 error = future.exception()
                 if error is None:
+                    self._failure = None
                     self._deadline = max(self._limits.helper_seconds, 4 * (time.monotonic() - began))
                     job.keep(future.result())
                 elif isinstance(error, BrokenExecutor):
                     log.error("the helper of %s has ended; another one starts", self._url)
                     job.again()
                 else:
-                    log.error("%s failed in %s", job.work.__name__, self._url, exc_info=error)
+                    self._log_failure(job, error)
                     job.refuse(error)
                 self._start_job(only_waiting=error is not None)
 
         self._job = future
         deadline.start()
         future.add_done_callback(done)
+
+    def _log_failure(self, job: _Job, error: BaseException) -> None:
+        """Once, where each job fails for the same reason, such as a file that was moved."""
+        if (failure := (type(error), str(error))) != self._failure:
+            trace = None if isinstance(error, OrdinateError) else error
+            log.error("%s failed in %s: %s", job.work.__name__, self._url, error, exc_info=trace)
+        self._failure = failure
 
     def _submit(self, job: Callable[..., T], *arguments: Any) -> Future[T]:
         try:

@@ -22,7 +22,6 @@ STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
     (errors.NotYourQuery, 403),
     (errors.UnknownQuery, 404),
     (errors.UnknownItem, 404),
-    (errors.StudyNotFound, 404),
     (errors.AlreadyAnswered, 409),
     (errors.NothingToUndo, 409),
     (errors.PoolExhausted, 409),
@@ -31,8 +30,12 @@ STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
     (errors.StudyExists, 409),
     (errors.InvalidInput, 422),
     (errors.StorageFailed, 503),
+    (errors.StudyNotFound, 503),
+    (errors.NotAStudy, 503),
+    (errors.FeaturesChanged, 503),
     (errors.OrdinateError, 500),
 )
+UNUSABLE = "the study cannot be read or written at the moment; the page of its owner says why"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 RETRY_SECONDS = 2
 """When a caller should try again after an error that passes by itself."""
@@ -46,6 +49,10 @@ class Problem(Exception):
     def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(detail)
         self.status, self.detail, self.headers = status, detail, headers or {}
+
+
+class TryLater(errors.StorageFailed):
+    """The server cannot do this just now, for a reason that every client may know."""
 
 
 def problem(
@@ -68,10 +75,16 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(errors.OrdinateError)
     async def _ours(request: Request, error: errors.OrdinateError) -> Response:
         status = next(status for kind, status in STATUS if isinstance(error, kind))
-        if status >= 500:
-            log.error("%s %s: %s", request.method, request.url.path, error)
-        headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
-        return _response(request, status, str(error), f"urn:ordinate:{type(error).__name__}", headers)
+        kind, registry = f"urn:ordinate:{type(error).__name__}", request.app.state.authenticator.registry
+        if status < 500 or isinstance(error, TryLater):
+            headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+            return _response(request, status, registry.without_folders(str(error)), kind, headers)
+        served = registry.get(request.path_params.get("study"))
+        if status == 503 and served is not None:
+            served.note_failure(error)
+            return _response(request, status, UNUSABLE, kind, {"Retry-After": str(RETRY_SECONDS)})
+        log.error("%s %s: %s", request.method, request.url.path, error)
+        return _response(request, status, "the server cannot do this; its log says why", kind)
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:

@@ -13,18 +13,26 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from fastapi.concurrency import run_in_threadpool
 
 from ordinate.data.comparisons import Answer
 from ordinate.data.ordering import Ordering
-from ordinate.errors import BudgetSpent, OrdinateError, PoolExhausted, StorageFailed, StudyExists, StudyPaused
+from ordinate.errors import (
+    BudgetSpent,
+    OrdinateError,
+    PairsHeld,
+    PoolExhausted,
+    StudyExists,
+    StudyMoved,
+    StudyPaused,
+)
 from ordinate.server import media
 from ordinate.server.limits import Limits
 from ordinate.server.prefetcher import Prefetcher
-from ordinate.server.problems import Problem
+from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.storage import AnswerDetails, now
 from ordinate.study.leases import Lease, Offer
@@ -40,13 +48,19 @@ WRITERS = 20
 """Threads in which requests write, or wait for their turn to."""
 ATTEMPTS = 5
 """How often offers may turn out to be taken by others before an annotator gets a random pair."""
+FAILURE_SECONDS = 60.0
+"""A failure that did not come again for so long has passed; who waits to have answers stored tries more often."""
+PRESENT_SECONDS = 90.0
+"""Whoever has made no request for so long has left: the page of somebody who judges makes one every half a minute."""
 
 
 def finished(refusal: OrdinateError | None) -> Finished | None:
-    """How a page names the reason why an annotator is given nothing more."""
+    """How a page names the reason why an annotator is given nothing more; None where there may be more later."""
     match refusal:
         case BudgetSpent():
             return "total-budget" if refusal.total else "budget"
+        case PairsHeld():
+            return None
         case PoolExhausted():
             return "exhausted"
         case _:
@@ -60,6 +74,13 @@ def short_name(path: Path) -> str:
 
 def has_expired(link: Link) -> bool:
     return link.expires_at is not None and link.expires_at <= now()
+
+
+class Failure(NamedTuple):
+    """Why the study could not be used, and when by a clock that does not jump."""
+
+    reason: str
+    at: float
 
 
 class Holdings:
@@ -83,6 +104,25 @@ class Holdings:
             return len(held) >= self._most
 
 
+class Presence:
+    """Which annotators are there: whoever made a request lately, since the server started."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._seen: dict[str | None, float] = {}
+
+    def note(self, annotator: str | None) -> None:
+        with self._lock:
+            self._seen[annotator] = self._clock()
+
+    def everybody(self) -> set[str | None]:
+        with self._lock:
+            since = self._clock() - PRESENT_SECONDS
+            self._seen = {name: at for name, at in self._seen.items() if at > since}
+            return set(self._seen)
+
+
 class ServedStudy:
     def __init__(
         self,
@@ -92,12 +132,15 @@ class ServedStudy:
         media_folders: Sequence[Path],
         limits: Limits,
         root: str,
+        clock: Callable[[], float],
     ) -> None:
         self.name, self.path, self._limits, self._root = name, path, limits, root
+        self.presence = Presence(clock)
         self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
+        self._failure: Failure | None = None
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -126,7 +169,8 @@ class ServedStudy:
     async def give(
         self, link: str, annotator: str | None, count: int, tab: str | None
     ) -> tuple[list[Lease], OrdinateError | None]:
-        """The annotator's open queries, topped up to `count`, and the reason where there are none for good.
+        """The annotator's open queries, topped up to `count`, or to one where pairs are scarce; and why there are none,
+        unless it helps to ask again later.
 
         Waits for a chosen pair for at most `pair_seconds` in all, without a thread; then one random pair is given.
         """
@@ -136,36 +180,48 @@ class ServedStudy:
         full = await run_in_threadpool(self._holdings.full, link, self.study)
         try:
             for _ in range(count + ATTEMPTS):
-                queries = await self.write(self._take, annotator, count, None if full else chosen, tab)
-                if len(queries) >= count or full:
+                queries, enough = await self.write(self._take, annotator, count, None if full else chosen, tab)
+                if enough or full:
                     break
                 offer = self.prefetcher.fetch(annotator)
-                chosen = [await asyncio.wait_for(asyncio.wrap_future(offer), until - time.monotonic())]
-        except TimeoutError:
-            pass
-        except StorageFailed as error:
-            log.error("no pair is chosen in %s: %s", self.path, error)
+                try:
+                    chosen = [await asyncio.wait_for(asyncio.wrap_future(offer), until - time.monotonic())]
+                except (PoolExhausted, TryLater):
+                    raise
+                except Exception:
+                    # Too late, or the helper failed, which is in the log.
+                    break
         except (BudgetSpent, StudyPaused) as error:
             return queries, error
-        except PoolExhausted as error:
-            # A tab that was closed may hold the last pairs.
+        except PoolExhausted:
+            # A tab that was closed may hold the last pairs. One that was chosen for somebody else may be drawn.
             queries = queries or (await run_in_threadpool(self.study.held, annotator))[:count]
-            return queries, None if queries else error
         try:
             for _ in range(ATTEMPTS):
                 # Others may take the random pair before this annotator does.
                 if queries or full:
                     break
                 queries = await self.write(self._take_random, annotator, tab)
+        except PairsHeld:
+            return [], None
         except (BudgetSpent, PoolExhausted, StudyPaused) as error:
-            return queries, error
+            return [], error
         self._replace(link, annotator, queries)
         return queries, None
 
-    def _take(self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None) -> list[Lease]:
-        """Without `chosen`, only what the annotator holds already."""
+    def _take(
+        self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None
+    ) -> tuple[list[Lease], bool]:
+        """What `Study.take` gives, and whether that is enough; without `chosen`, only what the annotator holds already.
+
+        Raises PoolExhausted, PairsHeld where no pair could be given.
+        """
         offers = [] if chosen is None else [*chosen, *self.prefetcher.offers(annotator)]
-        return self.study.take(annotator, count, offers, tab=tab)
+        taken = self.study.take(annotator, count, offers, tab=tab)
+        self._note_success()
+        if not taken and chosen is not None:
+            self.study.draw(annotator)
+        return taken, len(taken) >= count or (bool(taken) and self.study.are_pairs_scarce(annotator))
 
     def _take_random(self, annotator: str | None, tab: str | None) -> list[Lease]:
         # One at a time: from the same log everybody would draw the same pair.
@@ -189,6 +245,7 @@ class ServedStudy:
         answered = self.study.answer(
             query, answer, details, annotator=annotator, for_others=for_others, count=count, offers=offers, tab=tab
         )
+        self._note_success()
         if count and answered.refusal is None:
             self._replace(link, annotator, answered.queries)
         self.prefetcher.answers_are(answered.total)
@@ -262,11 +319,50 @@ class ServedStudy:
             return self.study.link(name)
 
     async def ordering(self) -> Ordering:
-        """The ordering of all answers until now. Raises StorageFailed where it takes too long."""
+        """The ordering of all answers until now. Raises TryLater where it takes too long."""
         try:
             return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
         except TimeoutError:
-            raise StorageFailed("the ordering takes longer than usual; try again in a minute") from None
+            raise TryLater("the ordering takes longer than usual; try again in a minute") from None
+
+    # Failures ---------------------------------------------------------------------------------------------------------
+
+    def note_failure(self, error: OrdinateError) -> None:
+        """Log why the study cannot be used, once until it can be again; the owner's page shows it."""
+        before, self._failure = self._current_failure(), Failure(str(error), time.monotonic())
+        if before is None or before.reason != self._failure.reason:
+            log.error("%s cannot be used: %s", self.path, error)
+
+    def _note_success(self) -> None:
+        if self._failure is not None:
+            self._failure = None
+            log.info("%s can be used again", self.path)
+
+    def _current_failure(self) -> Failure | None:
+        failure = self._failure
+        return None if failure is None or time.monotonic() - failure.at > FAILURE_SECONDS else failure
+
+    @property
+    def problem(self) -> str | None:
+        """For the owner: why answers cannot be stored at the moment. It shows no folder of this machine."""
+        failure = self._current_failure()
+        reason = None if failure is None else failure.reason
+        try:
+            self.study.check()
+        except StudyMoved as error:
+            reason = str(error)
+        if reason is None:
+            return None
+        return (
+            "answers cannot be stored at the moment and wait in the browsers of those who judge: "
+            f"{self.without_folders(reason)}"
+        )
+
+    def without_folders(self, message: str) -> str:
+        """The message with files named as seen from the folders that are served."""
+        for folder in (self.path.absolute().parent, *self.folders):
+            message = message.replace(f"{folder}{os.sep}", "").replace(str(folder), "the folder of the study")
+        return message
 
     def close(self) -> None:
         self._writers.shutdown(wait=False, cancel_futures=True)
@@ -280,17 +376,29 @@ class StudyRegistry:
     """
 
     def __init__(
-        self, executor: Callable[[], Executor], media_folders: Sequence[Path], limits: Limits, root: str
+        self,
+        executor: Callable[[], Executor],
+        media_folders: Sequence[Path],
+        limits: Limits,
+        root: str,
+        clock: Callable[[], float],
     ) -> None:
         self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
+        self._clock = clock
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.Lock()
 
     def __iter__(self) -> Iterator[ServedStudy]:
         return iter(list(self._served.values()))
 
-    def get(self, name: str) -> ServedStudy | None:
-        return self._served.get(name)
+    def get(self, name: str | None) -> ServedStudy | None:
+        return None if name is None else self._served.get(name)
+
+    def without_folders(self, message: str) -> str:
+        """A message without the folders of this machine in which studies are."""
+        for served in self:
+            message = served.without_folders(message)
+        return message
 
     def open(self, path: Path, name: str | None = None) -> ServedStudy:
         """Serve a study. Raises StudyExists where one of that name is served already."""
@@ -298,7 +406,9 @@ class StudyRegistry:
             chosen = name or self._free_name(path)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(chosen, path, self._executor, self._media_folders, self._limits, self._root)
+            served = ServedStudy(
+                chosen, path, self._executor, self._media_folders, self._limits, self._root, self._clock
+            )
             self._served[chosen] = served
             return served
 

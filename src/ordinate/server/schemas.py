@@ -152,6 +152,7 @@ class Queries(BaseModel):
 
 class Accepted(BaseModel):
     accepted: Literal[True] = True
+    counts: bool = Field(True, description="Whether it counts; not where it came late and is beyond the budget.")
     your_answers: int
     answers: int
     next: list[QueryShown]
@@ -185,7 +186,7 @@ class Status(BaseModel):
     question_html: str
     items: int
     answers: int
-    open: int
+    open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
     expected_error: float | None = None
     error_history: list[tuple[int, float]] = []
@@ -193,6 +194,7 @@ class Status(BaseModel):
     ties_allowed: bool
     paused: bool
     finished: Finished | None = None
+    problem: str | None = Field(None, description="For owners: why answers cannot be stored at the moment.")
     theme: Theme
 
 

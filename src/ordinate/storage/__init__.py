@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING
 from ordinate.data.formats.files import require_file
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-from ordinate.storage.log import AnswerDetails, Clock, Entry, Kind, Log, Settings, Storage, checked, now, timestamp
+from ordinate.storage.log import (
+    BEYOND_BUDGET,
+    AnswerDetails,
+    Clock,
+    Entry,
+    Kind,
+    Log,
+    Settings,
+    Storage,
+    checked,
+    now,
+    timestamp,
+)
 from ordinate.storage.memory import MemoryStorage
 
 if TYPE_CHECKING:
@@ -17,6 +29,7 @@ if TYPE_CHECKING:
     from ordinate.storage.sql import SqlStorage
 
 __all__ = [
+    "BEYOND_BUDGET",
     "AnswerDetails",
     "Clock",
     "Entry",

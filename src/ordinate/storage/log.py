@@ -37,6 +37,9 @@ Kind = Literal[
 ]
 
 
+BEYOND_BUDGET = "beyond the budget"
+
+
 @dataclass(frozen=True)
 class Settings:
     """What is decided when a study is created; it never changes.
@@ -61,7 +64,7 @@ class Entry(NamedTuple):
     ask                        query, left, right, annotator, based_on, utility, algorithm, strategy, model, expires_at,
                                tab, repeat_of
     answer                     query, left, right, answer, annotator, shown_at, answered_at, duration_ms, client,
-                               reason, key
+                               reason, key, value (BEYOND_BUDGET where it does not count; see leases.py)
     withdraw, expire           query, left, right, annotator
     retract                    the same, expires_at (a retraction takes the query's answer back and opens it again)
     show                       the same, shown_at, expires_at (the lease starts again when a pair reaches the screen)

@@ -27,7 +27,7 @@ BUSY_SECONDS = 30
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH", "SQLITE_ERROR")
 FAILURES = {
     "SQLITE_FULL": "the disk is full; free some space and repeat",
-    "SQLITE_BUSY": f"another program held the file for {BUSY_SECONDS} seconds; close it and repeat",
+    "SQLITE_BUSY": "another program keeps the file locked; close it and repeat",
     "SQLITE_LOCKED": "another program holds the file; close it and repeat",
     "SQLITE_READONLY": "the file or its folder is read-only; make both writable, or copy the study elsewhere",
     "SQLITE_CANTOPEN": "the file cannot be opened; check that it is there and that it and its folder are writable",
@@ -124,7 +124,8 @@ class SqliteFile:
         try:
             yield lambda: int(kept.execute("PRAGMA data_version").fetchone()[0])
         finally:
-            with self.translated():
+            # It is empty after each write; where the file is damaged or gone, nothing more can be done.
+            with suppress(sqlite3.DatabaseError):
                 self._empty_write_ahead_log()
             self._checkpointer.close()
             self._checkpointer = None
@@ -132,7 +133,7 @@ class SqliteFile:
             self.engine.dispose()
             self.engine = before
             if _identity(self._path) == self._identity:
-                with suppress(sqlite3.OperationalError), closing(_connect(self._path, "rw")) as last:
+                with suppress(sqlite3.DatabaseError), closing(_connect(self._path, "rw")) as last:
                     last.execute("PRAGMA busy_timeout = 0")
                     last.execute("PRAGMA journal_mode = DELETE")
 
@@ -219,6 +220,8 @@ def _translated(path: Path) -> Iterator[None]:
         raise NotAStudy(f"{path} is not a study that can be opened: {error}") from error
     except DBAPIError as error:
         raise _translate(path, error.orig) from error
+    except sqlite3.DatabaseError as error:
+        raise _translate(path, error) from error
     except (NoResultFound, MultipleResultsFound) as error:
         raise NotAStudy(f"{path} is damaged: a row that must be there once is not") from error
     except UnicodeEncodeError as error:

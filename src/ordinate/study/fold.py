@@ -18,7 +18,7 @@ from ordinate.data.joining import joined, require_same_grouping
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
-from ordinate.storage import Entry
+from ordinate.storage import BEYOND_BUDGET, Entry
 from ordinate.study.rules import Rules, changed
 
 
@@ -42,6 +42,7 @@ class State:
     answered             query number -> its `answer` entry, unless taken back
     withdrawn            numbers of withdrawn queries
     expired              numbers of queries whose lease ended before there was an answer
+    overdue              numbers of queries whose lease ended once, whatever came after that
     leases               query number -> when its lease ends, of open queries that have one
     queries_of_pair      two ids in order -> numbers of the queries that asked the pair
     newest_asked         annotator -> the number of their newest query
@@ -62,6 +63,7 @@ class State:
         self.answered: dict[int, Entry] = {}
         self.withdrawn: set[int] = set()
         self.expired: set[int] = set()
+        self.overdue: set[int] = set()
         self.leases: dict[int, str] = {}
         self.queries_of_pair: dict[tuple[str, str], list[int]] = {}
         self.newest_asked: dict[str | None, int] = {}
@@ -136,6 +138,7 @@ class State:
             case "expire":
                 self._close(number := _number(entry))
                 self.expired.add(number)
+                self.overdue.add(number)
             case "show":
                 number = _number(entry)
                 if number not in self._open:
@@ -214,7 +217,7 @@ class State:
             self._drop_effective()
 
     def _count(self, entry: Entry, by: int) -> None:
-        if entry.answer != "skip":
+        if _is_counted(entry):
             self._answers_of[entry.annotator] = self._answers_of.get(entry.annotator, 0) + by
 
     def _add_items(self, added: Items) -> None:
@@ -286,7 +289,7 @@ class State:
         return number in self._open
 
     def annotators(self) -> dict[str | None, int]:
-        """How many answers each annotator gave, without skips and answers that were taken back."""
+        """How many answers each annotator gave, without skips, answers taken back, and those beyond the budget."""
         return {name: count for name, count in self._answers_of.items() if count}
 
     def knows_annotator(self, name: str | None) -> bool:
@@ -320,7 +323,7 @@ class State:
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
     def _counts(self, entry: Entry) -> bool:
-        return entry.answer != "skip" and self.includes(entry)
+        return _is_counted(entry) and self.includes(entry)
 
     def includes(self, pair: Pair) -> bool:
         """Whether neither the items nor the annotator are excluded."""
@@ -361,6 +364,11 @@ class Comparisons:
     @property
     def pairs(self) -> tuple[Integers, Integers]:
         return self._pairs[0, : len(self)], self._pairs[1, : len(self)]
+
+
+def _is_counted(entry: Entry) -> bool:
+    """Whether the answer counts, unless its items or its annotator are excluded."""
+    return entry.answer != "skip" and entry.value != BEYOND_BUDGET
 
 
 def pair_of(pair: Pair) -> tuple[str, str]:

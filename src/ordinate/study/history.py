@@ -2,7 +2,8 @@
 
 left, right, winner, annotator  as in a table of comparisons; the winner may be "skip"
 group                           of the two items, if the study has groups
-status                          counts, skipped, taken back, item excluded, annotator excluded, or not counted
+status                          counts, skipped, taken back, beyond the budget (a late answer), item excluded, annotator
+                                excluded, or not counted
 query                           the id of the query; empty for a comparison that was made elsewhere
 asked_at, shown_at, answered_at, stored_at, taken_back_at    times, UTC; of the second and third, as the
                                 annotator's screen said
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordinate.storage import Entry
+from ordinate.storage import BEYOND_BUDGET, Entry
 from ordinate.study.fold import State
 
 
@@ -78,6 +79,8 @@ def _status(entry: Entry, state: State, counting: set[int], taken_back: dict[int
         return "taken back"
     if entry.answer == "skip":
         return "skipped"
+    if entry.value == BEYOND_BUDGET:
+        return BEYOND_BUDGET
     if entry.position in counting:
         return "counts"
     if entry.annotator in state.excluded_annotators:

@@ -1,7 +1,8 @@
 """Who may hold which pair, and until when: decided from the state and a time, and written to the log.
 
 A lease ends by an entry "expire" that whoever notices first appends, so folding the log needs no clock. A late answer
-still counts as long as the pair was not given to somebody else.
+is taken as long as the pair was not given to somebody else. It counts if the budgets still have room for it, beside the
+queries that are open; its entry says so where they have not.
 
 Nobody is given a pair that another annotator holds. An undo is the exception: it opens a query again for the annotator
 who answered it, even where somebody else was given the pair since, because otherwise the answer that the annotator is
@@ -18,7 +19,7 @@ import numpy as np
 
 from ordinate.data.comparisons import Query
 from ordinate.data.pairs import pair_codes
-from ordinate.errors import AlreadyAnswered, BudgetSpent, StudyPaused
+from ordinate.errors import AlreadyAnswered, BudgetSpent, PairsHeld, StudyPaused
 from ordinate.storage import Entry, Settings, timestamp
 from ordinate.study.fold import State, pair_of
 
@@ -77,10 +78,32 @@ def half_over(state: State, number: int, at: str) -> bool:
 
 
 def require_budget(state: State, annotator: str | None, holding: int) -> None:
-    """Raise StudyPaused or BudgetSpent where an annotator with `holding` open queries may be given no more."""
+    """Raise StudyPaused, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets no more."""
     rules = state.rules
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
+    _require_room(state, annotator, holding, len(state.open()))
+
+
+def is_beyond_budget(state: State, asked: Entry) -> bool:
+    """Whether an answer to this query comes too late to count: its lease ended, and the budgets have no room left."""
+    if asked.query not in state.overdue:
+        return False
+    others = [entry for entry in state.open() if entry.query != asked.query]
+    holding = sum(entry.annotator == asked.annotator for entry in others)
+    try:
+        _require_room(state, asked.annotator, holding, len(others))
+    except (BudgetSpent, PairsHeld):
+        return True
+    return False
+
+
+def _require_room(state: State, annotator: str | None, holding: int, waiting: int) -> None:
+    """Raise BudgetSpent where the budgets allow no further answer, PairsHeld where they may again, once others answer.
+
+    `holding` of the annotator's queries wait for an answer, and `waiting` in all.
+    """
+    rules = state.rules
     if rules.annotator_budget is None and rules.budget is None:
         return
     answers = state.annotators()
@@ -88,8 +111,11 @@ def require_budget(state: State, annotator: str | None, holding: int) -> None:
         raise BudgetSpent(
             f"{annotator or 'this annotator'} has given all {rules.annotator_budget} answers asked for", False
         )
-    if rules.budget is not None and sum(answers.values()) + len(state.open()) >= rules.budget:
-        raise BudgetSpent(f"the study has all {rules.budget} answers it asks for, or waits for the last of them", True)
+    total = sum(answers.values())
+    if rules.budget is not None and total >= rules.budget:
+        raise BudgetSpent(f"the study has all {rules.budget} answers it asks for", True)
+    if rules.budget is not None and total + waiting >= rules.budget:
+        raise PairsHeld(f"others are giving the last of the {rules.budget} answers that the study asks for")
 
 
 def require_not_given_away(state: State, asked: Entry) -> None:

@@ -16,12 +16,15 @@ from ordinate.algorithms import strategy_of
 from ordinate.choosing.search import Search
 from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.pairs import PairList, Pool
-from ordinate.errors import InvalidInput, PoolExhausted
+from ordinate.errors import InvalidInput, PairsHeld, PoolExhausted
 from ordinate.storage import Entry, Settings
 from ordinate.study.fold import Pair, State
 from ordinate.study.inference import Inference
 from ordinate.study.leases import Offer
 from ordinate.study.threads import one_thread
+
+FEW = 6
+"""Where fewer pairs are left, or fewer than two for each annotator who holds one, nobody takes a second one."""
 
 
 def choose(
@@ -84,7 +87,8 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
     """New pairs for this annotator; where none is left, pairs they had before; then pairs that others are asked.
 
     `waiting` are the pairs that wait for an answer. With leases, nobody gets a pair that another annotator holds, and a
-    skipped pair never comes back to the annotator who skipped it.
+    skipped pair never comes back to the annotator who skipped it. Raises PairsHeld where pairs of others could still
+    come to this annotator, otherwise PoolExhausted.
     """
     pairs: Pool = state.all_pairs if among is None else among.within(state.active)
     new: Pool = state.unseen(annotator) if among is None else pairs.without(*state.seen(annotator).pairs)
@@ -99,7 +103,24 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
         left = pool.without(*state.pairs(taken)) if taken else pool
         if left.size:
             return left
+    if len(own) < len(waiting) and any(pool.without(*state.pairs(own)).size for pool, _ in choices):
+        raise PairsHeld("others are judging the last pairs; there may be more when they are done")
     raise PoolExhausted("no pair is left to ask; answer or withdraw the open queries, or add or include items")
+
+
+def are_scarce(state: State, annotator: str | None) -> bool:
+    """Whether so few pairs, or answers within the study's budget, are left that nobody should take any ahead."""
+    waiting = state.open()
+    few = max(FEW, 2 * len({annotator, *(entry.annotator for entry in waiting)}))
+    budget = state.rules.budget
+    if budget is not None and budget - sum(state.annotators().values()) - len(waiting) < few:
+        return True
+    if state.all_pairs.size - len(state.seen(annotator)) - len(waiting) >= few:
+        return False
+    try:
+        return allowed_pairs(state, annotator, None, waiting).size < few
+    except PoolExhausted:
+        return True
 
 
 def listed_pairs(state: State, left: Sequence[str], right: Sequence[str]) -> PairList:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ordinate import algorithms
@@ -85,13 +85,13 @@ def exclude_annotator(transaction: Transaction, annotator: str, excluded: bool) 
         transaction.append("exclude-annotator" if excluded else "include-annotator", annotator=annotator)
 
 
-def progress(state: State, annotator: str | None) -> Progress:
-    """How far the study and one annotator are."""
+def progress(state: State, annotator: str | None, present: Collection[str | None] | None = None) -> Progress:
+    """How far the study and one annotator are; `present`: whose queries count as open, None: everybody's."""
     answers = state.annotators()
     return Progress(
         items=len(state.items) - len(state.excluded_items),
         total=sum(answers.values()),
-        open=len(state.open()),
+        open=sum(present is None or entry.annotator in present for entry in state.open()),
         answers=answers.get(annotator, 0),
         skips=skips(state, annotator),
         rules=state.rules,

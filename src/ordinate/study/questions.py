@@ -21,11 +21,12 @@ from ordinate.errors import (
     KeyReused,
     NothingToUndo,
     NotYourQuery,
+    PairsHeld,
     PoolExhausted,
     StudyPaused,
     UnknownQuery,
 )
-from ordinate.storage import AnswerDetails, Entry, Kind
+from ordinate.storage import BEYOND_BUDGET, AnswerDetails, Entry, Kind
 from ordinate.study import leases, next_pair
 from ordinate.study.fold import State
 from ordinate.study.leases import Lease, Offer
@@ -35,6 +36,9 @@ ATTEMPTS = 3
 """How often a choice is repeated because others wrote meanwhile, before it is made inside the transaction."""
 
 
+Refusal = AnnotatorExcluded | BudgetSpent | PairsHeld | StudyPaused
+
+
 class Answered(NamedTuple):
     """What follows an answer.
 
@@ -42,12 +46,14 @@ class Answered(NamedTuple):
     answers  how many the annotator has given
     total    how many answers the study has
     refusal  why the annotator is given no query, where the study's rules are the reason
+    counts   whether the answer counts; not where it came late and is beyond the budget
     """
 
     queries: list[Lease]
     answers: int
     total: int
-    refusal: AnnotatorExcluded | BudgetSpent | StudyPaused | None
+    refusal: Refusal | None
+    counts: bool = True
 
 
 class Questions:
@@ -135,13 +141,13 @@ class Questions:
         _end_leases(transaction)
         while len(mine := next_pair.open_queries(state, annotator, tab=tab)) < wanted:
             held = next_pair.open_queries(state, annotator)
-            if len(held) >= leases.MOST_HELD:
-                mine = held
+            # A tab that was closed may hold queries.
+            if len(held) >= leases.MOST_HELD or (held and next_pair.are_scarce(state, annotator)):
+                mine = mine or held
                 break
             try:
                 leases.require_budget(state, annotator, len(held))
-            except (BudgetSpent, StudyPaused):
-                # A tab that was closed may hold queries.
+            except (BudgetSpent, PairsHeld, StudyPaused):
                 if not (mine := held):
                     raise
                 break
@@ -186,16 +192,16 @@ class Questions:
             state = transaction.state
             if not for_others:
                 self.require_own(state, query_id, annotator)
-            self._tell(transaction, query_id, answer, details)
+            counts = self._tell(transaction, query_id, answer, details)
             queries: list[Lease] = []
-            refusal: AnnotatorExcluded | BudgetSpent | StudyPaused | None = None
+            refusal: Refusal | None = None
             if wanted:
                 try:
                     queries = self._top_up(transaction, annotator, wanted, offers, tab)
-                except (AnnotatorExcluded, BudgetSpent, StudyPaused) as error:
+                except (AnnotatorExcluded, BudgetSpent, PairsHeld, StudyPaused) as error:
                     refusal = error
             answers = state.annotators()
-            return Answered(queries, answers.get(annotator, 0), sum(answers.values()), refusal)
+            return Answered(queries, answers.get(annotator, 0), sum(answers.values()), refusal, counts)
 
         return self._ledger.write(answer_and_take)
 
@@ -237,16 +243,19 @@ class Questions:
         """The query of an `ask` entry."""
         return Query(self._id(asked.query), str(asked.left), str(asked.right), asked.annotator)
 
-    def _tell(self, transaction: Transaction, query_id: str, answer: Answer, details: AnswerDetails) -> None:
+    def _tell(self, transaction: Transaction, query_id: str, answer: Answer, details: AnswerDetails) -> bool:
+        """Whether the answer counts."""
         state = transaction.state
         if details.key is not None and (earlier := state.keys.get(details.key)) is not None:
             if (self._id(earlier.query), earlier.answer) != (query_id, answer):
                 raise KeyReused(f"the key {details.key!r} belongs to another answer; use a new one for each answer")
-            return
+            return earlier.value != BEYOND_BUDGET
         asked = self._waiting(state, query_id, late=True)
         if answer == "tie" and not state.rules.ties:
             raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
-        _note(transaction, asked, "answer", answer=answer, **details._asdict())
+        beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
+        _note(transaction, asked, "answer", answer=answer, value=beyond, **details._asdict())
+        return beyond is None
 
     def _waiting(self, state: State, query_id: str, *, late: bool = False) -> Entry:
         """The `ask` entry of a query that can still be answered; with `late` also where its lease has ended."""

@@ -10,7 +10,7 @@ Every call first reads what other processes have written. Every write is one tra
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
@@ -103,6 +103,10 @@ class Study:
         except InvalidInput as error:
             raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
 
+    def check(self) -> None:
+        """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
+        self._ledger.storage.check()
+
     def close(self) -> None:
         self._ledger.storage.close()
 
@@ -147,16 +151,22 @@ class Study:
         return self._questions.offer(annotators, offered)
 
     def draw(self, annotator: str | None) -> Offer:
-        """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted."""
+        """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""
         return self._questions.random_offer(annotator)
+
+    def are_pairs_scarce(self, annotator: str | None) -> bool:
+        """Whether so few pairs are left that `take` gives the annotator one at a time."""
+        with self._ledger.reading() as state:
+            return next_pair.are_scarce(state, annotator)
 
     def take(
         self, annotator: str | None, count: int, offers: Sequence[Offer] = (), *, tab: str | None = None
     ) -> list[Lease]:
         """The annotator's open queries, topped up to `count` with those offers that can still be taken.
 
-        Queries that another browser tab of the annotator asked for come only where no new one may be given. Raises
-        BudgetSpent or StudyPaused where none is open either.
+        Queries that another browser tab of the annotator asked for come only where no new one may be given. Where few
+        pairs are left, the annotator gets one at a time. Raises BudgetSpent, PairsHeld or StudyPaused where none is
+        open either.
         """
         return self._questions.take(annotator_name(annotator), whole("count", count, 1), offers, tab)
 
@@ -337,10 +347,10 @@ class Study:
         with self._ledger.reading() as state:
             return owner.skips(state, annotator)
 
-    def progress(self, annotator: str | None) -> Progress:
-        """How far the study and this annotator are."""
+    def progress(self, annotator: str | None, present: Collection[str | None] | None = None) -> Progress:
+        """How far the study and this annotator are; with `present`, only pairs that these annotators hold are open."""
         with self._ledger.reading() as state:
-            return owner.progress(state, annotator_name(annotator))
+            return owner.progress(state, annotator_name(annotator), present)
 
     def people(self) -> list[Person]:
         """Everybody who was asked, or whose answers were recorded, by name."""

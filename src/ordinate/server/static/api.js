@@ -42,6 +42,7 @@
  * @property {boolean} ties_allowed
  * @property {boolean} paused
  * @property {Finished | null} finished
+ * @property {string | null} problem for owners: why answers cannot be stored at the moment
  */
 
 /** @typedef {ReturnType<typeof connect>} Api */

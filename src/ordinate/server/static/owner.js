@@ -80,6 +80,7 @@ async function look() {
   const { answers, goal, items, open, expected_error: error, paused, finished } = status;
   const history = upToNow(status);
   showPaused(paused);
+  setText(byId("problem"), status.problem ? sentence(status.problem) : "");
   const state = paused ? "Paused" : finished === "total-budget" ? "Finished" : "Running";
   setText(byId("state"), state);
   setTitle(state === "Running" ? "Results" : `Results (${state.toLowerCase()})`);
