@@ -148,7 +148,7 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) 
     assert ann.post("/queries", {"tab": "new"}).json()["finished"] == "exhausted"
 
 
-WAIT = {"queries": [], "finished": None, "paused": False, "retry_after": 2}
+WAIT: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "retry_after": 2}
 
 
 def test_nobody_is_told_that_all_is_done_while_others_hold_the_last_pairs(build: Any) -> None:
