@@ -175,6 +175,7 @@ OWNERS = [
     ("POST", "/exclusions", {"annotator": "Ann"}),
     ("GET", "/export/ordering.csv", None),
     ("GET", "/export/comparisons.csv", None),
+    ("GET", "/export/history.csv", None),
 ]
 
 

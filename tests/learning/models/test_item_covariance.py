@@ -55,12 +55,9 @@ def check(kind: str, n: int, answers: int, item_variance: float, spread: float, 
     given_answers, scores = graph(rng, kind, n, answers), spread * rng.normal(size=n)
     expected = plain_inverse(given_answers, scores, item_variance)
     found = ItemCovariance(PairCounts.of(given_answers, n), scores, item_variance)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ordinate.learning.models.item_covariance._SMALL", 0)
-        for fits in (0, 10_000):  # without, and with, the inverse to fall back upon
-            patch.setattr("ordinate.learning.models.item_covariance._FITS", fits)
-            found.__dict__.pop("diagonal", None)
-            np.testing.assert_allclose(np.sqrt(found.diagonal), np.sqrt(np.diagonal(expected)), rtol=1e-6)
+    for inverse_fits in (0, 10_000):  # without, and with, the inverse to fall back upon
+        iterated = ItemCovariance(PairCounts.of(given_answers, n), scores, item_variance, 0, inverse_fits)
+        np.testing.assert_allclose(np.sqrt(iterated.diagonal), np.sqrt(np.diagonal(expected)), rtol=1e-6)
     np.testing.assert_allclose(found.dense(np.arange(n), n), expected, rtol=1e-9, atol=1e-9)
     columns = rng.normal(size=(n, 3)) + np.array([0.0, 1.0, 1e6])
     np.testing.assert_allclose(

@@ -7,10 +7,12 @@ bounds.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinate.choosing.search.choice import BestSoFar, Choice
+from ordinate.choosing.search.choice import BestSoFar, Choice, tie_floor
 from ordinate.choosing.search.utility import MonotoneUtility
 from ordinate.compiled import fast
 from ordinate.data.arrays import Floats, Integers
@@ -44,7 +46,8 @@ class ListSearch:
         """The best pair of the list under `belief`, which is `answered` with any open queries taken off."""
         slack = self._rounding * (1 + belief.history.length) + self._utility.absolute_tolerance
         left, right = self._listing.left, self._listing.right
-        best, waiting, evaluated, most = BestSoFar(seed), pool.kept.copy(), 0, _FEW
+        waiting, most, highest = pool.kept.copy(), _FEW, -math.inf
+        found: list[tuple[Integers, Floats]] = []
         # The pairs of the highest bound come first: after a refit all of them, otherwise one that rules out most.
         reached = _highest(self._upper, waiting)
         while len(near := _reaching(self._upper, waiting, reached)):
@@ -54,10 +57,13 @@ class ListSearch:
             utilities = self._utility(*belief.differences(left[near], right[near]))
             kept = utilities if belief is answered else self._utility(*answered.differences(left[near], right[near]))
             self._upper[near], waiting[near] = kept, False
-            best.add(left[near], right[near], utilities)
-            evaluated += len(near)
-            reached = (best.floor - slack) / (1.0 + self._utility.relative_tolerance)
-        return best.choice(evaluated)
+            found.append((near, utilities))
+            highest = max(highest, float(utilities.max()))
+            reached = (tie_floor(highest) - slack) / (1.0 + self._utility.relative_tolerance)
+        places, utilities = (np.concatenate(column) for column in zip(*found, strict=True))
+        best, tied = BestSoFar(seed), np.flatnonzero(utilities >= tie_floor(highest))
+        best.add(left[places[tied]], right[places[tied]], utilities[tied])
+        return best.choice(len(places))
 
 
 @fast

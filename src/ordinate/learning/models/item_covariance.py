@@ -17,10 +17,10 @@ from ordinate.learning.models.inverse_diagonal import adjacency, inverse_diagona
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.pair_loops import laplacian_columns, likelihood, solve_columns
 
-_SMALL = 1000
-"""Up to here an inverse is quicker than 64 columns at a time."""
-_FITS = 12_000
-"""Up to here an inverse fits in memory, at 1.2 GB."""
+_QUICKLY_INVERTED = 1000
+"""Up to so many items an inverse is faster than 64 columns at a time."""
+_INVERSE_FITS = 12_000
+"""Up to so many items an inverse fits in memory, at 1.2 GB."""
 _ACCURATE = 1e-6
 """Of a variance, so that a standard error is within half of that."""
 _FEW_PRODUCTS = 12
@@ -31,7 +31,15 @@ _MOST_PRODUCTS = 10_000
 class ItemCovariance:
     """At scores (t,), of pairs of the compared items."""
 
-    def __init__(self, pairs: PairCounts, scores: Floats, item_variance: float) -> None:
+    def __init__(
+        self,
+        pairs: PairCounts,
+        scores: Floats,
+        item_variance: float,
+        quickly_inverted: int = _QUICKLY_INVERTED,
+        inverse_fits: int = _INVERSE_FITS,
+    ) -> None:
+        self._quickly_inverted, self._inverse_fits = quickly_inverted, inverse_fits
         self.pairs, self.item_variance, self.items = pairs, item_variance, len(scores)
         _, _, self.weight, self.degree = likelihood(*pairs, scores)
 
@@ -49,7 +57,7 @@ class ItemCovariance:
     @cached_property
     def diagonal(self) -> Floats:
         """(t,) each within a millionth of itself."""
-        if self.items <= _SMALL:
+        if self.items <= self._quickly_inverted:
             return np.diagonal(self.dense(np.arange(self.items), self.items)).copy()
         precision = 1.0 / self.item_variance
         graph = adjacency(self.pairs.left, self.pairs.right, self.weight, self.items)
@@ -60,7 +68,7 @@ class ItemCovariance:
         found, converged = inverse_diagonal(*system, work, rounding, _ACCURATE, _FEW_PRODUCTS)
         if converged:
             return found
-        if self.items <= _FITS:
+        if self.items <= self._inverse_fits:
             return np.diagonal(self.dense(np.arange(self.items), self.items)).copy()
         return inverse_diagonal(*system, np.empty((self.items, 64)), 0.0, _ACCURATE, _MOST_PRODUCTS)[0]
 
