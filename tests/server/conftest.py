@@ -55,6 +55,7 @@ class Site:
     def browser(self, name: str = "Ann", role: Role = "annotator", token: str | None = None) -> Program:
         """Somebody who came by a link; cookies are their own."""
         visitor = TestClient(self.app, raise_server_exceptions=False)
+        visitor.portal = self.client.portal  # one event loop for everybody, as in a real server
         page = visitor.post(f"/join/essays/{token or self.token(role)}", data={"name": name})
         assert page.status_code == 200, page.text
         (csrf,) = re.findall('data-csrf="([^"]+)"', page.text)
