@@ -109,14 +109,19 @@ def start_server(path: Path) -> tuple[subprocess.Popen[str], str]:
 
 
 async def load(
-    link: str, truth: dict[str, float], people: int, seconds: float, pause: float, seed: int
+    link: str,
+    truth: dict[str, float],
+    people: int,
+    seconds: float,
+    pause: float,
+    seed: int,
+    kind: type[Person] = Person,
 ) -> list[Person]:
     url = httpx.URL(link)
-    limits = httpx.Limits(max_connections=None)
+    # Shorter than the five seconds after which the server closes an idle connection, perhaps just when one asks.
+    limits = httpx.Limits(max_connections=None, keepalive_expiry=3.0)
     crowd = [
-        Person(
-            httpx.AsyncClient(base_url=url.copy_with(path="/"), timeout=60, limits=limits), "study", f"p{k}", truth, k
-        )
+        kind(httpx.AsyncClient(base_url=url.copy_with(path="/"), timeout=60, limits=limits), "study", f"p{k}", truth, k)
         for k in range(people)
     ]
     await asyncio.gather(*(person.join(url.path) for person in crowd))

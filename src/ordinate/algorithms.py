@@ -161,7 +161,8 @@ def default_algorithm(items: Items) -> str:
 
 def require_size(name: str, items: int) -> None:
     """Raise InvalidInput for an unknown algorithm, and where its (n, n) covariance would not fit into memory."""
-    if items > MANY_ITEMS and algorithm(name).model.dense:
+    dense = algorithm(name).model.dense
+    if items > MANY_ITEMS and dense:
         gigabytes = round(items * items * 8 / 1e9)
         raise InvalidInput(
             f"{name} keeps the covariance of every item with every other: {gigabytes} GB for {items:,} items; above "

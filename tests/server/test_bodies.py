@@ -19,17 +19,19 @@ POSTS = ("/queries", "/answers", "/shown", "/undo", "/items", "/links", "/exclus
 class Sender:
     """Sends a body in parts to the application, as a connection does, and counts what was taken."""
 
-    def __init__(self, parts: list[bytes], *, stalls: bool = False) -> None:
-        self._parts, self._stalls, self.taken = list(parts), stalls, 0
+    def __init__(self, parts: list[bytes], *, stalls: bool = False, leaves: bool = False) -> None:
+        self._parts, self._stalls, self._leaves, self.taken = list(parts), stalls, leaves, 0
         self.status, self.body = 0, b""
         self.headers: dict[bytes, bytes] = {}
 
     async def receive(self) -> dict[str, Any]:
+        if not self._parts and self._leaves:
+            return {"type": "http.disconnect"}
         if not self._parts:
             await asyncio.sleep(3600)
         part = self._parts.pop(0)
         self.taken += len(part)
-        return {"type": "http.request", "body": part, "more_body": self._stalls or bool(self._parts)}
+        return {"type": "http.request", "body": part, "more_body": self._stalls or self._leaves or bool(self._parts)}
 
     async def send(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
@@ -110,6 +112,12 @@ def test_a_body_that_never_ends_is_given_up(build: Any, path: str) -> None:
     sender = Sender([b"name="], stalls=True).post(site.app, path.format(token=site.token()), headers)
     assert sender.status == 408
     assert sender.headers[b"connection"] == b"close"
+
+
+def test_a_caller_who_leaves_in_the_middle_of_a_body_is_no_failure(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    sender = Sender([b"{"], leaves=True).post(site.app, "/api/v1/studies/essays/queries", bearer(site))
+    assert sender.status == 400
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(

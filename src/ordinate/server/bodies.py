@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 
 from ordinate.server.problems import Problem
 
@@ -20,7 +21,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 async def read_body(request: Request, types: tuple[str, ...], most: int, seconds: float) -> bytes:
-    """The body. Raises problems 408, 413, 415."""
+    """The body. Raises problems 400, 408, 413, 415."""
     header = Message()
     header["Content-Type"] = request.headers.get("content-type", "")
     if header.get_content_type() not in types or "content-type" not in request.headers:
@@ -36,6 +37,9 @@ async def read_body(request: Request, types: tuple[str, ...], most: int, seconds
                 body += part
                 if len(body) > most:
                     raise too_large
+    except ClientDisconnect:
+        # Nobody reads this response, but a caller who leaves is no failure of the server.
+        raise Problem(400, "the connection was closed before the body was complete") from None
     except TimeoutError:
         raise Problem(408, f"the body did not arrive within {seconds:g} s", {"Connection": "close"}) from None
     return bytes(body)

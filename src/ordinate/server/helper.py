@@ -39,8 +39,9 @@ class HelperProcess(ProcessPoolExecutor):
 
 
 def _start() -> None:
-    """Leave Ctrl-C to the server, and end when the server ends, in whichever way."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave signals that reach both processes to the server (Ctrl-C, SIGTERM from systemd), and end when it ends."""
+    for both in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(both, signal.SIG_IGN)
     server = parent_process()
     assert server is not None
 
