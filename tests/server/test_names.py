@@ -117,6 +117,14 @@ def test_a_program_does_not_speak_for_who_came_by_a_browser(site: Any) -> None:
     assert site.study.annotators() == {"Ann": 1, "Dora": 1}
 
 
+def test_nobody_gives_names_without_end(build: Any) -> None:
+    site = build(limits={"requests_per_second": 0.5})
+    token = site.token()
+    replies = [join(site, token, f"Name {number}").status_code for number in range(30)]
+    assert (replies[0], replies[-1]) == (200, 429)
+    assert len(site.study.links()) == 1 + replies.count(200) < 30
+
+
 @pytest.mark.parametrize("name", ["", "  ", "x" * 81, "\u202eAnn", "An\0n"])
 def test_what_is_no_name_is_asked_for_again(site: Any, name: str) -> None:
     refused = join(site, site.token(), name)

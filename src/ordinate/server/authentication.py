@@ -130,9 +130,11 @@ class Authenticator:
     def claim_name(self, request: Request, served: ServedStudy, link: Link, given: str, browser: str) -> Link:
         """The personal link of the browser that came by a shared link and gave a name.
 
-        Raises NameTaken, InvalidInput and problem 401.
+        Raises NameTaken, InvalidInput and problems 401, 429.
         """
         token = served.study.token
+        # A name is an entry in the log.
+        self._programs.count((served.name, link.id, "names"))
 
         def link_for(name: str, shared: str) -> str:
             return self.signer.claim(browser, token, name, shared)
