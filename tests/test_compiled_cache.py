@@ -45,12 +45,14 @@ def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert run(tmp_path / "cache") == (0, ordering)
 
 
+@pytest.mark.slow
 def test_a_cache_folder_that_cannot_be_made_is_done_without(tmp_path: Path) -> None:
     # A folder cannot be made inside a file, whoever asks: root passes over permissions.
     (tmp_path / "file").touch()
     assert run(tmp_path / "file" / "cache")[1] == run(tmp_path / "cache")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the place of the package is made a place where nothing can be written")
 def test_where_nothing_can_be_written_every_process_compiles_and_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -146,6 +146,7 @@ def test_features_are_centred_in_each_set_of_connected_items(items: int, count: 
     np.testing.assert_allclose(compared.features, expected[compared.rows], rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_a_long_path_with_many_answers_a_pair_is_solved_to_the_end() -> None:
     """The worst conditioned of the graphs: a chain of 300 items, each link answered 500 times."""
     rng = np.random.default_rng(0)
