@@ -79,17 +79,30 @@ def ordinary_user() -> Iterator[None]:
 
 
 @pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Make a file system of its own of a size such as "4m"."""
+    made: list[Path] = []
+
+    def make(size: str) -> Path:
+        folder = tmp_path / f"disk-{size}"
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("mounting a small file system takes Linux and root")
+        made.append(folder)
+        return folder
+
+    yield make
+    for folder in made:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def tiny_disk(small_disk: Callable[[str], Path]) -> Path:
     """A file system of 256 KiB of its own."""
-    folder = tmp_path / "tiny-disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
-    try:
-        subprocess.run(command, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("mounting a small file system takes Linux and root")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    return small_disk("256k")
 
 
 @pytest.fixture
