@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
 
-from benchmarks import fits, page, ratings, refits  # noqa: E402
+from benchmarks import fits, page, ratings, refits, soak  # noqa: E402
 from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
 from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
 
@@ -92,6 +92,26 @@ def test_a_process_of_its_own_is_measured_ended_and_heard() -> None:
     del held
     assert (trial.seconds, trial.failure) == (1.5, "")
     assert 5 < trial.peak_mb < 450
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_a_short_soak_loses_nothing_and_reports_what_happened() -> None:
+    report = soak.soak(people=20, rate=10.0, seconds=10.0, visits=20, seed=0)
+    assert len(report.tells) > 20
+    assert report.log["answers"] == len(report.tells)
+    assert report.exit_code == 130
+    assert {status for counts in report.attacks.values() for status in counts} <= {
+        200,
+        401,
+        403,
+        408,
+        413,
+        429,
+        "closed",
+    }
+    assert all(one.server > 50 for one in report.memory)
+    assert any("20 visits, 80 requests" in line for line in report.lines())
 
 
 def test_an_exponent_is_the_slope_of_the_larger_sizes() -> None:

@@ -57,6 +57,7 @@ class Site:
         """Somebody who came by a link; whoever has a name has the same browser each time, and shares it with nobody."""
         visitor = TestClient(self.app, raise_server_exceptions=False)
         visitor.cookies.set("ordinate-browser", self._cookies.get(name, ""), domain="testserver.local")
+        visitor.portal = self.client.portal  # one event loop for everybody, as in a real server
         page = visitor.post(f"/join/essays/{token or self.token(role)}", data={"name": name})
         assert page.status_code == 200, page.text
         self._cookies[name] = visitor.cookies["ordinate-browser"]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from fastapi import APIRouter
 from fastapi.testclient import TestClient
 
 from ordinate.data.items import Items
+from ordinate.server.authentication import TheCaller
+from ordinate.server.routes import StudyRoute
 from ordinate.study.leases import MOST_HELD
 
 MANY = Items([str(row) for row in range(60)])
@@ -98,3 +103,29 @@ def test_whoever_guesses_links_is_refused_and_keeps_nobody_else_out(build: Any) 
     assert browser.get("").status_code == 200
     assert site.browser("Bob", token=token).get("").status_code == 200
     assert site.program().get("").status_code == 200
+
+
+def test_one_caller_has_a_few_requests_answered_at_a_time(build: Any) -> None:
+    """The others of theirs wait, and other people's do not wait behind them."""
+    site = build(MANY, limits={"requests_per_second": 1000.0, "at_once": 3})
+    slow = APIRouter(prefix="/api/v1/studies/{study}", route_class=StudyRoute)
+    running, most, others_came = Counter[str | None](), Counter[str | None](), asyncio.Event()
+
+    @slow.get("/slow")
+    async def wait(caller: TheCaller) -> None:
+        name = caller.annotator
+        running[name] += 1
+        most[name] = max(most[name], running[name])
+        if name != "Ann":
+            others_came.set()
+        await asyncio.wait_for(others_came.wait(), 60)
+        running[name] -= 1
+
+    site.app.include_router(slow)
+    ann, bob = site.browser("Ann"), site.browser("Bob")
+    with ThreadPoolExecutor(13) as threads:
+        many = [threads.submit(ann.get, "/slow") for _ in range(12)]
+        threading.Event().wait(0.5)
+        assert bob.get("/slow").status_code == 200
+        assert [one.result().status_code for one in many] == [200] * 12
+    assert most == {"Ann": 3, "Bob": 1}

@@ -32,7 +32,10 @@ from ordinate.data.items import Items
 from ordinate.storage import open as open_storage
 from ordinate.study.study import Study
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, signals and open files that are moved")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, signals and open files that are moved"),
+]
 
 ITEMS = Items([str(row) for row in range(120)], np.random.default_rng(0).normal(size=(120, 4)))
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve")
@@ -308,16 +311,13 @@ FAULTS = [
     Fault(terminated, "no server"),
     Fault(killed, "no server"),
 ]
-QUICK = (Fault(renamed, "refusals", 0.0, reason="study.db was moved or deleted"),)
 
 
 def name_of(fault: Fault) -> str:
     return f"{fault.happens.__name__}-{fault.seconds:g}s"
 
 
-@pytest.mark.parametrize(
-    "fault", [*QUICK, *(pytest.param(fault, marks=pytest.mark.slow) for fault in FAULTS)], ids=name_of
-)
+@pytest.mark.parametrize("fault", FAULTS, ids=name_of)
 def test_nothing_acknowledged_is_lost_and_all_go_on(
     fault: Fault, tmp_path: Path, small_disk: Callable[[str], Path]
 ) -> None:

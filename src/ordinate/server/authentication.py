@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
@@ -12,7 +13,7 @@ from ordinate.errors import InvalidInput
 from ordinate.server.headers import SAFE
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
-from ordinate.server.rates import RateLimit
+from ordinate.server.rates import RateLimit, Turns
 from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired
 from ordinate.server.signing import LinkSigner, Session
 from ordinate.study.rules import Link
@@ -64,6 +65,7 @@ class Authenticator:
         self._callers = RateLimit(a_second, 4 * a_second, clock)
         # A program may speak for many annotators.
         self._programs = RateLimit(10 * a_second, 40 * a_second, clock)
+        self._caller_turns, self._program_turns = Turns(limits.at_once), Turns(10 * limits.at_once)
         self._failures = RateLimit(failures, 30 * failures, clock)
 
     def authenticate(self, request: Request, study: str) -> Caller:
@@ -90,6 +92,11 @@ class Authenticator:
             raise refusal
         self._count_request(found[0])
         return found
+
+    def turn(self, caller: Caller) -> asyncio.Semaphore:
+        """Held while a request of this caller is answered."""
+        turns = self._program_turns if caller.session is None else self._caller_turns
+        return turns.of(_key(caller))
 
     def open_link(self, request: Request, study: str, signed: str) -> tuple[ServedStudy, Link]:
         """The study and the link of an address that somebody opens in a browser. Raises problems 401, 404, 429."""
@@ -173,10 +180,15 @@ class Authenticator:
 
     def _count_request(self, caller: Caller) -> None:
         rate = self._programs if caller.session is None else self._callers
-        rate.count((caller.served.name, caller.link.id, caller.annotator))
+        rate.count(_key(caller))
 
     def _count_failure(self, request: Request) -> None:
         self._failures.count(request.client.host if request.client else "")
+
+
+def _key(caller: Caller) -> tuple[str, str, str | None]:
+    """Whose requests are counted together."""
+    return caller.served.name, caller.link.id, caller.annotator
 
 
 def cookie_name(served: ServedStudy) -> str:

@@ -10,6 +10,8 @@ class Limits:
     """Sizes are in bytes, times in seconds.
 
     requests_per_second  of one annotator in the long run, four times as many at once; of a program, ten times as many
+    at_once              requests of one annotator that are answered at the same time, ten times as many of a program;
+                         the others wait for their turn. (Browsers open six connections to a server.)
     failures_per_second  requests without a valid link from one address in the long run, thirty times as many at once
     body, items_body     size of a request's body; the second one where it brings items
     header_seconds       from the first byte of a request, or from connecting, until its headers are complete
@@ -24,6 +26,7 @@ class Limits:
     """
 
     requests_per_second: float = 30.0
+    at_once: int = 6
     failures_per_second: float = 2.0
     body: int = 64 * 1024
     items_body: int = 32 * 1024 * 1024

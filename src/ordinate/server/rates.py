@@ -1,11 +1,13 @@
-"""How often one caller may make a request: a token bucket for each caller."""
+"""How often one caller may make a request, by a token bucket, and how many of theirs are answered at the same time."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 from ordinate.server.problems import Problem
 
@@ -34,3 +36,17 @@ class RateLimit:
         if not enough:
             wait = math.ceil((1.0 - tokens) / self._per_second)
             raise Problem(429, f"too many requests; try again in {wait} s", {"Retry-After": str(wait)})
+
+
+class Turns:
+    """At most `at_once` requests of a caller are answered at the same time; their others wait, in their order.
+
+    So whoever sends many requests at once has others wait behind a few of them only. For one event loop.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._turns: WeakValueDictionary[object, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, caller: object) -> asyncio.Semaphore:
+        return self._turns.setdefault(caller, asyncio.Semaphore(self._at_once))

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
-from ordinate.server.authentication import Authenticator, require_owner
+from ordinate.server.authentication import Authenticator, Caller, require_owner
 from ordinate.server.bodies import ReadRequest, parsed, read_body
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
@@ -21,9 +21,11 @@ JSON = ("application/json",)
 class StudyRoute(APIRoute):
     """For everybody with a link of the study that the address names."""
 
-    def admit(self, request: Request, authenticator: Authenticator) -> None:
-        """Note on the request who sends it. Raises problems 401, 403, 404, 429."""
-        request.state.caller = authenticator.authenticate(request, request.path_params["study"])
+    def admit(self, request: Request, authenticator: Authenticator) -> Caller:
+        """Who sends the request, which is noted on it. Raises problems 401, 403, 404, 429."""
+        caller = authenticator.authenticate(request, request.path_params["study"])
+        request.state.caller = caller
+        return caller
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -34,7 +36,8 @@ class StudyRoute(APIRoute):
         ]
 
         async def admitted(request: Request) -> Response:
-            await run_in_threadpool(self.admit, request, request.app.state.authenticator)
+            authenticator: Authenticator = request.app.state.authenticator
+            caller = await run_in_threadpool(self.admit, request, authenticator)
             limits: Limits = request.app.state.limits
             for model in models:
                 most, seconds = (
@@ -44,7 +47,8 @@ class StudyRoute(APIRoute):
                 )
                 body = await read_body(request, JSON, most, seconds)
                 request = ReadRequest(request, body, await parsed(model, body))
-            return await answer(request)
+            async with authenticator.turn(caller):
+                return await answer(request)
 
         return admitted
 
@@ -52,15 +56,18 @@ class StudyRoute(APIRoute):
 class OwnerRoute(StudyRoute):
     """For the owners of the study that the address names."""
 
-    def admit(self, request: Request, authenticator: Authenticator) -> None:
-        super().admit(request, authenticator)
-        require_owner(request.state.caller)
+    def admit(self, request: Request, authenticator: Authenticator) -> Caller:
+        caller = super().admit(request, authenticator)
+        require_owner(caller)
+        return caller
 
 
 class ServerRoute(StudyRoute):
     """For everybody with a link of some study; a request with a body must be an owner's."""
 
-    def admit(self, request: Request, authenticator: Authenticator) -> None:
-        request.state.callers = authenticator.authenticate_everywhere(request)
-        if request.method == "POST" and not any(caller.is_owner for caller in request.state.callers):
+    def admit(self, request: Request, authenticator: Authenticator) -> Caller:
+        callers = authenticator.authenticate_everywhere(request)
+        if request.method == "POST" and not any(caller.is_owner for caller in callers):
             raise Problem(403, "to create a study, send the link of an owner of a study that is served here")
+        request.state.callers = callers
+        return callers[0]
