@@ -26,6 +26,10 @@ class NotYourQuery(InvalidInput):
     """The query was given to another annotator."""
 
 
+class NameTaken(InvalidInput):
+    """Somebody else judges under this name."""
+
+
 class AnnotatorExcluded(InvalidInput):
     """The annotator is excluded, so they are asked nothing."""
 

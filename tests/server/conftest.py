@@ -29,8 +29,9 @@ IDS = [f"item {row:02}" for row in range(12)]
 class Site:
     """A running server over one study named "essays"."""
 
-    def __init__(self, app: FastAPI, client: TestClient) -> None:
-        self.app, self.client = app, client
+    def __init__(self, app: FastAPI, client: TestClient, cookies: dict[str, str]) -> None:
+        """`cookies`: by what the browsers of people are known again, by the name of the person."""
+        self.app, self.client, self._cookies = app, client, cookies
 
     @property
     def authenticator(self) -> Authenticator:
@@ -53,11 +54,13 @@ class Site:
         return Program(self.client, {"Authorization": f"Bearer {self.token(role, annotator)}"})
 
     def browser(self, name: str = "Ann", role: Role = "annotator", token: str | None = None) -> Program:
-        """Somebody who came by a link; cookies are their own."""
+        """Somebody who came by a link; whoever has a name has the same browser each time, and shares it with nobody."""
         visitor = TestClient(self.app, raise_server_exceptions=False)
+        visitor.cookies.set("ordinate-browser", self._cookies.get(name, ""), domain="testserver.local")
         visitor.portal = self.client.portal  # one event loop for everybody, as in a real server
         page = visitor.post(f"/join/essays/{token or self.token(role)}", data={"name": name})
         assert page.status_code == 200, page.text
+        self._cookies[name] = visitor.cookies["ordinate-browser"]
         (csrf,) = re.findall('data-csrf="([^"]+)"', page.text)
         return Program(visitor, {"X-CSRF-Token": csrf})
 
@@ -99,6 +102,7 @@ Build = Callable[..., Site]
 def build(tmp_path: Path) -> Iterator[Build]:
     """Start a server over a new study of these items."""
     running: list[TestClient] = []
+    browsers: dict[str, str] = {}
 
     def start(
         items: Items | None = None,
@@ -122,7 +126,7 @@ def build(tmp_path: Path) -> Iterator[Build]:
         client = TestClient(made, raise_server_exceptions=False)
         client.__enter__()
         running.append(client)
-        site = Site(made, client)
+        site = Site(made, client, browsers)
         if rules:
             site.study.set_rules(**rules)
         return site

@@ -492,6 +492,10 @@ def test_answers_of_the_excluded_are_not_asked_for(site: Any) -> None:
     first, second = ann.ask(2)
     ann.tell(first)
     site.study.exclude_annotator("Ann")
-    assert ann.post("/queries").status_code == 422
+    refused = ann.post("/queries")
+    assert (refused.status_code, refused.json()["detail"]) == (
+        403,
+        "the owner of the study asks you for no more answers; those that you gave are stored",
+    )
     stored = ann.tell(second, count=2)
     assert (stored.status_code, stored.json()["your_answers"], stored.json()["next"]) == (200, 2, [])

@@ -274,6 +274,19 @@ def test_results_come_up_to_date_without_another_request(site):
     assert known() == (7, [0, 5])
 
 
+def test_results_are_not_computed_for_ever_where_an_annotator_is_excluded(site):
+    for name, count in (("Ann", 3), ("Bob", 2)):
+        annotator = site.browser(name)
+        for _ in range(count):
+            annotator.tell(annotator.ask()[0])
+    site.study.exclude_annotator("Bob")
+    assert site.program("owner").get("").json()["answers"] == 5
+    until = time.monotonic() + 60
+    while site.served.prefetcher._results_are_old() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not site.served.prefetcher._results_are_old()
+
+
 def test_the_last_link_of_an_owner_is_not_revoked(site):
     first = site.study.make_link("owner")
     site.study.make_link("owner", expires_at=datetime.now(UTC) - timedelta(seconds=1))

@@ -106,9 +106,12 @@ def test_cookies_are_kept_from_scripts_and_other_sites(site):
     assert "HttpOnly" in plain
     assert "SameSite=lax" in plain
     assert "Secure" not in plain
+    form = {"data": {"name": "Bob"}, "follow_redirects": False}
     with TestClient(site.app, base_url="https://testserver") as safe:
         response = safe.post(f"/join/essays/{site.token()}", **form)
-    assert "Secure" in response.headers["set-cookie"]
+    cookies = response.headers.get_list("set-cookie")
+    assert len(cookies) == 2
+    assert all("Secure" in cookie and "HttpOnly" in cookie for cookie in cookies)
     assert response.headers["strict-transport-security"]
 
 

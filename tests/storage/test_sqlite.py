@@ -267,7 +267,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(tiny_disk: Path) -> Non
 
         def fill() -> None:
             for number in range(10_000):
-                batch = [Comparison("item 1", "item 2", "left", f"annotator {number} " + "x" * 500)] * 10
+                batch = [Comparison("item 1", "item 2", "left", f"annotator {number} " + "x" * 60)] * 50
                 study.record(batch)
                 told.extend(batch)
 

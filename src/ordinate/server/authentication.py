@@ -31,15 +31,20 @@ class Caller(NamedTuple):
     session: str | None
 
     @property
+    def came_by(self) -> str:
+        """The id of the link that was handed out."""
+        return self.link.shared or self.link.id
+
+    @property
     def is_owner(self) -> bool:
         return self.link.role == "owner"
 
     def name(self, given: str | None) -> str | None:
         """Whose questions these are: the name of the session or the link; a program with a shared link gives one."""
         if self.session is None and self.link.annotator is None:
+            name = self.served.study.name_of(given)
             if not self.is_owner:
-                require_free_name(self.served, given)
-            name = given or None
+                require_free_name(self.served, name)
         elif given not in (None, "", self.annotator):
             raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
         else:
@@ -113,6 +118,8 @@ class Authenticator:
         if cookie is None or session is None:
             raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
         link = self._valid_link(served, session.study, session.link)
+        if link.role == "annotator" and link.annotator is None:
+            _require_no_own_link(served, session.annotator)
         if request.method not in SAFE and not self.signer.is_form_token(cookie, request.headers.get(CSRF_HEADER, "")):
             raise Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
         return Caller(served, link, session.annotator, cookie)
@@ -126,6 +133,25 @@ class Authenticator:
     def address(self, start: str, served: ServedStudy, link: Link) -> str:
         """The address to hand out; it opens the study to whoever has it."""
         return f"{start}/join/{served.name}/{self.signer.link(served.study.token, link.id)}"
+
+    def claim_name(self, request: Request, served: ServedStudy, link: Link, given: str, browser: str) -> Link:
+        """The personal link of the browser that came by a shared link and gave a name.
+
+        Raises NameTaken, InvalidInput and problems 401, 429.
+        """
+        token = served.study.token
+        # A name is an entry in the log.
+        self._programs.count((served.name, link.id, "names"))
+
+        def link_for(name: str, shared: str) -> str:
+            return self.signer.claim(browser, token, name, shared)
+
+        # Sessions of older versions have the name without a link of its own.
+        session = self.signer.read_session(request.cookies.get(cookie_name(served), ""))
+        came_before = session is not None and (session.study, session.link) == (token, link.id)
+        earlier = session.annotator if session is not None and came_before else None
+        claimed = served.study.claim_name(given, link_for, link.id, earlier)
+        return self._valid_link(served, token, claimed.id)
 
     def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
         return self.signer.session(Session(served.study.token, link.id, annotator))
@@ -143,10 +169,13 @@ class Authenticator:
             link = served.study.link(name)
         except InvalidInput:
             raise Problem(401, "this link is not known to the study") from None
-        if link.revoked:
-            raise Problem(401, "this link was revoked; ask the owner of the study for a new one")
-        if has_expired(link):
-            raise Problem(401, "this link has expired; ask the owner of the study for a new one")
+        for one in (link,) if link.shared is None else (link, served.study.link(link.shared)):
+            if one.revoked:
+                raise Problem(401, "this link was revoked; ask the owner of the study for a new one")
+            if has_expired(one):
+                raise Problem(401, "this link has expired; ask the owner of the study for a new one")
+        if link.shared is not None:
+            _require_no_own_link(served, link.annotator)
         return link
 
     def _count_request(self, caller: Caller) -> None:
@@ -172,9 +201,17 @@ def require_owner(caller: Caller) -> None:
 
 
 def require_free_name(served: ServedStudy, name: str | None) -> None:
-    """Raise a problem 409 where this name has a link of its own, so that no shared one speaks for it."""
-    if name and any(link.annotator == name for link in served.study.links()):
+    """Raise a problem 409 where this name has a link of its own, so that no program with a shared one speaks for it."""
+    if served.study.has_link(name) or served.study.is_claimed(name):
         raise Problem(409, f"{name} has a link of their own; choose another name")
+
+
+def _require_no_own_link(served: ServedStudy, name: str | None) -> None:
+    """Raise a problem 401 where an owner made a link for this name: whoever came by a shared link has it no longer."""
+    if served.study.has_link(name):
+        raise Problem(
+            401, "there is a link for you alone now, so the shared one does not work under your name any more"
+        )
 
 
 async def _authenticator(request: Request) -> Authenticator:

@@ -79,7 +79,7 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
     Where there is no pair, the response says why: `finished`, `paused`, or `retry_after`, when to ask again.
     """
     served, name = caller.served, await run_in_threadpool(caller.name, wanted.annotator)
-    leases, refusal = await served.give(caller.link.id, name, wanted.count, wanted.tab)
+    leases, refusal = await served.give(caller.came_by, name, wanted.count, wanted.tab)
     given = Queries(
         queries=await run_in_threadpool(served.queries, leases),
         finished=finished(refusal),
@@ -113,7 +113,7 @@ def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
         told.answer,
         details,
         caller.name(told.annotator),
-        link=caller.link.id,
+        link=caller.came_by,
         for_others=_speaks_for_others(caller),
         count=told.count,
         tab=told.tab,

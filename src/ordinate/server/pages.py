@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import secrets
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
@@ -10,13 +12,12 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, RedirectResponse
 from starlette.staticfiles import NotModifiedResponse
 
-from ordinate.data.cells import plain_text
+from ordinate.errors import InvalidInput, NameTaken
 from ordinate.server import media
 from ordinate.server.authentication import (
     Authenticator,
     TheAuthenticator,
     cookie_name,
-    require_free_name,
     require_owner,
 )
 from ordinate.server.bodies import read_body
@@ -27,9 +28,12 @@ from ordinate.server.question import rendered
 from ordinate.server.registry import ServedStudy
 from ordinate.server.rendering import error_page, page
 from ordinate.server.signing import SESSION_SECONDS
+from ordinate.study.rules import Link
 
 router = APIRouter(include_in_schema=False)
-LONGEST_NAME = 80
+BROWSER = "ordinate-browser"
+"""The cookie that tells one browser from another, so that it can come back under a name that it gave."""
+BROWSER_SECONDS = 400 * 24 * 3600
 FORM = ("application/x-www-form-urlencoded",)
 
 
@@ -40,33 +44,46 @@ def join(request: Request, authenticator: TheAuthenticator, study: str, signed: 
         served, link = authenticator.open_link(request, study, signed)
     except Problem as problem:
         return _refused(request, problem)
-    known = _session_name(request, authenticator, served)
-    context = {"study": study, "question_html": rendered(served.study.settings.question), "role": link.role}
-    return page(request, "join.html", name=link.annotator or known or "", named=link.annotator is not None, **context)
+    return _join_page(request, served, link, link.annotator or _session_name(request, authenticator, served) or "")
 
 
 @router.post("/join/{study}/{signed}")
 async def begin_session(request: Request, authenticator: TheAuthenticator, study: str, signed: str) -> Response:
+    """Whoever comes by a shared link and gives a name gets a personal link, so that nobody else has that name."""
     limits: Limits = request.app.state.limits
+    browser = request.cookies.get(BROWSER, "")
+    if not re.fullmatch(r"[\w-]{22}", browser, re.ASCII):
+        browser = secrets.token_urlsafe(16)
+    given = ""
     try:
         served, link = await run_in_threadpool(authenticator.open_link, request, study, signed)
         form = parse_qs((await read_body(request, FORM, limits.body, limits.body_seconds)).decode("utf-8", "replace"))
-        annotator = link.annotator or _name(form.get("name", [""])[0])
-        if link.annotator is None:
-            await run_in_threadpool(require_free_name, served, annotator)
+        given = form.get("name", [""])[0]
+        annotator = link.annotator
+        if annotator is None and link.role == "owner":
+            annotator = _owner_name(served, given)
+        elif annotator is None:
+            link = await served.write(authenticator.claim_name, request, served, link, given, browser)
+            annotator = link.annotator
+    except NameTaken as error:
+        return _join_page(request, served, link, given, str(error), 409)
+    except InvalidInput as error:
+        return _join_page(request, served, link, given, str(error), 422)
     except Problem as problem:
         return _refused(request, problem)
     root = request.scope.get("root_path", "")
     response = RedirectResponse(f"{root}/{'owner' if link.role == 'owner' else 'judge'}/{study}", 303)
-    response.set_cookie(
-        cookie_name(served),
-        authenticator.new_session(served, link, annotator),
-        max_age=SESSION_SECONDS,
-        path=root or "/",
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
+    session = authenticator.new_session(served, link, annotator)
+    for name, value, seconds in ((cookie_name(served), session, SESSION_SECONDS), (BROWSER, browser, BROWSER_SECONDS)):
+        response.set_cookie(
+            name,
+            value,
+            max_age=seconds,
+            path=root or "/",
+            httponly=True,
+            samesite="lax",
+            secure=request.url.scheme == "https",
+        )
     return response
 
 
@@ -132,6 +149,24 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
     )
 
 
+def _join_page(
+    request: Request, served: ServedStudy, link: Link, name: str, notice: str | None = None, status: int = 200
+) -> Response:
+    """`notice`: why the name that was given cannot be taken."""
+    response = page(
+        request,
+        "join.html",
+        study=served.name,
+        question_html=rendered(served.study.settings.question),
+        role=link.role,
+        name=name,
+        named=link.annotator is not None,
+        notice=notice,
+    )
+    response.status_code = status
+    return response
+
+
 def _refused(request: Request, problem: Problem) -> Response:
     return error_page(request, problem.status, problem.detail, problem.headers)
 
@@ -149,11 +184,11 @@ def _session_name(request: Request, authenticator: Authenticator, served: Served
         return None
 
 
-def _name(given: str) -> str:
-    try:
-        name = plain_text(" ".join(given.split()), "the name")
-    except ValueError as error:
-        raise Problem(422, str(error)) from None
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-        raise Problem(422, f"give a name of 1 to {LONGEST_NAME} characters")
+def _owner_name(served: ServedStudy, given: str) -> str:
+    """Under which name an owner judges. Raises NameTaken, InvalidInput."""
+    name = served.study.name_of(given)
+    if name is None:
+        raise InvalidInput("give a name")
+    if served.study.has_link(name) or served.study.is_claimed(name):
+        raise NameTaken(f"the annotator {name!r} has a link of their own; choose another name")
     return name

@@ -20,6 +20,8 @@ log = logging.getLogger("ordinate.server")
 # The first class that fits counts.
 STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
     (errors.NotYourQuery, 403),
+    (errors.AnnotatorExcluded, 403),
+    (errors.NameTaken, 409),
     (errors.UnknownQuery, 404),
     (errors.UnknownItem, 404),
     (errors.AlreadyAnswered, 409),
@@ -35,6 +37,7 @@ STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
     (errors.FeaturesChanged, 503),
     (errors.OrdinateError, 500),
 )
+EXCLUDED = "the owner of the study asks you for no more answers; those that you gave are stored"
 UNUSABLE = "the study cannot be read or written at the moment; the page of its owner says why"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 RETRY_SECONDS = 2
@@ -78,7 +81,9 @@ def add_handlers(app: FastAPI) -> None:
         kind, registry = f"urn:ordinate:{type(error).__name__}", request.app.state.authenticator.registry
         if status < 500 or isinstance(error, TryLater):
             headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
-            return _response(request, status, registry.without_folders(str(error)), kind, headers)
+            # The error's own words are for the owner.
+            detail = EXCLUDED if isinstance(error, errors.AnnotatorExcluded) else registry.without_folders(str(error))
+            return _response(request, status, detail, kind, headers)
         served = registry.get(request.path_params.get("study"))
         if status == 503 and served is not None:
             served.note_failure(error)

@@ -205,6 +205,7 @@ class LinkShown(BaseModel):
     expires_at: str | None = None
     made_at: str
     revoked: bool
+    shared: str | None = Field(None, description="The shared link by which this annotator came and gave their name.")
     url: str | None = None
     token: str | None = None
 

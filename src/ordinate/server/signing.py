@@ -7,6 +7,7 @@ session. Whether the link still counts (not revoked, not past its end) is in the
 from __future__ import annotations
 
 import hmac
+import json
 import os
 import secrets
 import time
@@ -43,6 +44,7 @@ class LinkSigner:
 
         if len(secret) < LEAST_SECRET:
             raise InvalidInput(f"the link secret must have at least {LEAST_SECRET} characters, as random as can be")
+        self._secret = secret.encode()
         self._links = URLSafeSerializer(secret, salt="ordinate.link")
         self._sessions = URLSafeTimedSerializer(secret, salt="ordinate.session", signer=Stamping)
         self._forms = Signer(secret, salt="ordinate.form")
@@ -57,6 +59,11 @@ class LinkSigner:
         except (BadData, TypeError, ValueError):
             return None
         return (study, link) if isinstance(study, str) and isinstance(link, str) else None
+
+    def claim(self, browser: str, study: str, name: str, link: str) -> str:
+        """The id of the personal link that a browser has for a name that it gave by a shared link."""
+        key = json.dumps([browser, study, name, link]).encode()
+        return hmac.new(self._secret, key, "sha256").hexdigest()[:24]
 
     def session(self, session: Session) -> str:
         return str(self._sessions.dumps(list(session)))

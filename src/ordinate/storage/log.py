@@ -73,7 +73,8 @@ class Entry(NamedTuple):
     exclude-annotator, include-annotator  annotator
     add-items                  none: the items stored under this position
     set                        name, value: a rule that the owner changed, and its new value as JSON
-    link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at
+    link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at,
+                               key (the id of the shared link by which the annotator came, where they gave their name)
     revoke                     name (the id of a link)
 
     `left` and `right` are the sides as shown. `based_on` is the position of the last entry that the choice of a query

@@ -16,6 +16,7 @@ from ordinate.data.comparisons import ANSWERS, OUTCOME_VALUES, Comparison
 from ordinate.data.items import Items
 from ordinate.data.joining import joined, require_same_grouping
 from ordinate.data.lookalikes import suggestion
+from ordinate.data.names import annotator_name, caseless
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import BEYOND_BUDGET, Entry
@@ -49,7 +50,9 @@ class State:
     repeats              numbers of the queries that repeat an earlier pair on purpose
     keys                 key of an answer -> its `answer` entry, also where the answer was taken back
     rules                what the owner has set
+    names                every name that an annotator has had
     links, revoked       id -> `link` entry, and the ids of the revoked links
+    linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
     epoch                rises whenever the effective comparisons change other than by growing at the end
     items_epoch          rises whenever items are added, excluded or included
     """
@@ -70,13 +73,17 @@ class State:
         self.repeats: list[int] = []
         self.keys: dict[str, Entry] = {}
         self.rules = Rules()
+        self.names: set[str] = set()
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
+        self.linked: set[str] = set()
+        self.claimed: set[str] = set()
         self.excluded_items: dict[str, None] = {}
         self.excluded_annotators: dict[str, None] = {}
         self.epoch = 0
         self.items_epoch = 0
         self._group_codes: dict[str, int] = {}
+        self._names: dict[str, str] = {}  # a name without case -> the first such name
         self._open: dict[int, Entry] = {}
         self._answered_by: dict[str | None, list[int]] = {}
         self._answers_of: dict[str | None, int] = {}
@@ -113,6 +120,9 @@ class State:
             self.position = entry.position
 
     def _apply(self, entry: Entry, items: Callable[[int], Items]) -> None:
+        if entry.annotator is not None and entry.annotator not in self.names:
+            self.names.add(entry.annotator)
+            self._names.setdefault(caseless(str(entry.annotator)), entry.annotator)
         match entry.kind:
             case "ask":
                 self.queries.append(entry)
@@ -167,6 +177,8 @@ class State:
                 self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
             case "link":
                 self.links[_text(entry.name)] = entry
+                if entry.annotator is not None:
+                    (self.linked if entry.key is None else self.claimed).add(entry.annotator)
             case "revoke":
                 self.revoked.add(_text(self.links[_text(entry.name)].name))
             case _:
@@ -275,10 +287,8 @@ class State:
         """The query that this annotator answered or skipped last. Raises NothingToUndo."""
         answered = self._answered_by.get(annotator)
         if not answered:
-            whose = "without a name" if annotator is None else f"of annotator {annotator!r}"
-            others = [repr(name) if name else "nobody named" for name, numbers in self._answered_by.items() if numbers]
-            hint = f"; there are answers of {', '.join(others[:5])}" if others else ""
-            raise NothingToUndo(f"there is no answer {whose} that could be taken back{hint}")
+            whose = "without a name" if annotator is None else f"of {annotator!r}"
+            raise NothingToUndo(f"there is no answer {whose} that could be taken back")
         return self.queries[answered[-1] - 1]
 
     def answered_by(self, annotator: str | None) -> list[Entry]:
@@ -291,6 +301,14 @@ class State:
     def annotators(self) -> dict[str | None, int]:
         """How many answers each annotator gave, without skips, answers taken back, and those beyond the budget."""
         return {name: count for name, count in self._answers_of.items() if count}
+
+    def name_of(self, given: str | None, where: str = "") -> str | None:
+        """The annotator whom a given name stands for: who has this very name, else who has it but for its case, else
+        somebody new. Raises InvalidInput for what can be no name; `where` opens the message."""
+        if isinstance(given, str) and given in self.names:
+            return given
+        name = annotator_name(given, where)
+        return None if name is None else self._names.get(caseless(name), name)
 
     def knows_annotator(self, name: str | None) -> bool:
         return any(entry.annotator == name for entries in (self.queries, self._live.values()) for entry in entries)

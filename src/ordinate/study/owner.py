@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ordinate import algorithms
-from ordinate.data.cells import text
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
-from ordinate.errors import InvalidInput
+from ordinate.data.names import caseless
+from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Entry, Settings
 from ordinate.study import leases
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.rules import Link, Person, Progress, Role, differences
-
-
-def annotator_name(given: str | None) -> str | None:
-    """The name as the log keeps it; None and "" both stand for an annotator without a name."""
-    if given is None or given == "":
-        return None
-    return text("the annotator's name", given)
 
 
 def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
@@ -34,9 +27,16 @@ def add_items(transaction: Transaction, settings: Settings, items: Items) -> Non
 
 def record(transaction: Transaction, comparisons: Sequence[Comparison], several: bool) -> None:
     """`several`: an error names the row of the comparison."""
+    state = transaction.state
+    names: dict[str | None, str | None] = {}
+    new: dict[str, str] = {}
     for row, comparison in enumerate(comparisons, start=1):
-        transaction.state.check_pair(comparison, f"row {row}: " if several else "")
-    transaction.record(comparisons)
+        where = f"row {row}: " if several else ""
+        state.check_pair(comparison, where)
+        if (given := comparison.annotator) not in names:
+            name = state.name_of(given, where)
+            names[given] = name if name is None or name in state.names else new.setdefault(caseless(name), name)
+    transaction.record(one._replace(annotator=names[one.annotator]) for one in comparisons)
 
 
 def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
@@ -46,9 +46,36 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
 
 def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:
     """The link of this name, new where there is none."""
+    whose = transaction.state.name_of(annotator)
     if name not in transaction.state.links:
-        transaction.append("link", name=name, value=role, annotator=annotator, expires_at=expires_at)
+        transaction.append("link", name=name, value=role, annotator=whose, expires_at=expires_at)
     return find_link(transaction.state, name)
+
+
+def claim_name(
+    transaction: Transaction, given: str, link_for: Callable[[str, str], str], shared: str, earlier: str | None
+) -> Link:
+    """The personal link of somebody who came by a shared link and gave a name.
+
+    Whoever gives a name first has it from then on. `link_for` says which link somebody has for a name by a shared link,
+    so that they can come back; `earlier` is the name that they had before there were such links. Raises NameTaken.
+    """
+    state = transaction.state
+    name = state.name_of(given)
+    if name is None:
+        raise InvalidInput("give a name")
+    own = link_for(name, shared)
+    if own not in state.links:
+        claims = [entry for entry in state.links.values() if entry.annotator == name and entry.key is not None]
+        mine = {entry.name for entry in claims if entry.name == link_for(name, str(entry.key))}
+        came_before = name == earlier or (mine and not mine & state.revoked)
+        if name in state.names and not came_before:
+            raise NameTaken(
+                f"somebody judges under the name {name!r} already. If that is you, go on in the browser where you "
+                "began, or ask the owner of the study for a link of your own; otherwise give another name"
+            )
+        transaction.append("link", name=own, value="annotator", annotator=name, key=shared)
+    return find_link(state, own)
 
 
 def revoke_link(transaction: Transaction, name: str) -> None:
@@ -62,7 +89,7 @@ def find_link(state: State, name: str) -> Link:
         raise InvalidInput(f"the study has no link {name!r}")
     entry = state.links[name]
     role: Any = entry.value
-    return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in state.revoked)
+    return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in state.revoked, entry.key)
 
 
 def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
@@ -74,20 +101,21 @@ def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
 
 def exclude_annotator(transaction: Transaction, annotator: str, excluded: bool) -> None:
     state = transaction.state
-    if annotator_name(annotator) is None:
+    name = state.name_of(annotator)
+    if name is None:
         raise InvalidInput("answers without a name cannot be excluded together; undo them, or exclude their items")
-    if not state.knows_annotator(annotator):
+    if not state.knows_annotator(name):
         known = [name for name in {*state.newest_asked, *state.annotators()} if name]
         raise InvalidInput(
             f"the study has no annotator {annotator!r} who was asked or has answered{suggestion(annotator, known)}"
         )
-    if excluded != (annotator in state.excluded_annotators):
-        transaction.append("exclude-annotator" if excluded else "include-annotator", annotator=annotator)
+    if excluded != (name in state.excluded_annotators):
+        transaction.append("exclude-annotator" if excluded else "include-annotator", annotator=name)
 
 
 def progress(state: State, annotator: str | None, present: Collection[str | None] | None = None) -> Progress:
     """How far the study and one annotator are; `present`: whose queries count as open, None: everybody's."""
-    answers = state.annotators()
+    annotator, answers = state.name_of(annotator), state.annotators()
     return Progress(
         items=len(state.items) - len(state.excluded_items),
         total=sum(answers.values()),
@@ -122,7 +150,12 @@ def skips(state: State, annotator: str | None) -> int:
 
 def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
     """How many of the comparisons the study has, from the same annotators and as often, whichever side is which."""
-    wanted = Counter(_facts(one.annotator, one.left, one.right, one.outcome) for one in comparisons)
+    names: dict[str | None, str | None] = {}
+    wanted: Counter[tuple[str | None, ...]] = Counter()
+    for row, one in enumerate(comparisons, start=1):
+        if one.annotator not in names:
+            names[one.annotator] = state.name_of(one.annotator, f"row {row}: ")
+        wanted[_facts(names[one.annotator], one.left, one.right, one.outcome)] += 1
     entries = (entry for annotator in {facts[0] for facts in wanted} for entry in state.seen(annotator).entries)
     return (wanted & Counter(map(_facts_of, entries))).total()
 

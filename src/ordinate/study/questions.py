@@ -67,6 +67,7 @@ class Questions:
     def ask(self, annotator: str | None, wanted: int, among: PairList | None) -> list[Query]:
         """The annotator's oldest open queries, after new ones were added until there are `wanted`."""
         with self._ledger.reading_to_write() as state:
+            annotator = state.name_of(annotator)
             _require_included(state, annotator)
             if leases.due(state, self._ledger.clock()):
                 self._ledger.write(_end_leases)
@@ -87,7 +88,7 @@ class Questions:
             shortlist = Shortlist(inference.search)
             before = [offer for offer in offered if {offer.left, offer.right} <= state.rows.keys()]
             offers: list[Offer | None] = []
-            for ahead, annotator in enumerate(annotators):
+            for ahead, annotator in enumerate(map(state.name_of, annotators)):
                 try:
                     offer = next_pair.choose(
                         self._settings, state, inference, shortlist, annotator, offered=before, ahead=ahead
@@ -100,7 +101,7 @@ class Questions:
 
     def random_offer(self, annotator: str | None) -> Offer:
         with self._ledger.reading() as state:
-            return next_pair.choose_at_random(self._settings, state, annotator)
+            return next_pair.choose_at_random(self._settings, state, state.name_of(annotator))
 
     def take(self, annotator: str | None, wanted: int, offers: Sequence[Offer], tab: str | None) -> list[Lease]:
         """The annotator's oldest open queries, after offers were taken until there are `wanted`."""
@@ -108,7 +109,7 @@ class Questions:
 
     def held(self, annotator: str | None) -> list[Lease]:
         with self._ledger.reading() as state:
-            return [self._lease(state, entry) for entry in next_pair.open_queries(state, annotator)]
+            return [self._lease(state, entry) for entry in next_pair.open_queries(state, state.name_of(annotator))]
 
     def _ask_another(self, state: State, annotator: str | None, among: PairList | None, in_transaction: bool) -> bool:
         """Choose a pair and ask it; False where others wrote meanwhile, so that the choice rests on an old log.
@@ -137,6 +138,7 @@ class Questions:
         self, transaction: Transaction, annotator: str | None, wanted: int, offers: Sequence[Offer], tab: str | None
     ) -> list[Lease]:
         state = transaction.state
+        annotator = state.name_of(annotator)
         _require_included(state, annotator)
         _end_leases(transaction)
         while len(mine := next_pair.open_queries(state, annotator, tab=tab)) < wanted:
@@ -201,7 +203,7 @@ class Questions:
                 except (AnnotatorExcluded, BudgetSpent, PairsHeld, StudyPaused) as error:
                     refusal = error
             answers = state.annotators()
-            return Answered(queries, answers.get(annotator, 0), sum(answers.values()), refusal, counts)
+            return Answered(queries, answers.get(state.name_of(annotator), 0), sum(answers.values()), refusal, counts)
 
         return self._ledger.write(answer_and_take)
 
@@ -227,7 +229,8 @@ class Questions:
 
         def retract(transaction: Transaction) -> tuple[Lease, Answer]:
             state = transaction.state
-            asked = state.last_answered(annotator) if key is None else _answered_with(state, key, annotator)
+            whose = state.name_of(annotator)
+            asked = state.last_answered(whose) if key is None else _answered_with(state, key, whose)
             was: Any = state.answered[asked.query or 0].answer
             _note(transaction, asked, "retract", expires_at=leases.until(state, transaction.time))
             return self._lease(state, asked), was
@@ -236,7 +239,7 @@ class Questions:
 
     def require_own(self, state: State, query_id: str, annotator: str | None) -> None:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
-        if state.queries[self._number(state, query_id) - 1].annotator != annotator:
+        if state.queries[self._number(state, query_id) - 1].annotator != state.name_of(annotator):
             raise NotYourQuery(f"query {query_id!r} was given to somebody else")
 
     def query(self, asked: Entry) -> Query:

@@ -57,7 +57,11 @@ class Rules:
 
 
 class Link(NamedTuple):
-    """A way into a study, and the role it gives. `id` is public; a server's signature makes it a key."""
+    """A way into a study, and the role it gives. `id` is public; a server's signature makes it a key.
+
+    `shared` is the id of the shared link by which the annotator came who got this one by giving a name; it ends with
+    that one.
+    """
 
     id: str
     role: Role
@@ -65,6 +69,7 @@ class Link(NamedTuple):
     expires_at: str | None
     made_at: str
     revoked: bool
+    shared: str | None = None
 
 
 class Person(NamedTuple):

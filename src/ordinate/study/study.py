@@ -10,7 +10,7 @@ Every call first reads what other processes have written. Every write is one tra
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
@@ -24,12 +24,11 @@ from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
-from ordinate.errors import InvalidInput, NotAStudy
+from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
-from ordinate.study.owner import annotator_name
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.rules import Link, Person, Progress, Role, Rules
 
@@ -133,7 +132,7 @@ class Study:
         fewer than `count` come back; where none is left at all, PoolExhausted is raised. `among`: only pairs of a list.
         """
         wanted = 1 if count is None else whole("count", count, 1)
-        queries = self._questions.ask(annotator_name(annotator), wanted, among)
+        queries = self._questions.ask(annotator, wanted, among)
         return queries[0] if count is None else queries
 
     def pairs(self, left: Sequence[str], right: Sequence[str]) -> PairList:
@@ -157,7 +156,7 @@ class Study:
     def are_pairs_scarce(self, annotator: str | None) -> bool:
         """Whether so few pairs are left that `take` gives the annotator one at a time."""
         with self._ledger.reading() as state:
-            return next_pair.are_scarce(state, annotator)
+            return next_pair.are_scarce(state, state.name_of(annotator))
 
     def take(
         self, annotator: str | None, count: int, offers: Sequence[Offer] = (), *, tab: str | None = None
@@ -168,11 +167,11 @@ class Study:
         pairs are left, the annotator gets one at a time. Raises BudgetSpent, PairsHeld or StudyPaused where none is
         open either.
         """
-        return self._questions.take(annotator_name(annotator), whole("count", count, 1), offers, tab)
+        return self._questions.take(annotator, whole("count", count, 1), offers, tab)
 
     def held(self, annotator: str | None) -> list[Lease]:
         """The annotator's open queries, oldest first, whichever tab asked for them."""
-        return self._questions.held(annotator_name(annotator))
+        return self._questions.held(annotator)
 
     def open_queries(self) -> list[Query]:
         """Everybody's queries that wait for an answer, oldest first."""
@@ -207,7 +206,7 @@ class Study:
         return self._questions.answer(
             query_id,
             *_checked_answer(answer, details),
-            annotator_name(annotator),
+            annotator,
             for_others=for_others,
             wanted=whole("count", count, 0),
             offers=offers,
@@ -221,7 +220,7 @@ class Study:
     def require_own(self, query_id: str, annotator: str | None) -> None:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
         with self._ledger.reading() as state:
-            self._questions.require_own(state, query_id, annotator_name(annotator))
+            self._questions.require_own(state, query_id, annotator)
 
     def withdraw(self, query_id: str) -> None:
         """Close a query without an answer; its pair may be asked again."""
@@ -229,14 +228,20 @@ class Study:
 
     def undo(self, annotator: str | None = None) -> Query:
         """Take back the annotator's newest answer or skip; its query, returned, is open again."""
-        return self.take_back(annotator)[0].query
+        try:
+            return self.take_back(annotator)[0].query
+        except NothingToUndo as error:
+            others = [repr(name) if name else "nobody named" for name in self.annotators()]
+            raise NothingToUndo(
+                f"{error}; there are answers of {', '.join(others[:5])}" if others else str(error)
+            ) from None
 
     def take_back(self, annotator: str | None, key: str | None = None) -> tuple[Lease, Answer]:
         """`undo`, with the end of the query's new lease, and the answer that was taken back.
 
         With a key it is the answer that came with it. Raises NothingToUndo where that one was taken back already.
         """
-        return self._questions.take_back(annotator_name(annotator), key)
+        return self._questions.take_back(annotator, key)
 
     def record(self, comparisons: Comparison | Iterable[Comparison] | IntoDataFrame) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
@@ -342,15 +347,20 @@ class Study:
         with self._ledger.reading() as state:
             return sorted(state.answered.values(), key=lambda entry: entry.position)
 
+    def name_of(self, given: str | None) -> str | None:
+        """The annotator whom a given name stands for: spaces and case do not matter. Raises InvalidInput."""
+        with self._ledger.reading() as state:
+            return state.name_of(given)
+
     def skips(self, annotator: str | None) -> int:
         """How many pairs the annotator skipped."""
         with self._ledger.reading() as state:
-            return owner.skips(state, annotator)
+            return owner.skips(state, state.name_of(annotator))
 
     def progress(self, annotator: str | None, present: Collection[str | None] | None = None) -> Progress:
         """How far the study and this annotator are; with `present`, only pairs that these annotators hold are open."""
         with self._ledger.reading() as state:
-            return owner.progress(state, annotator_name(annotator), present)
+            return owner.progress(state, annotator, present)
 
     def people(self) -> list[Person]:
         """Everybody who was asked, or whose answers were recorded, by name."""
@@ -410,10 +420,25 @@ class Study:
         """
         if role not in get_args(Role):
             raise InvalidInput(f"unknown role {role!r}; it is {' or '.join(get_args(Role))}")
-        whose = annotator_name(annotator)
         until = None if expires_at is None else timestamp(expires_at)
         chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
-        return self._ledger.write(lambda transaction: owner.make_link(transaction, chosen, role, whose, until))
+        return self._ledger.write(lambda transaction: owner.make_link(transaction, chosen, role, annotator, until))
+
+    def claim_name(
+        self, given: str, link_for: Callable[[str, str], str], shared: str, earlier: str | None = None
+    ) -> Link:
+        """The personal link of somebody who came by the shared link and gave this name; see `owner.claim_name`."""
+        return self._ledger.write(lambda transaction: owner.claim_name(transaction, given, link_for, shared, earlier))
+
+    def has_link(self, annotator: str | None) -> bool:
+        """Whether an owner has made a link for this annotator alone."""
+        with self._ledger.reading() as state:
+            return annotator in state.linked
+
+    def is_claimed(self, annotator: str | None) -> bool:
+        """Whether somebody who came by a shared link has given this name."""
+        with self._ledger.reading() as state:
+            return annotator in state.claimed
 
     def revoke_link(self, name: str) -> None:
         """Close a link: nobody comes in by it any more, and sessions that began with it end."""

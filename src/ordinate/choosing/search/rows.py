@@ -42,6 +42,8 @@ _BLOCK = 16
 """Rows evaluated together, by one matrix product; more would include rows that the first of them rule out."""
 _FEW = 64
 """Pairs that a pool may lack, beyond what earlier ones lacked, and still have all of them masked."""
+_MASKED_AT_FIRST = 1 << 14
+"""Pairs that the first pool may lack and still have all of them masked: the same annotator usually comes again."""
 _SETTLED_PAIRS = 1 << 15
 """Pairs evaluated together by the canonical formula; all pairs may tie."""
 
@@ -55,6 +57,7 @@ class RowSearch:
         self._masked = _MaskedPairs(pool.division)
         self._answered = _Bounds(answered.history, np.full(len(pool.division.order), np.inf))
         self._with_open: _Bounds | None = None
+        self._most_masked = _MASKED_AT_FIRST
         self._rounding = answered.rounding * utility.max_slope
 
     def serves(self, answered: Belief, pool: AllPairs, utility: MonotoneUtility) -> bool:
@@ -74,7 +77,8 @@ class RowSearch:
     def best(self, answered: Belief, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice:
         """The best pair under `belief`, which is `answered` with any open queries taken off."""
         new = self._masked.not_masked_yet(pool)
-        if len(new) <= _FEW:
+        most, self._most_masked = self._most_masked, _FEW
+        if len(new) <= most:
             if len(new):
                 self._mask(pool, new)
             return self._best(answered, belief, pool, seed)

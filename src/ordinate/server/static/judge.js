@@ -288,6 +288,7 @@ function accepted(entry, response) {
     if (pair) Object.assign(pair, leaseOf(response.query.expires_at, response.serverTime));
     return;
   }
+  if (!response.counts) tell("That answer came late, when all answers asked for were given. It is stored, but does not count.");
   take({ queries: response.next, serverTime: response.serverTime });
   if (pairs.current === null && pairs.ahead.length > 0) next();
   if (pairs.held < HELD && response.finished === null) topUpLater();

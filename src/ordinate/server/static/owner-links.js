@@ -3,7 +3,7 @@
 import { byId, make, setText } from "./dom.js";
 
 /** @typedef {{id: string, role: "owner" | "annotator", annotator: string | null, expires_at: string | null, revoked: boolean,
- *   url: string | null}} Link */
+ *   url: string | null, shared: string | null}} Link */
 
 export class Links {
   #page;
@@ -32,9 +32,9 @@ export class Links {
   async look(newest = null) {
     /** @type {{links: Link[]}} */
     const { links } = await this.#page.api.get("/links");
-    // Links for annotators are handed out most, so they come first; revoked ones last.
+    // Links for annotators are handed out most, so they come first; those of names that annotators gave, and revoked ones, last.
     /** @param {Link} link */
-    const order = (link) => (link.revoked ? 2 : link.role === "owner" ? 1 : 0);
+    const order = (link) => (link.revoked ? 3 : link.shared !== null ? 2 : link.role === "owner" ? 1 : 0);
     const sorted = [...links].sort((one, other) => order(one) - order(other));
     byId("links").replaceChildren(...sorted.map((link) => this.#row(link)));
     const button = newest && document.querySelector(`[data-link="${CSS.escape(newest)}"] button`);
@@ -106,6 +106,7 @@ function copying(url, title) {
 /** @param {Link} link */
 function titleOf(link) {
   if (link.role === "owner") return link.annotator === null || link.annotator === "owner" ? "for an owner" : `for the owner ${link.annotator}`;
+  if (link.shared !== null) return `of ${link.annotator}, who came by a link for annotators`;
   return link.annotator === null ? "for annotators" : `for ${link.annotator}`;
 }
 
