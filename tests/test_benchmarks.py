@@ -111,7 +111,7 @@ def test_a_short_soak_loses_nothing_and_reports_what_happened() -> None:
         "closed",
     }
     assert all(one.server > 50 for one in report.memory)
-    assert any("20 visits, 80 requests" in line for line in report.lines())
+    assert any("20 names, 80 requests" in line for line in report.lines())
 
 
 def test_an_exponent_is_the_slope_of_the_larger_sizes() -> None:
