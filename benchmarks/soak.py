@@ -193,6 +193,7 @@ def attacked(link: str) -> Iterator[dict[str, Counts]]:
     finally:
         process.kill()
         process.join()
+        here.close()
 
 
 async def look(link: str, count: int) -> None:
@@ -232,6 +233,8 @@ def soak(people: int, rate: float, seconds: float, visits: int, seed: int) -> Re
         finally:
             server.send_signal(signal.SIGINT)
             code = server.wait(60)
+            if server.stdout is not None:
+                server.stdout.close()
         log = check_log(path, [key for person in crowd for key in person.acknowledged])
     return Report(
         [took for person in crowd for took in person.asks],
