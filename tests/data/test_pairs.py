@@ -124,4 +124,5 @@ def test_parts_of_a_list_are_what_is_left_of_it_and_share_its_listing(n: int, se
         assert as_set(part) == expected
         assert part.size == len(expected)
         assert part.listing is pairs.listing
-    assert part.holds(left, right).tolist() == [pair in expected for pair in zip(left, right, strict=True)]
+    asked = zip(left.tolist(), right.tolist(), strict=True)
+    assert part.holds(left, right).tolist() == [pair in expected for pair in asked]

@@ -67,7 +67,7 @@ def plain(draws: Floats, i: int, j: int) -> float:
 def test_both_kernels_are_the_variance_over_draws(spread: float) -> None:
     draws = 5.0 + spread * np.random.default_rng(1).normal(size=(50, 9))
     left, right = np.triu_indices(9, 1)
-    wanted = [plain(draws, i, j) for i, j in zip(left, right, strict=True)]
+    wanted = [plain(draws, i, j) for i, j in zip(left.tolist(), right.tolist(), strict=True)]
     np.testing.assert_allclose(disagreement(draws)(left, right), wanted, rtol=1e-6)
     np.testing.assert_array_equal(disagreement(draws)(left, right), disagreement(draws)(right, left))
     scores = np.ascontiguousarray(draws.T)
