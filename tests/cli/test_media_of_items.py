@@ -148,7 +148,8 @@ class TestLookAlikes:
     def test_an_unknown_annotator_too(self, run, study, folder):
         (folder / "made.csv").write_text("left,right,winner,annotator\na,b,a,Mallory\n")
         run("import", "study.db", "made.csv")
-        assert "'Mallory' looks alike" in run("exclude", "study.db", "--annotator", "mallory").err
+        assert "Mallory" in run("exclude", "study.db", "--annotator", "Malory").err
+        assert "Excluded annotators: Mallory." in run("exclude", "study.db", "--annotator", "mallory").out
 
 
 def test_an_excluded_item_is_not_added_again_but_included(run, study, folder):
