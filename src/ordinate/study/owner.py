@@ -27,16 +27,19 @@ def add_items(transaction: Transaction, settings: Settings, items: Items) -> Non
 
 def record(transaction: Transaction, comparisons: Sequence[Comparison], several: bool) -> None:
     """`several`: an error names the row of the comparison."""
-    state = transaction.state
+    state, grouped = transaction.state, transaction.state.items.group is not None
     names: dict[str | None, str | None] = {}
     new: dict[str, str] = {}
     for row, comparison in enumerate(comparisons, start=1):
-        where = f"row {row}: " if several else ""
-        state.check_pair(comparison, where)
+        # There may be millions, so only what needs a closer look is checked by a call.
+        if grouped or comparison.left not in state.rows or comparison.right not in state.rows:
+            state.check_pair(comparison, f"row {row}: " if several else "")
         if (given := comparison.annotator) not in names:
-            name = state.name_of(given, where)
+            name = state.name_of(given, f"row {row}: " if several else "")
             names[given] = name if name is None or name in state.names else new.setdefault(caseless(name), name)
-    transaction.record(one._replace(annotator=names[one.annotator]) for one in comparisons)
+    if any(given != name for given, name in names.items()):
+        comparisons = [one._replace(annotator=names[one.annotator]) for one in comparisons]
+    transaction.record(comparisons)
 
 
 def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
