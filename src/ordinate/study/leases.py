@@ -124,9 +124,9 @@ def require_not_given_away(state: State, asked: Entry) -> None:
     for later in state.queries_of_pair[pair_of(asked)]:
         taken = state.is_open(later) or (later in state.answered and state.answered[later].answer != "skip")
         if later > number and taken:
-            raise AlreadyAnswered(
-                "the time for this pair was over, and it was given to somebody else meanwhile; here it does not count"
-            )
+            own = state.queries[later - 1].annotator == asked.annotator
+            whom = "you got it again" if own else "it was given to somebody else"
+            raise AlreadyAnswered(f"the time for this pair was over, and {whom} meanwhile; this answer does not count")
 
 
 def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) -> Offer | None:

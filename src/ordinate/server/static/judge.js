@@ -311,7 +311,8 @@ async function skip(event) {
   const pair = pairs.current;
   if (pair === null || stage.pair !== pair || stopping) return;
   if (isBroken()) {
-    answer("skip", event, `${NOT_LOADED}: ${stage.missing.join(", ")}`);
+    // Where one item failed, the other may only be slow.
+    answer("skip", event, `${NOT_LOADED}: ${(stage.failed.length > 0 ? stage.failed : stage.missing).join(", ")}`);
     return;
   }
   if (shown === null || performance.now() - shown.clock < TOO_SOON) return;
