@@ -166,8 +166,8 @@ class Client:
         """Take an excluded item or annotator in again; with an owner's link."""
         self._send("POST", "/exclusions", json={"item": item, "annotator": annotator, "excluded": False})
 
-    def export(self, what: Literal["ordering", "comparisons"]) -> str:
-        """The ordering or the comparisons as CSV; with an owner's link."""
+    def export(self, what: Literal["ordering", "comparisons", "history"]) -> str:
+        """The ordering, the comparisons that count, or every answer and skip, as CSV; with an owner's link."""
         response = self._request("GET", f"{self._study}/export/{what}.csv")
         _require_success(response)
         return response.text
