@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -13,6 +14,7 @@ from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.ordering import Ordering
+from ordinate.data.showing import shown
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.server import media
@@ -135,7 +137,7 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     Paths of files start at the study's folder.
     """
     study = caller.served.study
-    added, recipe = _items(new.items, study.items.feature_names), study.settings.recipe
+    added, recipe = _items(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
     if recipe is not None and not added.features.shape[1]:
         added = embed_like(recipe, added, folder=caller.served.path.parent)
     study.add_items(added)
@@ -204,10 +206,11 @@ def studies(callers: TheCallers) -> Studies:
 @server_router.post("", summary="Create a study", status_code=201)
 def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
     """In the folder of the study whose owner's link comes with the request, and served at once."""
-    path = next(one.served.path.parent for one in callers if one.is_owner) / f"{new.name}.db"
+    beside = next(one.served for one in callers if one.is_owner)
+    path = beside.path.parent / f"{new.name}.db"
     if authenticator.registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
-    made = _items(new.items)
+    made = _items(new.items, beside.folders)
     Study.create(
         made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
     ).close()
@@ -228,7 +231,8 @@ def show_link(request: Request, authenticator: Authenticator, served: ServedStud
     return LinkShown(**link._asdict(), url=url, token=url.rpartition("/")[2])
 
 
-def _items(given: list[NewItem], feature_names: Any = None) -> Items:
+def _items(given: list[NewItem], folders: Sequence[Path], feature_names: Any = None) -> Items:
+    """Raises InvalidInput where browsers could not be shown what is in these folders."""
     widths = {len(item.features) for item in given}
     if len(widths) > 1:
         raise InvalidInput(f"items have different numbers of features: {sorted(widths)}")
@@ -241,5 +245,6 @@ def _items(given: list[NewItem], feature_names: Any = None) -> Items:
         group=None if given[0].group is None else [str(item.group) for item in given],
         content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
     )
-    media.require_harmless(made)
-    return made
+    media.require_harmless(made, folders)
+    with shown(made, folders[0]):
+        return made
