@@ -85,7 +85,7 @@ def test_new_items_of_a_study_with_an_encoder_go_through_it(build):
 def test_rules_change_while_people_answer(site):
     owner = site.browser("Olga", "owner")
     assert owner.get("/rules").json() | {"lease": 600.0, "again": False, "variety": 0.8} == owner.get("/rules").json()
-    changed = owner.patch("/rules", {"budget": 10, "lease": None, "theme": "dark"}).json()
+    changed = owner.patch("/rules", {"budget": 10, "lease": None, "theme": "dark", "invert": True}).json()
     assert (changed["budget"], changed["lease"], changed["theme"], changed["again"]) == (10, None, "dark", False)
     assert "dark" in site.browser("Ann").get("").json()["theme"]
     for wrong in (

@@ -23,8 +23,8 @@ from ordinate.server.authentication import (
 from ordinate.server.bodies import read_body
 from ordinate.server.headers import MEDIA
 from ordinate.server.limits import Limits
+from ordinate.server.markdown import rendered
 from ordinate.server.problems import Problem
-from ordinate.server.question import rendered
 from ordinate.server.registry import ServedStudy
 from ordinate.server.rendering import error_page, page
 from ordinate.server.signing import SESSION_SECONDS
@@ -146,7 +146,7 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
             require_owner(caller)
     except Problem as problem:
         return _refused(request, problem)
-    settings = caller.served.study.settings
+    settings, rules = caller.served.study.settings, caller.served.study.rules
     return page(
         request,
         template,
@@ -155,7 +155,8 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
         name=caller.annotator or "",
         question=settings.question,
         question_html=rendered(settings.question),
-        theme=caller.served.study.rules.theme,
+        theme=rules.theme,
+        appearance={"brightness": rules.brightness, "contrast": rules.contrast, "invert": rules.invert},
         csrf=authenticator.signer.form_token(caller.session or ""),
     )
 
