@@ -103,6 +103,30 @@ def test_rules_change_while_people_answer(site):
         assert reopened.rules == site.study.rules
 
 
+def test_names_are_listed_below_the_link_that_they_were_given_by(site):
+    owner, link, other = site.program("owner"), site.study.make_link("annotator"), site.study.make_link("annotator")
+    for number in range(30):
+        site.study.claim_name(f"Visitor {number}", lambda name, _: f"of {name}", link.id)
+    listed = {one["id"]: one for one in owner.get("/links").json()["links"]}
+    assert [listed[one.id]["names"] for one in (link, other)] == [30, 0]
+    assert not any(one["shared"] for one in listed.values())
+
+    def names(**wanted):
+        given = owner.get(f"/links/{link.id}/names", params=wanted).json()
+        return [one["annotator"] for one in given["names"]], given["total"], given["next_cursor"]
+
+    assert names(limit=2) == (["Visitor 29", "Visitor 28"], 30, "2")
+    assert names(limit=2, cursor="28") == (["Visitor 1", "Visitor 0"], 30, None)
+    assert names(search="VISITOR 1", limit=1) == (["Visitor 19"], 11, "1")
+    assert names(search="nobody") == ([], 0, None)
+    assert owner.get(f"/links/{other.id}/names").json()["total"] == 0
+    assert owner.get("/links/none/names").status_code == 422
+    (ann,) = owner.get(f"/links/{link.id}/names", params={"search": "Visitor 7"}).json()["names"]
+    assert owner.client.get(ann["url"].partition("testserver")[2]).status_code == 200
+    assert owner.post(f"/links/{ann['id']}/revoke").json()["revoked"] is True
+    assert owner.get(f"/links/{link.id}/names", params={"search": "Visitor 7"}).json()["names"][0]["url"] is None
+
+
 def test_links_are_made_listed_and_revoked(site):
     owner = site.browser("Olga", "owner")
     made = owner.post("/links", {"role": "annotator", "annotator": "Ann", "expires_at": "2099-01-01T00:00:00Z"}).json()

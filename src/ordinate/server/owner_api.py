@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
 from ordinate.data.showing import shown
 from ordinate.embedding import embed_like
@@ -33,6 +35,7 @@ from ordinate.server.schemas import (
     ItemsPage,
     Links,
     LinkShown,
+    NamesPage,
     NewItem,
     NewItems,
     NewLink,
@@ -144,9 +147,32 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     return Added(items=len(study.items))
 
 
-@router.get("/{study}/links", summary="All links")
+@router.get("/{study}/links", summary="The links that owners made")
 def links(request: Request, caller: TheCaller, authenticator: TheAuthenticator) -> Links:
-    return Links(links=[show_link(request, authenticator, caller.served, link) for link in caller.served.study.links()])
+    """Oldest first, each with how many names were given by it."""
+    made = caller.served.study.links()
+    given = Counter(link.shared for link in made)
+    shown = [show_link(request, authenticator, caller.served, link) for link in made if link.shared is None]
+    return Links(links=[link.model_copy(update={"names": given[link.id]}) for link in shown])
+
+
+@router.get("/{study}/links/{link}/names", summary="The links of those who gave their names by a shared one")
+def names(
+    request: Request,
+    caller: TheCaller,
+    authenticator: TheAuthenticator,
+    link: str,
+    search: Annotated[str, Query(max_length=200, description="A part of the name, whatever its case.")] = "",
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> NamesPage:
+    """Newest first. Whoever opens such a link goes on under its name, for instance in another browser."""
+    study, wanted = caller.served.study, caseless(search)
+    study.link(link)
+    found = [one for one in reversed(study.links()) if one.shared == link and wanted in caseless(one.annotator or "")]
+    rows, following = page(found, limit, cursor)
+    shown = [show_link(request, authenticator, caller.served, one) for one in rows]
+    return NamesPage(names=shown, total=len(found), next_cursor=following)
 
 
 @router.post("/{study}/links", summary="Make a link", status_code=201)

@@ -211,6 +211,7 @@ class LinkShown(BaseModel):
     made_at: str
     revoked: bool
     shared: str | None = Field(None, description="The shared link by which this annotator came and gave their name.")
+    names: int | None = Field(None, description="How many names were given by this link; in the list of all links.")
     url: str | None = None
     token: str | None = None
 
@@ -267,6 +268,10 @@ class RulesShown(BaseModel):
 class Page(BaseModel):
     total: int
     next_cursor: str | None = None
+
+
+class NamesPage(Page):
+    names: list[LinkShown]
 
 
 class OrderedItem(BaseModel):

@@ -1,6 +1,6 @@
 // The two items of a pair as elements: pictures, videos, sounds, texts, links. They load before the pair is shown.
 
-import { make } from "./dom.js";
+import { make, setMarkup } from "./dom.js";
 import { settingOf, withoutFences } from "./texts.js";
 
 /** @typedef {import("./texts.js").Setting} Setting */
@@ -106,7 +106,7 @@ export class Side {
   /** @param {string} text @param {SideName} name @param {Setting} setting @param {string | null} [html] cleaned by the server */
   #addText(text, name, setting, html) {
     const words = make("div", { class: `words ${html ? "markdown" : setting}`, dir: setting === "code" && !html ? "ltr" : "auto" });
-    if (html) words.innerHTML = html;
+    if (html) setMarkup(words, html);
     else words.textContent = setting === "code" ? withoutFences(text) : text;
     const shown = words.textContent ?? "";
     this.text = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": `The ${name} text` }, words);

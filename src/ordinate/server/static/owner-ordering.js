@@ -1,6 +1,6 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
-import { byId, count, make } from "./dom.js";
+import { byId, count, make, setMarkup } from "./dom.js";
 
 /** @typedef {import("./api.js").Item} Item */
 /** @typedef {{rank: number, group: string | null, score: number, standard_error: number, item: Item}} Row */
@@ -134,7 +134,7 @@ export class OrderingList {
 function wholeText({ text, text_html: html }) {
   const attributes = { tabindex: "0", role: "group", "aria-label": "The text", dir: "auto" };
   const words = make("div", { class: `scrolled words${html ? " markdown" : ""}`, ...attributes }, html ? "" : (text ?? ""));
-  if (html) words.innerHTML = html; // cleaned by the server
+  if (html) setMarkup(words, html);
   return words;
 }
 
