@@ -393,7 +393,8 @@ class Study:
     def agreement(self) -> tuple[int, int]:
         """Of the pairs that annotators answered twice: how many got the same answer, and how many there are."""
         with self._ledger.reading() as state:
-            return leases.agreement(state)
+            found = leases.agreement(state).values()
+            return sum(same for same, _ in found), sum(total for _, total in found)
 
     @property
     def excluded_annotators(self) -> tuple[str, ...]:
