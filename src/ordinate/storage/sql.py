@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import repeat
 from pathlib import Path
 from sqlite3 import Connection, Cursor
@@ -17,7 +18,7 @@ from ordinate.errors import InvalidInput, NotAStudy, StudyMoved
 from ordinate.storage import feature_files, recipes
 from ordinate.storage.log import Entry, Recorded, Settings
 
-SETTINGS = ("algorithm", "question", "seed", "scaling", "refit_every", "candidates")
+SETTINGS = tuple(field.name for field in fields(Settings) if field.name != "recipe")
 
 _ROWS = 1 << 14
 """Rows that are read at a time: a row takes more memory than its values."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinate.algorithms import MANY_ITEMS, algorithm
+from ordinate.algorithms import MANY_ITEMS, algorithm, model_of
 from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
@@ -59,8 +59,12 @@ Pending = Sequence[tuple[int, int]]
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._algorithm = algorithm(settings.algorithm)
-        self._every = self._algorithm.refit_every or settings.refit_every
+        self.model = model_of(
+            settings.algorithm,
+            coefficient_variance=settings.coefficient_variance,
+            item_variance=settings.item_variance,
+        )
+        self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         self.drop_caches()
 
     def drop_caches(self) -> None:
@@ -113,7 +117,7 @@ class Inference:
     def _after_refit(self, state: State) -> _Refitted:
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
         refit = last_refit(len(state.effective), items, self._every)
-        renewal = last_renewal(self._algorithm.model, refit, items, self._every)
+        renewal = last_renewal(self.model, refit, items, self._every)
         at = self._refitted
         if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
             # The old belief is dropped first: there may be no memory for two.
@@ -202,7 +206,7 @@ class Inference:
         fit = self._fits.pop(key, None)
         if fit is None:
             with one_thread():
-                fit = self._algorithm.model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+                fit = self.model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit

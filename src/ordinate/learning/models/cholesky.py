@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
 
