@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ class _Compiled:
     def _dispatcher(self) -> Any:
         import numba
 
-        _log_compilation()
+        _announce_compilation()
         try:
             return numba.njit(cache=True, **self._options)(self._function)
         except RuntimeError:
@@ -62,5 +62,20 @@ def interrupted(error: SystemError) -> bool:
     return isinstance(cause, KeyboardInterrupt)
 
 
-def _log_compilation() -> None:
-    pass
+@cache
+def _announce_compilation() -> None:
+    """Log it when this process compiles something for the first time: whoever waits for it may want to know."""
+    from numba.core import event
+
+    class Announcement(event.Listener):
+        announced = False
+
+        def on_start(self, event: object) -> None:
+            if not self.announced:
+                self.announced = True
+                log.info("Compiling for this computer, which takes some seconds; the result is kept for the next time.")
+
+        def on_end(self, event: object) -> None:
+            pass
+
+    event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]
