@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ordinate import Items, Study
@@ -29,7 +30,7 @@ def imported(*words: str) -> set[str]:
 @pytest.fixture
 def study(tmp_path: Path) -> str:
     path = tmp_path / "study.db"
-    with Study.create(Items(["a", "b", "c"], [[1.0], [2.0], [4.0]]), storage=f"sqlite:///{path}") as study:
+    with Study.create(Items(["a", "b", "c"], np.eye(3)), storage=f"sqlite:///{path}") as study:
         study.tell(study.ask().id, "left")
         study.ask()
     return str(path)
