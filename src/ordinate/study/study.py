@@ -309,8 +309,7 @@ class Study:
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count, in the order in which they were added."""
         with self._ledger.reading() as state:
-            entries = state.effective.entries
-            return [Comparison(entry.left, entry.right, entry.answer, entry.annotator) for entry in entries]  # type: ignore[arg-type]
+            return [Comparison(*one) for one in state.listed(state.effective)]  # type: ignore[arg-type]
 
     def history(self) -> dict[str, list[Any]]:
         """Every answer, skip and recorded comparison as columns, those that do not count too; see `history.py`."""
