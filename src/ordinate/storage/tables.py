@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 # Every revision of the tables, oldest first. A study is opened at the last one only.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 
 metadata = MetaData()
 
