@@ -6,7 +6,7 @@ entries before it appends one, so it has seen everything that the new entry coul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -116,6 +116,16 @@ class Entry(NamedTuple):
     value: str | None = None
 
 
+class Recorded(NamedTuple):
+    """Comparisons recorded one after another, as columns: the entries from `position` on, all of the kind "record"."""
+
+    position: int
+    left: Sequence[str]
+    right: Sequence[str]
+    answer: Sequence[Answer]
+    annotator: Sequence[str | None]
+
+
 class AnswerDetails(NamedTuple):
     """What the client says about an answer: see Entry."""
 
@@ -155,11 +165,17 @@ class Log(Protocol):
     def entries(self, after: int) -> Sequence[Entry]:
         """The entries past a position, in order."""
 
+    def parts(self, after: int) -> Iterable[Entry | Recorded]:
+        """`entries`, with recorded comparisons as columns: there may be millions."""
+
     def items(self, added: int) -> Items:
         """The items that the entry at this position added."""
 
     def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
         """All entries, or none. `items` belong to the first one, which is then of the kind add-items."""
+
+    def record(self, recorded: Recorded, at: str) -> None:
+        """Append entries that were written at this time."""
 
 
 class Storage(Protocol):

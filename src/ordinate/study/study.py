@@ -320,8 +320,7 @@ class Study:
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count, in the order in which they were added."""
         with self._ledger.reading() as state:
-            entries = state.effective.entries
-            return [Comparison(entry.left, entry.right, entry.answer, entry.annotator) for entry in entries]  # type: ignore[arg-type]
+            return [Comparison(*one) for one in state.listed(state.effective)]  # type: ignore[arg-type]
 
     def history(self) -> dict[str, list[Any]]:
         """Every answer, skip and recorded comparison as columns, those that do not count too; see `history.py`."""
@@ -409,7 +408,8 @@ class Study:
     def agreement(self) -> tuple[int, int]:
         """Of the pairs that annotators answered twice: how many got the same answer, and how many there are."""
         with self._ledger.reading() as state:
-            return leases.agreement(state)
+            found = leases.agreement(state).values()
+            return sum(same for same, _ in found), sum(total for _, total in found)
 
     @property
     def excluded_annotators(self) -> tuple[str, ...]:

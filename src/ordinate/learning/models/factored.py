@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from ordinate.data.arrays import Floats
 from ordinate.learning.linear_scores import linear_scores
@@ -37,6 +36,8 @@ class FactoredHybrid:
         mean[compared.rows] += zeta
 
         def covariance_of_fit() -> PosteriorCovariance:
+            from scipy.special import expit
+
             margin = mean[answers.left] - mean[answers.right]
             covariance = self.coefficient_variance * np.eye(features.shape[1])
             residual = np.full(len(features), self.item_variance)

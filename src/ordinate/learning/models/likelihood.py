@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from scipy.special import expit
-
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models.pair_loops import count_pairs
 
@@ -36,6 +34,8 @@ class PairCounts(NamedTuple):
 
     def weight(self, margin: Floats) -> Floats:
         """(p,) minus the second derivative of the log-likelihood by the margin: asked * sigma'(margin)."""
+        from scipy.special import expit
+
         weight: Floats = self.asked * expit(margin) * expit(-margin)
         return weight
 
