@@ -29,7 +29,7 @@ def is_alive(process: int) -> bool:
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_nothing_is_left_behind(sent: signal.Signals, tmp_path: Path) -> None:
     words = [
-        "simulate", "synthetic", "--seeds", "4", "--jobs", "2", "--budget", "1000000", "--algorithms", "uniform-contextual",
+        "simulate", "synthetic", "--seeds", "4", "--jobs", "2", "--budget", "1000000",
     ]  # fmt: skip
     environment = os.environ | {"TMPDIR": str(tmp_path), "JOBLIB_TEMP_FOLDER": str(tmp_path)}
     process = subprocess.Popen([sys.executable, "-m", "ordinate", *words], env=environment, stderr=subprocess.DEVNULL)
