@@ -168,7 +168,9 @@ def write_settings(connection: Connection, settings: Settings, token: str) -> No
 
 def read_settings(connection: Connection) -> tuple[str, Settings]:
     token, *values = _only_row(connection.execute(f"SELECT {_names(('token', *SETTINGS))} FROM study"))
-    return token, Settings(**dict(zip(SETTINGS, values, strict=True)), recipe=recipes.read(connection))
+    stored = dict(zip(SETTINGS, values, strict=True))
+    stored["renew_covariance"] = bool(stored["renew_covariance"])  # SQLite has no booleans
+    return token, Settings(**stored, recipe=recipes.read(connection))
 
 
 def _only_row(cursor: Cursor) -> tuple[Any, ...]:
