@@ -85,7 +85,7 @@ class Inference:
             item_variance=settings.item_variance,
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
-        # Where it is set, a choice does not wait for a renewal that takes long; `based_on` says what it is based on.
+        # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
         self.beside: Beside | None = None
         self.drop_caches()
 
