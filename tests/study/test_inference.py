@@ -15,12 +15,14 @@ from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
-from ordinate.learning.belief import Belief
+from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.models import Answers, Model
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.independent import Independent
+from ordinate.study.inference import Fit
+from ordinate.study.leases import Offer
 from ordinate.study.next_pair import pending_pairs
 from ordinate.study.schedule import last_refit, last_renewal, next_refit
 from ordinate.study.study import Study
@@ -218,3 +220,61 @@ def test_unseen_items_that_are_alike_share_a_score(algorithm: str) -> None:
     study = study_after(algorithm, 30)
     new = Items([f"new-{k}" for k in range(37)], np.tile(RNG.normal(size=3), (37, 1)))
     assert len(set(study.ordering(new).scores.tolist())) == 1
+
+
+class Late:
+    """A covariance that is ready when it was asked for so many times."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.fit: Fit | None = None
+
+    def is_ready(self, fit: Fit) -> bool:
+        self.fit = fit
+        self.after -= 1
+        return self.after < 0
+
+    def take(self) -> KeptCovariance | None:
+        assert self.fit is not None
+        return self.fit.model.fit(self.fit.features, self.fit.answers).covariance.kept()
+
+
+class Failing(Late):
+    def take(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("kind", [Late, Failing])
+def test_choices_go_on_while_a_covariance_is_renewed_and_are_the_same_afterwards(kind: type[Late]) -> None:
+    rng = np.random.default_rng(0)
+    items = Items([str(row) for row in range(1010)], rng.normal(size=(1010, 4)))
+    plain, beside = (Study.create(items, algorithm="guro-hybrid") for _ in range(2))
+    waiting = kind(3)
+    beside.compute_beside(waiting)
+
+    def record(count: int) -> None:
+        left, right = (rng.permutation(1010)[:count] for _ in range(2))
+        given = [Comparison(str(i), str(j), "left") for i, j in zip(left, right, strict=True) if i != j]
+        for study in (plain, beside):
+            study.record(given)
+
+    def choices() -> tuple[list[Offer | None], list[Offer | None]]:
+        return plain.choose(["Ann", "Bob"]), beside.choose(["Ann", "Bob"])
+
+    record(130)
+    one, other = choices()
+    assert one == other
+    record(100)
+    one, other = choices()
+    assert [offer and offer.strategy for offer in one] == ["Greedy(utility=CurvaturePower(exponent=2))"] * 2
+    assert [offer and offer.strategy for offer in other] == [
+        "Greedy(utility=CurvaturePower(exponent=2)) with the covariance after 100 answers"
+    ] * 2
+    assert [offer and offer.based_on for offer in other] == [offer and offer.based_on for offer in one]
+    record(10)
+    for _ in range(3):
+        one, other = choices()
+    assert one == other
+    record(20)
+    one, other = choices()
+    assert one == other

@@ -30,10 +30,12 @@ from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
+from ordinate.study.inference import Beside
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.rules import Link, Person, Progress, Role, Rules
+from ordinate.study.schedule import is_slow
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -182,6 +184,16 @@ class Study:
         Each choice treats the pairs chosen before it, and those already `offered`, as asked.
         """
         return self._questions.offer(annotators, offered)
+
+    def compute_beside(self, beside: Beside) -> None:
+        """Let somebody else renew covariances where that takes long; choices go on with an older one meanwhile."""
+        self._ledger.inference.beside = beside
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
+        with self._ledger.reading() as state:
+            return is_slow(self._ledger.inference.model, len(state.items))
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""
