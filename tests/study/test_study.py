@@ -63,6 +63,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "coefficient_variance": 0.5,
         "item_variance": None,
         "renew_covariance": False,
+        "likelihood": "probit",
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
         assert vars(study.settings) == given
@@ -92,6 +93,8 @@ def test_settings_are_kept(storage: str | None) -> None:
         ),
         ({"algorithm": "trueskill", "item_variance": 1}, "takes no item_variance"),
         ({"algorithm": "trueskill", "renew_covariance": False}, "trueskill is never refitted"),
+        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is logistic, probit"),
+        ({"algorithm": "bald-contextual-sequential", "likelihood": "probit"}, "takes no likelihood: it takes one"),
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None:

@@ -125,6 +125,12 @@ class MethodOptions:
             show_default=False,
         ),
     ] = None
+    likelihood: Annotated[
+        Literal["logistic", "probit"] | None,
+        typer.Option(
+            help="The chance to win as a function of the difference of scores. Default: logistic.", show_default=False
+        ),
+    ] = None
     renew_covariance: Annotated[
         bool,
         typer.Option(help="Recompute the covariance when the model is refitted, or only update it by each answer."),

@@ -63,6 +63,7 @@ class Inference:
             settings.algorithm,
             coefficient_variance=settings.coefficient_variance,
             item_variance=settings.item_variance,
+            likelihood=settings.likelihood,
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         self.drop_caches()
