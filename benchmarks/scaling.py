@@ -3,7 +3,7 @@
     python benchmarks/scaling.py [--seeds 16] [--budget 300] [--districts items.csv]
 
 Each study has simulated annotators and the default algorithm, refitted every 10 answers. The table in
-docs/algorithms.md is from this command with 20 seeds. --districts adds recorded data: a table with the columns x, y, area,
+docs/algorithms.md is from this command with 20 seeds. --districts adds recorded data: a table with columns x, y, area,
 n_neighbours and model_mean_deprivation.
 """
 

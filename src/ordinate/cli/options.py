@@ -105,7 +105,7 @@ class MethodOptions:
     scaling: Annotated[
         Literal["robust", "standard", "none"],
         typer.Option(
-            help="Bring the features to one unit and draw in outlying ones (robust), only bring them to one unit "
+            help="Bring the features to one unit and clip outlying ones (robust), only bring them to one unit "
             "(standard), or use them as they are (none)."
         ),
     ] = "robust"

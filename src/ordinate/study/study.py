@@ -80,7 +80,7 @@ class Study:
 
         algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
         storage               None: in memory; "sqlite:///study.db": a new file
-        scaling               "robust": features are brought to one unit, and outlying ones are drawn in; "standard":
+        scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
                               they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
         candidates            how many random pairs to look at for each question; None: all of them
