@@ -45,7 +45,7 @@ def write_page(path: str | Path, done: Sequence[Done]) -> None:
         text = _filled(text, CLAIM_TABLE, "\n".join([*claim_table(CLAIMS, rows), "", took]), path)
     figures = path.parent / FOLDER
     figures.mkdir(parents=True, exist_ok=True)
-    for png in (file for one in done for clipped one.figures.values() for file in drawn if file.suffix == ".png"):
+    for png in (file for one in done for drawn in one.figures.values() for file in drawn if file.suffix == ".png"):
         write_bytes(figures / png.name, _smaller(read_bytes(png)))
     write_bytes(path, text.encode("utf-8"))
 
