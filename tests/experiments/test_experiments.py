@@ -124,6 +124,16 @@ def test_a_stand_in_s_noise_spreads_its_scores_as_the_paper_s(world, tmp_path):
         assert (setting.task.noise * setting.task.scores).std() == pytest.approx(SPREAD)
 
 
+def test_the_answers_about_x_rays_are_drawn_with_the_paper_s_noise(world, tmp_path):
+    world.write("x-ray-age", tmp_path)
+    for setting in only("x-ray-age", Sources(folder=str(tmp_path))).settings[:2]:
+        task = setting.task
+        score = dict(zip(task.dataset.items.ids, task.scores, strict=True))
+        trial = task.build(1)
+        first, second = (score[item] for item in trial.items.ids[:2])
+        assert trial.annotators.probability(0, 1) == pytest.approx(1 / (1 + np.exp(0.1 * (second - first))))
+
+
 class Knowing:
     """A study that has learned just these scores: item -> score."""
 
