@@ -72,15 +72,18 @@ class HybridCovariance:
         return self.kept().belief(mean)
 
     def kept(self) -> DenseCovariance:
-        rows, items = self.compared.rows, len(self.features)
+        rows, items, free = self.compared.rows, len(self.features), None
         if len(rows) > _MOST * items:
             covariance = self._items.dense(rows, items)
         else:
             covariance = np.zeros((items, items))
             covariance.flat[:: items + 1] = self.prior.items
             place_block(self._items.dense(np.arange(len(rows)), len(rows)), rows, covariance)
+            if not self.features.shape[1]:
+                free = np.ones(items, dtype=np.bool_)
+                free[rows] = False
         add_product(covariance, self.score_map @ self._root, 1.0)
-        return DenseCovariance(covariance)
+        return DenseCovariance(covariance, free)
 
     @cached_property
     def coefficients(self) -> Floats:
