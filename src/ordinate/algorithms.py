@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ordinate.choosing.search import CurvaturePower
 from ordinate.choosing.strategies import Strategy
@@ -16,6 +17,9 @@ from ordinate.choosing.utilities.bald import Information
 from ordinate.choosing.utilities.bald_paper import PaperInformation
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
+from ordinate.learning.likelihoods.probit import Probit
 from ordinate.learning.models import Model
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
@@ -86,6 +90,9 @@ ALGORITHMS: dict[str, Algorithm] = {
     "bald-paper-contextual-sequential": Algorithm(
         Sequential(), BALD_PAPER, "bald-paper-contextual without refits, as in the paper's experiments.", 1
     ),
+    "bald-paper-hybrid-sequential": Algorithm(
+        Sequential(item_variance=1.0), BALD_PAPER, "bald-paper-hybrid-factored without refits.", 1
+    ),
     "norm-min-hybrid": Algorithm(Hybrid(), NORM_MIN, "NormMin, hybrid model."),
     "norm-min-contextual": Algorithm(
         Contextual(), NORM_MIN, "Asks where the model knows least, however easy the answer; a baseline of the paper."
@@ -95,6 +102,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         Contextual(),
         Colstim(horizon=2_000),
         "A bandit that looks for the best item, for 2,000 comparisons; colstim-contextual:500 is for 500. A baseline.",
+    ),
+    "colstim-noiseless-contextual": Algorithm(
+        Contextual(),
+        Colstim(horizon=2_000, noise=1e-9),
+        "colstim-contextual whose first item has the best score, without noise, as in the authors' scripts.",
     ),
     "trueskill": Algorithm(
         TrueSkill(), Overlap(), "TrueSkill, a rating per item and no features; asks where two ratings overlap most.", 1
@@ -122,16 +134,19 @@ NO_MEANING = {
 }
 """Names that people may look for, and why there is no such algorithm."""
 
+MOST_DRAWS = 10_000
+"""Of BayesGURO: each question takes time and memory for the scores of every item in every draw."""
 MANY_ITEMS = 20_000
 """Above this, features are kept in float32 and no (n, n) covariance is computed."""
 
 
 def algorithm(name: str) -> Algorithm:
-    """The row of the table; "colstim-contextual:500" is the row with a horizon of 500 comparisons.
+    """The row of the table; a number may follow the name.
 
-    Raises InvalidInput with the reason, or with the names there are.
+    "colstim-contextual:500" has a horizon of 500 comparisons, and "bayes-guro-hybrid:200" takes 200 draws. Raises
+    InvalidInput with the reason, or with the names there are.
     """
-    plain, given, horizon = name.partition(":")
+    plain, given, number = name.partition(":")
     if plain in NO_MEANING:
         raise InvalidInput(f"there is no algorithm {plain!r}: {NO_MEANING[plain]}")
     if plain not in ALGORITHMS:
@@ -139,11 +154,48 @@ def algorithm(name: str) -> Algorithm:
     row = ALGORITHMS[plain]
     if not given:
         return row
-    if not isinstance(row.strategy, Colstim):
-        raise InvalidInput(f"{plain} has no horizon, so nothing can follow its name; got {name!r}")
-    if not (horizon.isascii() and horizon.isdigit() and 0 < int(horizon) < 2**63):
-        raise InvalidInput(f"the horizon is a number of comparisons, as in {plain}:2000; got {name!r}")
-    return row._replace(strategy=Colstim(int(horizon)))
+    if not isinstance(row.strategy, Colstim | BayesGuro):
+        raise InvalidInput(f"{plain} has neither a horizon nor draws, so no number can follow its name; got {name!r}")
+    value = int(number) if number.isascii() and number.isdigit() and len(number) < 20 else 0
+    if isinstance(row.strategy, Colstim):
+        if not 0 < value < 2**63:
+            raise InvalidInput(f"the horizon is a number of comparisons, as in {plain}:2000; got {name!r}")
+        return row._replace(strategy=replace(row.strategy, horizon=value))
+    if not 2 <= value <= MOST_DRAWS:
+        raise InvalidInput(f"the draws are a number from 2 to {MOST_DRAWS:,}, as in {plain}:200; got {name!r}")
+    return row._replace(strategy=replace(row.strategy, draws=value))
+
+
+LIKELIHOODS: dict[str, Likelihood] = {"logistic": LOGISTIC, "probit": Probit()}
+
+_LACKS = {
+    "coefficient_variance": "it does not use features, so it has no coefficients",
+    "item_variance": "it has no term per item",
+    "likelihood": "it takes one answer after another, with a likelihood of its own",
+}
+"""Options of models, which are fields of theirs, and why some models do not take them."""
+
+
+def takes(name: str, option: str) -> bool:
+    """Whether the algorithm has this option."""
+    if option == "renew_covariance":
+        return algorithm(name).refit_every is None
+    return bool(getattr(algorithm(name).model, option, 0.0))
+
+
+def model_of(name: str, **options: float | str | None) -> Model:
+    """The algorithm's model with these prior variances and this likelihood; None: the algorithm's own.
+
+    Raises InvalidInput where the model has no such option.
+    """
+    model: Any = algorithm(name).model
+    for option, value in options.items():
+        if value is None:
+            continue
+        if not takes(name, option):
+            raise InvalidInput(f"{name} takes no {option}: {_LACKS[option]}")
+        model = replace(model, **{option: LIKELIHOODS[str(value)] if option == "likelihood" else value})
+    return model  # type: ignore[no-any-return]
 
 
 def for_budget(name: str, budget: int) -> str:

@@ -23,8 +23,7 @@ import httpx
 from ordinate import errors
 from ordinate.data.comparisons import Answer, Comparison, Query
 
-ATTEMPTS = 6
-"""How often a request is sent while the server cannot be reached or is too busy."""
+_LONGEST_PAUSE = 4.0
 _STUDIES = "/api/v1/studies"
 _PAGE = 1000
 _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
@@ -41,22 +40,29 @@ class OrderedItem(NamedTuple):
 class Client:
     """A study on a server, for whom the link is.
 
-    timeout  seconds that one request may take, and that `ask` waits for a pair
-    pause    seconds before a request is sent again after a failure; doubled each time
+    timeout   seconds that one request may take, and that `ask` waits for a pair
+    patience  seconds for which a request is sent again while the server cannot be reached or is too busy
+    pause     seconds before a request is sent again after a failure; doubled each time, up to four seconds
 
     Errors are those of the package: AlreadyAnswered, PoolExhausted, UnknownQuery, InvalidInput; StorageFailed where the
     server cannot be reached or has no pair in time.
     """
 
     def __init__(
-        self, link: str, *, timeout: float = 60.0, pause: float = 0.5, transport: httpx.BaseTransport | None = None
+        self,
+        link: str,
+        *,
+        timeout: float = 60.0,
+        patience: float = 15.0,
+        pause: float = 0.5,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         found = re.fullmatch(r"(https?://.+)/join/([^/?#]+)/([^/?#]+)/?", link.strip())
         if found is None:
             raise errors.InvalidInput("a server is named by a link such as http://127.0.0.1:8000/join/study/TOKEN")
         base, self.study, token = found.groups()
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._patience, self._pause = timeout, pause
+        self._timeout, self._patience, self._pause = timeout, patience, pause
         self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout, transport=transport)
 
     def status(self, annotator: str | None = None) -> dict[str, Any]:
@@ -70,7 +76,7 @@ class Client:
 
     def ask_shown(self, annotator: str | None = None, count: int = 1) -> list[dict[str, Any]]:
         """`ask` as the server sends it, with what there is to show of each item."""
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self._timeout
         while True:
             given = self._send("POST", "/queries", json={"count": count, "annotator": annotator})
             queries: list[dict[str, Any]] = given["queries"]
@@ -129,9 +135,15 @@ class Client:
         return self._send("PATCH", "/rules", json=changes)
 
     def links(self) -> list[dict[str, Any]]:
-        """All links, oldest first; `url` is what to hand out. With an owner's link."""
+        """The links that owners made, oldest first; `url` is what to hand out, `names` how many names were given by it.
+        With an owner's link."""
         links: list[dict[str, Any]] = self._send("GET", "/links")["links"]
         return links
+
+    def names(self, link: str) -> list[dict[str, Any]]:
+        """The links of those who gave their names by a shared link, named by its id, newest first; with an owner's
+        link."""
+        return list(self._rows(f"links/{quote(link, safe='')}/names", "names"))
 
     def make_link(
         self,
@@ -166,8 +178,8 @@ class Client:
         """Take an excluded item or annotator in again; with an owner's link."""
         self._send("POST", "/exclusions", json={"item": item, "annotator": annotator, "excluded": False})
 
-    def export(self, what: Literal["ordering", "comparisons"]) -> str:
-        """The ordering or the comparisons as CSV; with an owner's link."""
+    def export(self, what: Literal["ordering", "comparisons", "history"]) -> str:
+        """The ordering, the comparisons that count, or every answer and skip, as CSV; with an owner's link."""
         response = self._request("GET", f"{self._study}/export/{what}.csv")
         _require_success(response)
         return response.text
@@ -206,11 +218,12 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _rows(self, what: str) -> Iterator[dict[str, Any]]:
+    def _rows(self, path: str, what: str | None = None) -> Iterator[dict[str, Any]]:
+        """All rows of a list that comes in pages; `what`: its name, if that is not the path."""
         cursor: str | None = "0"
         while cursor is not None:
-            page = self._send("GET", f"/{what}", params={"limit": _PAGE, "cursor": cursor})
-            yield from page[what]
+            page = self._send("GET", f"/{path}", params={"limit": _PAGE, "cursor": cursor})
+            yield from page[what or path]
             cursor = page["next_cursor"]
 
     @property
@@ -222,21 +235,21 @@ class Client:
 
     def _request(self, method: str, address: str, *, once: bool = False, **request: Any) -> httpx.Response:
         """The response; `once`: a request that may have arrived is not sent again."""
-        for attempt in range(ATTEMPTS):
-            last = attempt == ATTEMPTS - 1
+        until, pause = time.monotonic() + self._patience, self._pause
+        while True:
+            wait = pause
             try:
                 response = self._http.request(method, address, **request)
+                named = response.headers.get("Retry-After", "")
+                wait = float(named) if named.isdecimal() else pause
+                if response.status_code not in (429, 503) or time.monotonic() + wait > until:
+                    return response
             except httpx.TransportError as error:
-                if last or (once and not isinstance(error, httpx.ConnectError)):
+                arrived = once and not isinstance(error, httpx.ConnectError)
+                if arrived or time.monotonic() + wait > until:
                     raise errors.StorageFailed(f"{self._http.base_url} cannot be reached: {error}") from error
-                time.sleep(self._pause * 2**attempt)
-                continue
-            if response.status_code in (429, 503) and not last:
-                wait = response.headers.get("Retry-After", "")
-                time.sleep(float(wait) if wait.isdecimal() else self._pause * 2**attempt)
-                continue
-            return response
-        raise AssertionError("the last attempt returns or raises")
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 def _content(response: httpx.Response) -> dict[str, Any]:

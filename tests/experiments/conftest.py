@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from ordinate.experiments import Wishes
+from ordinate.experiments.reproduce import Done, Sources, cases, run_case
+
+WISHES = Wishes(seeds=2, budget=20)
 
 
 class World:
@@ -60,7 +67,69 @@ class World:
         np.save(folder / "features.npy", self.features)
         return folder
 
+    def write(self, data: str, folder: Path) -> Path:
+        """The folder of a data set, as `--folder` would hold it."""
+        place = folder / data
+        text = [f"word{k % 5} and word{k % 7}" for k in range(len(self.truth))]
+        writers = {
+            "x-ray-age": lambda: self.x_rays(place),
+            "image-clarity": lambda: self.tables(place),
+            "wisc-ads": lambda: self.ads(place),
+            "imdb-wiki-sbs": lambda: self.faces(place),
+            "gppl_humour": lambda: self.tables(place, bws_score=[f"{value:.4f}" for value in self.truth], text=text),
+            "sentimentit_movie_reviews": lambda: self.tables(place, text=text),
+            "wiscads_no_text": lambda: self.tables(place, features=False),
+            "imdb_wiki_sbs_partial": lambda: self.tables(place, features=False),
+            "pwcmp_light_field": lambda: self.tables(
+                place, features=False, dist_type=["a", "b"] * 12, dist_level=[k % 5 for k in range(24)]
+            ),
+        }
+        if data in writers:
+            writers[data]()
+        if data == "gppl_humour":
+            np.save(place / "untrained.npy", np.random.default_rng(9).standard_normal(self.features.shape))
+        return folder
+
 
 @pytest.fixture(scope="session")
 def world() -> World:
     return World()
+
+
+@pytest.fixture(scope="session")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("out")
+
+
+@pytest.fixture(scope="session")
+def ran(world: World, out: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Done]:
+    """An experiment on one of its data sets, run once at a tiny size, by the names of both."""
+    kept: dict[tuple[str, str], Done] = {}
+
+    def run(name: str, data: str) -> Done:
+        if (name, data) not in kept:
+            folder = world.write(data, tmp_path_factory.mktemp("data"))
+            (case,) = cases(name, Sources(data=data, folder=str(folder)), WISHES)
+            kept[name, data] = run_case(case, Sources(), out, 1, lambda what: None)
+        return kept[name, data]
+
+    return run
+
+
+def _rows_of(
+    curves: Mapping[str, Sequence[Sequence[float]]], steps: Sequence[int] = (0, 50, 100)
+) -> dict[str, list[Any]]:
+    """Rows in which each algorithm has, for every seed, a curve of errors of the part "x"."""
+    names = ("algorithm", "seed", "step", "part", "error", "core_seconds", "megabytes")
+    rows: dict[str, list[Any]] = {name: [] for name in names}
+    for algorithm, by_seed in curves.items():
+        for seed, errors in enumerate(by_seed):
+            for step, error in zip(steps, errors, strict=True):
+                for name, entry in zip(names, (algorithm, seed, step, "x", error, 30.0, 200.0), strict=True):
+                    rows[name].append(entry)
+    return rows
+
+
+@pytest.fixture(scope="session")
+def rows_of() -> Callable[..., dict[str, list[Any]]]:
+    return _rows_of

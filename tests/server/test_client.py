@@ -118,7 +118,7 @@ def test_what_is_no_link_is_refused(link):
 
 def test_a_server_that_is_not_there():
     with (
-        Client("http://127.0.0.1:9/join/study/token", pause=0.0) as client,
+        Client("http://127.0.0.1:9/join/study/token", patience=0.0) as client,
         pytest.raises(StorageFailed, match="cannot be reached"),
     ):
         client.ask()
@@ -157,7 +157,9 @@ def test_an_owner_does_everything(site, connect):
         assert owner.export("comparisons").splitlines()[0] == "left,right,winner,annotator"
         assert len(owner.export("ordering").splitlines()) == 13
         made = owner.make_link(expires_at=datetime(2099, 1, 1, tzinfo=UTC))
-        assert owner.links()[-1] == made
+        assert owner.links()[-1] == {**made, "names": 0}
+        assert owner.names(made["id"]) == []
+        assert len(owner.export("history").splitlines()) == 2
         assert owner.revoke_link(made["id"])["revoked"] is True
         with Client(made["url"], transport=Wire(site)) as gone, pytest.raises(InvalidInput, match="revoked"):
             gone.ask("Bob")

@@ -60,9 +60,13 @@ def test_settings_are_kept(storage: str | None) -> None:
         "refit_every": 10,
         "candidates": 7,
         "recipe": None,
+        "coefficient_variance": 0.5,
+        "item_variance": None,
+        "renew_covariance": False,
+        "likelihood": "probit",
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
-        assert vars(study.settings) == {**given, "recipe": None}
+        assert vars(study.settings) == given
         assert study.items.ids == ITEMS.ids
         assert pair(study.ask()) <= set(IDS)
 
@@ -76,13 +80,86 @@ def test_settings_are_kept(storage: str | None) -> None:
         ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
         ({"refit_every": 0}, "refit_every must be a whole number from 1 on"),
         ({"candidates": "many"}, "candidates must be a whole number, not 'many'"),
-        ({"scaling": "whiten"}, "unknown scaling 'whiten'"),
+        ({"scaling": "whiten"}, "unknown scaling 'whiten'; it is robust, standard, none"),
         ({"storage": "study.db"}, "sqlite:///study.db"),
+        ({"item_variance": 0}, "item_variance must be a number from 1e-06 to 1e\\+06, not 0"),
+        ({"coefficient_variance": float("nan")}, "coefficient_variance must be a number from .*, not nan"),
+        ({"coefficient_variance": "wide"}, "coefficient_variance must be a number, not 'wide'"),
+        ({"algorithm": "guro-contextual", "item_variance": 1}, "takes no item_variance: it has no term per item"),
+        ({"algorithm": "bald-contextual-sequential", "item_variance": 1}, "takes no item_variance"),
+        (
+            {"algorithm": "guro-independent", "coefficient_variance": 1},
+            "takes no coefficient_variance: it does not use",
+        ),
+        ({"algorithm": "trueskill", "item_variance": 1}, "takes no item_variance"),
+        ({"algorithm": "trueskill", "renew_covariance": False}, "trueskill is never refitted"),
+        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is logistic, probit"),
+        ({"algorithm": "bald-contextual-sequential", "likelihood": "probit"}, "takes no likelihood: it takes one"),
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         Study.create(ITEMS, **options)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "variances"),
+    [
+        ("guro-hybrid", (2.0, 1.0)),
+        ("guro-hybrid-factored", (2.0, 1.0)),
+        ("bayes-guro-hybrid-sequential", (2.0, 1.0)),
+        ("bald-contextual-sequential", (2.0, None)),
+        ("colstim-contextual:500", (2.0, None)),
+        ("guro-independent", (None, 1.0)),
+        ("trueskill", (None, None)),
+    ],
+)
+def test_a_study_stores_the_prior_variances_that_its_algorithm_has(
+    algorithm: str, variances: tuple[float | None, float | None]
+) -> None:
+    settings = Study.create(ITEMS, algorithm=algorithm).settings
+    assert (settings.coefficient_variance, settings.item_variance) == variances
+
+
+def test_prior_variances_are_those_of_the_scores(storage: str | None) -> None:
+    """Before any answer the score of an item is x theta + zeta, of variance |x|^2 c + t."""
+    items = Items(["a", "b", "c"], np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]]))
+    given: dict[str, Any] = {"scaling": "none", "coefficient_variance": 0.25, "item_variance": 3.0}
+    with Study.create(items, storage=storage, **given) as study:
+        left, right = study.ask().left, study.ask().right
+        assert {left, right} == {"a", "b"}, "the pair of the largest variance"
+        ordering = study.ordering()
+    contrast = items.features - items.features.mean(axis=0)
+    variance = 0.25 * np.square(contrast).sum(axis=1) + 3.0 * 2.0 / 3.0
+    errors = dict(zip(ordering.ids, ordering.standard_errors, strict=True))
+    np.testing.assert_allclose([errors[item] for item in items.ids], np.sqrt(variance))
+
+
+@pytest.mark.parametrize("algorithm", ["guro-contextual", "guro-hybrid", "guro-hybrid-factored"])
+def test_an_offset_of_features_that_are_not_scaled_changes_nothing(algorithm: str) -> None:
+    rng = np.random.default_rng(0)
+    features = np.round(rng.normal(size=(12, 3)), 3)
+    rows = [(str(left), str((left + step) % 12)) for left, step in rng.integers(1, 12, (40, 2))]
+    made = []
+    for offset in (0.0, 1e7):
+        study = Study.create(Items([str(k) for k in range(12)], features + offset), algorithm=algorithm, scaling="none")
+        study.record([Comparison(left, right, "left") for left, right in rows])
+        ordering = study.ordering()
+        made.append((ordering.ids, study.expected_error(), [*ordering.scores, *ordering.standard_errors]))
+    assert made[0][0] == made[1][0]
+    assert made[0][1] == pytest.approx(made[1][1], abs=1e-6)
+    np.testing.assert_allclose(made[0][2], made[1][2], atol=1e-5)
+
+
+def test_features_that_are_not_scaled_and_would_overflow_are_refused(storage: str | None) -> None:
+    items = Items(["a", "b", "c"], np.array([[1e155], [0.0], [1.0]]))
+    with pytest.raises(InvalidInput, match="feature column 1 runs from 0 to 1e"):
+        Study.create(items, scaling="none", storage=storage)
+    assert Study.create(items).ask()
+    with Study.create(Items(["b", "c"], np.array([[0.0], [1.0]])), scaling="none", storage=storage) as study:
+        with pytest.raises(InvalidInput, match="too far apart"):
+            study.add_items(Items(["a"], np.array([[1e155]])))
+        assert study.items.ids == ("b", "c")
 
 
 @pytest.mark.parametrize(
@@ -92,6 +169,18 @@ def test_a_study_needs_two_items_to_compare(items: Items, storage: str | None, t
     with pytest.raises(InvalidInput, match="at least two items"):
         Study.create(items, storage=storage)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("count", "name"), [(20_000, "guro-hybrid"), (20_001, "guro-hybrid-factored")])
+def test_many_items_have_an_algorithm_without_a_full_covariance(count: int, name: str) -> None:
+    items = Items([str(k) for k in range(count)], np.zeros((count, 1)))
+    assert algorithms.default_algorithm(items) == name
+    if name == "guro-hybrid":
+        algorithms.require_size("guro-independent", count)
+    else:
+        with pytest.raises(InvalidInput, match="3 GB for 20,001 items; above 20,000 take guro-hybrid-factored"):
+            algorithms.require_size("guro-independent", count)
+        algorithms.require_size("guro-contextual", count)
 
 
 # Asking ----------------------------------------------------------------------------------------------------------

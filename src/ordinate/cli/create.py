@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +15,7 @@ from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
     ItemsFile,
+    MethodOptions,
     PrincipalComponents,
     StudyFile,
     TableOptions,
@@ -21,7 +24,7 @@ from ordinate.cli.options import (
     study_url,
 )
 from ordinate.cli.screen import count, note, print_json, say
-from ordinate.errors import InvalidInput, naming
+from ordinate.errors import FeatureWarning, InvalidInput, naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +65,8 @@ def create(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
+    *,
+    method: MethodOptions,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -86,7 +91,8 @@ def create(
     columns = read_item_columns(items)
     read, recipe = read_items(columns, items, table, embed, pca)
     unused = read.unused(columns, table.id_column)
-    with media.in_study(read, items, study, convert) as shown:
+    with media.in_study(read, items, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", FeatureWarning)
         made = Study.create(
             shown.items,
             algorithm=algorithm,
@@ -94,8 +100,9 @@ def create(
             seed=seed,
             storage=study_url(study),
             recipe=recipe,
+            **asdict(method),
         )
-    notes = _notes(items, shown, study)
+    notes = [*_notes(items, shown, study), *(str(one.message) for one in warned)]
     with made:
         if as_json:
             print_json({"study": study, **_summary(made), "columns_not_used": unused, "notes": notes})
@@ -139,6 +146,7 @@ def add_items(
         columns = read_item_columns(items)
         read = read_items_like(opened, columns, items, table)
         unused, before = read.unused(columns, table.id_column), opened.items.ids
+        known_notes = opened.feature_notes()
         if Path(items).is_dir():
             known = set(before)
             read = read.take([row for row, item in enumerate(read.ids) if item not in known])
@@ -151,6 +159,7 @@ def add_items(
         with media.in_study(read, items, study, convert) as shown, naming(items):
             opened.add_items(shown.items)
         notes = _notes(items, shown, study, earlier=before)
+        notes += [one for one in opened.feature_notes() if one not in known_notes]
         if as_json:
             print_json(
                 {
@@ -235,15 +244,15 @@ def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -
         notes.append(f"Converted for browsers: {count(shown.converted, 'picture')}, in {media.web_folder(study)}.")
     if shown.windowed:
         notes.append(
-            f"Of these, {shown.windowed:,} had more than 8 bits of grey: each runs from black, its darkest pixel, to "
-            "white, its brightest, so their brightness cannot be compared."
+            f"Of these, {shown.windowed:,} had more than 8 bits of grey: each was scaled to 8 bits by its own darkest "
+            "and brightest pixels, so their brightness cannot be compared."
         )
     if shown.first_only:
         notes.append(f"Of these, {shown.first_only:,} had several pages or frames: only the first is shown.")
     if shown.misshown:
         notes.append(
-            f"{count(shown.misshown, 'picture')} of more than 8 bits of grey, or in CMYK colours: browsers show the "
-            "former too dark and the latter in other colours. --convert makes versions that they show rightly."
+            f"{count(shown.misshown, 'picture')} of more than 8 bits of grey, or in CMYK colours, which browsers show "
+            "wrongly: `ordinate serve` converts them as it sends them. --convert converts them once, beside the study."
         )
     return notes
 
@@ -265,6 +274,9 @@ def _summary(study: Study) -> dict[str, Any]:
         "algorithm": study.settings.algorithm,
         "question": study.settings.question,
         "seed": study.settings.seed,
+        "coefficient_variance": study.settings.coefficient_variance,
+        "item_variance": study.settings.item_variance,
+        "likelihood": study.settings.likelihood,
     }
 
 

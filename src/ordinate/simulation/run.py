@@ -7,12 +7,14 @@ processes does not change the rows: each run has its own generators and uses one
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ordinate.errors import InvalidInput, PoolExhausted
+from ordinate.data.scaling import Scaling
+from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
 from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
 
@@ -39,19 +41,34 @@ class Plan:
 
     budget       comparisons in a run
     every        the error is measured after 0, every, 2 * every, ... comparisons, and at the end
-    refit_every, scaling, candidates  are passed to Study.create
+    all others   are passed to Study.create; those in `model_options` only where the algorithm has the option
     """
 
     budget: int
     every: int
     refit_every: int | None = None
-    scaling: Literal["auto", "none"] = "auto"
+    scaling: Scaling = "robust"
     candidates: int | None = None
+    coefficient_variance: float | None = None
+    item_variance: float | None = None
+    renew_covariance: bool = True
+    likelihood: Literal["logistic", "probit"] | None = None
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name} must be at least 1; got {getattr(self, name)}")
+
+    @property
+    def model_options(self) -> dict[str, Any]:
+        """Those that are given."""
+        options = {
+            "coefficient_variance": self.coefficient_variance,
+            "item_variance": self.item_variance,
+            "likelihood": self.likelihood,
+        }
+        given = {option: value for option, value in options.items() if value is not None}
+        return given if self.renew_covariance else {**given, "renew_covariance": False}
 
 
 def simulate(
@@ -64,16 +81,35 @@ def simulate(
     jobs: Jobs = 1,
     progress: Progress | None = None,
     refit_every: int | None = None,
-    scaling: Literal["auto", "none"] = "auto",
+    scaling: Scaling = "robust",
     candidates: int | None = None,
+    coefficient_variance: float | None = None,
+    item_variance: float | None = None,
+    renew_covariance: bool = True,
+    likelihood: Literal["logistic", "probit"] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
     A run that uses all recorded answers ends early; its last row is at that step. `jobs` (a number of processes, or a
     cluster) changes no column but `seconds`. An interrupt stops all processes.
     """
-    plan = Plan(budget, every, refit_every, scaling, candidates)
+    from ordinate.algorithms import takes
+
+    plan = Plan(
+        budget,
+        every,
+        refit_every,
+        scaling,
+        candidates,
+        coefficient_variance,
+        item_variance,
+        renew_covariance,
+        likelihood,
+    )
     check_names(algorithms, seeds)
+    for option in plan.model_options:
+        if not any(takes(name, option) for name in algorithms):
+            raise InvalidInput(f"none of the algorithms takes {option}; leave it out")
     runs = [partial(run_once, task, plan, algorithm, seed) for algorithm in algorithms for seed in seeds]
     rows = [row for run in run_all(runs, budget, jobs, progress) for row in run]
     return {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
@@ -86,7 +122,8 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
     from ordinate.compiled import interrupted
 
     try:
-        with threadpool_limits(limits=1):
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FeatureWarning)  # once a run would be too often
             return list(_rows(task, plan, algorithm, seed, report))
     except SystemError as error:
         if interrupted(error):
@@ -95,7 +132,7 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
 
 
 def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
-    from ordinate.algorithms import for_budget
+    from ordinate.algorithms import for_budget, takes
     from ordinate.study.study import Study
 
     trial = task.build(seed)
@@ -109,6 +146,7 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
         scaling=plan.scaling,
         refit_every=plan.refit_every,
         candidates=plan.candidates,
+        **{option: value for option, value in plan.model_options.items() if takes(algorithm, option)},
     )
     seconds = 0.0
     measured = -1

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ordinate.algorithms import MANY_ITEMS, algorithm
+from ordinate.algorithms import MANY_ITEMS, algorithm, model_of
 from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
@@ -26,11 +27,11 @@ from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.expected_error import expected_error
-from ordinate.learning.models import Answers
+from ordinate.learning.models import Answers, Model
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import Settings
 from ordinate.study.fold import State
-from ordinate.study.schedule import last_refit, last_renewal, next_refit
+from ordinate.study.schedule import is_slow, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
 
 
@@ -52,6 +53,25 @@ class _Refitted:
     belief: Belief
 
 
+class Beside(Protocol):
+    """Renews covariances elsewhere, while choices are based on an older one."""
+
+    def is_ready(self, fit: Fit) -> bool:
+        """Whether `take` gives the covariance of this fit; where nobody computes it yet, somebody begins to."""
+
+    def take(self) -> KeptCovariance | None:
+        """The covariance that is ready; None where that failed."""
+
+
+class Fit(NamedTuple):
+    """What a fit depends on; equal fits have equal keys."""
+
+    key: tuple[int, int, int]
+    model: Model
+    features: Floats
+    answers: Answers
+
+
 Pending = Sequence[tuple[int, int]]
 """Rows (left, right) of the pairs that are asked and not answered, oldest first."""
 
@@ -59,8 +79,15 @@ Pending = Sequence[tuple[int, int]]
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._algorithm = algorithm(settings.algorithm)
-        self._every = self._algorithm.refit_every or settings.refit_every
+        self.model = model_of(
+            settings.algorithm,
+            coefficient_variance=settings.coefficient_variance,
+            item_variance=settings.item_variance,
+            likelihood=settings.likelihood,
+        )
+        self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
+        # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
+        self.beside: Beside | None = None
         self.drop_caches()
 
     def drop_caches(self) -> None:
@@ -71,6 +98,8 @@ class Inference:
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
         self._refitted: _Refitted | None = None
+        # Where the last renewal is not there yet: how many answers the one before it saw.
+        self.overdue: int | None = None
         # The belief after so many answers.
         self._answered: tuple[_Refitted, int, Belief] | None = None
         # That belief, pending pairs, and the belief with these.
@@ -95,6 +124,8 @@ class Inference:
 
     def situation(self, state: State, pending: Pending, search: Search) -> Situation:
         """What a strategy may use."""
+        if self.beside is not None and self._refitted is not None:
+            self._after_refit(state, take=True)
         return _Situation(self, state, pending, search)
 
     def coefficients(self, state: State) -> Floats:
@@ -110,16 +141,23 @@ class Inference:
         """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
-    def _after_refit(self, state: State) -> _Refitted:
+    def _after_refit(self, state: State, take: bool = False) -> _Refitted:
+        """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
         refit = last_refit(len(state.effective), items, self._every)
-        renewal = last_renewal(self._algorithm.model, refit, items, self._every)
+        renewal = last_renewal(self.model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
-        if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
+        if at is not None and (at.epochs != epochs or at.answers > refit):
+            at = None
+        beside = self.beside if at is not None and is_slow(self.model, items) else None
+        renews = at is None or at.renewal != renewal
+        if renews and beside is not None:
+            renews = take and beside.is_ready(self._what(state, renewal))
+        if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
             self._refitted = self._answered = self._pending = at = None
             fit = self._fit(state, renewal)
-            covariance = fit.covariance.kept()
+            covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
             at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
         while at.answers < refit:
             answers = next_refit(at.answers, items, self._every)
@@ -127,9 +165,14 @@ class Inference:
             # Beliefs of the old memory stop working, also if this is interrupted.
             self._refitted = self._answered = self._pending = None
             at.covariance.absorb(belief)
-            at = _Refitted(epochs, renewal, answers, at.covariance, at.covariance.belief(mean))
+            at = _Refitted(epochs, at.renewal, answers, at.covariance, at.covariance.belief(mean))
         self._refitted = at
+        self.overdue = None if at.renewal == renewal else at.renewal
         return at
+
+    def _what(self, state: State, count: int) -> Fit:
+        key = (state.items_epoch, state.epoch, count)
+        return Fit(key, self.model, self._scale(state).features, Answers(*state.effective.first(count)))
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
@@ -201,12 +244,22 @@ class Inference:
         key = (state.items_epoch, state.epoch, count)
         fit = self._fits.pop(key, None)
         if fit is None:
+            answers = Answers(*state.effective.first(count))
             with one_thread():
-                fit = self._algorithm.model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+                fit = self._continued(key, answers) or self.model.fit(self._scale(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit
         return fit
+
+    def _continued(self, key: tuple[int, int, int], answers: Answers) -> Posterior | None:
+        """The newest kept fit with the answers since, where the model takes one answer after another."""
+        earlier = [kept for kept in self._fits if kept[:2] == key[:2] and kept[2] < key[2]]
+        further = self._fits[max(earlier)].further if earlier else None
+        if further is None:
+            return None
+        done = max(earlier)[2]
+        return further(Answers(answers.left[done:], answers.right[done:], answers.outcome[done:]))
 
     def _scale(self, state: State) -> _Scaled:
         if self._scaled is None or self._scaled.items_epoch != state.items_epoch:

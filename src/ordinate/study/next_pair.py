@@ -61,7 +61,10 @@ def choose(
         left, right = right, left
     ids = state.items.ids
     gain = None if math.isnan(utility) else float(utility)
-    return Offer(ids[left], ids[right], annotator, gain, state.position, repr(strategy))
+    by = repr(strategy)
+    if inference.overdue is not None:
+        by += f" with the covariance after {inference.overdue} answers"
+    return Offer(ids[left], ids[right], annotator, gain, state.position, by)
 
 
 def choose_at_random(settings: Settings, state: State, annotator: str | None) -> Offer:
@@ -97,12 +100,13 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
     if state.rules.again and state.rules.lease is None:
         choices += [(pairs, waiting), (pairs, own)]
     elif state.rules.again:
-        skipped = [entry for entry in state.seen(annotator).entries if entry.answer == "skip"]
-        choices += [(pairs.without(*state.pairs(skipped)), waiting)]
+        seen = state.seen(annotator)
+        left, right = seen.pairs
+        choices += [(pairs.without(left[seen.skipped], right[seen.skipped]), waiting)]
     for pool, taken in choices:
-        left = pool.without(*state.pairs(taken)) if taken else pool
-        if left.size:
-            return left
+        free = pool.without(*state.pairs(taken)) if taken else pool
+        if free.size:
+            return free
     if len(own) < len(waiting) and any(pool.without(*state.pairs(own)).size for pool, _ in choices):
         raise PairsHeld("others are judging the last pairs; there may be more when they are done")
     raise PoolExhausted("no pair is left to ask; answer or withdraw the open queries, or add or include items")

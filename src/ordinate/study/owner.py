@@ -12,8 +12,9 @@ from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import caseless
+from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
-from ordinate.storage import Entry, Settings
+from ordinate.storage import Settings
 from ordinate.study import leases
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
@@ -21,7 +22,10 @@ from ordinate.study.rules import Link, Person, Progress, Role, differences
 
 
 def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
-    algorithms.require_size(settings.algorithm, len(joined(transaction.state.items, items)))
+    together = joined(transaction.state.items, items)
+    algorithms.require_size(settings.algorithm, len(together))
+    if settings.scaling == "none":
+        require_differences(together.features)
     transaction.append("add-items", items)
 
 
@@ -131,15 +135,16 @@ def progress(state: State, annotator: str | None, present: Collection[str | None
 
 def people(state: State) -> list[Person]:
     """Everybody who was asked, or whose answers were recorded, by name."""
-    answers = state.annotators()
+    answers, agreed = state.annotators(), leases.agreement(state)
+    skipped = Counter(entry.annotator for entry in state.answered.values() if entry.answer == "skip")
     waiting = Counter(entry.annotator for entry in state.open())
     return [
         Person(
             name,
             answers.get(name, 0),
-            skips(state, name),
+            skipped[name],
             waiting[name],
-            *leases.agreement(state, name)[::-1],
+            *agreed.get(name, (0, 0))[::-1],
             name in state.excluded_annotators,
         )
         for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))
@@ -148,7 +153,7 @@ def people(state: State) -> list[Person]:
 
 def skips(state: State, annotator: str | None) -> int:
     """How many pairs the annotator skipped."""
-    return sum(entry.answer == "skip" for entry in state.seen(annotator).entries)
+    return int(state.seen(annotator).skipped.sum())
 
 
 def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
@@ -159,12 +164,10 @@ def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
         if one.annotator not in names:
             names[one.annotator] = state.name_of(one.annotator, f"row {row}: ")
         wanted[_facts(names[one.annotator], one.left, one.right, one.outcome)] += 1
-    entries = (entry for annotator in {facts[0] for facts in wanted} for entry in state.seen(annotator).entries)
-    return (wanted & Counter(map(_facts_of, entries))).total()
-
-
-def _facts_of(entry: Entry) -> tuple[str | None, ...]:
-    return _facts(entry.annotator, entry.left, entry.right, entry.answer)
+    known = (one for annotator in {facts[0] for facts in wanted} for one in state.listed(state.seen(annotator)))
+    return (
+        wanted & Counter(_facts(annotator, left, right, answer) for left, right, answer, annotator in known)
+    ).total()
 
 
 def _facts(annotator: str | None, left: str | None, right: str | None, answer: str | None) -> tuple[str | None, ...]:

@@ -1,11 +1,9 @@
-"""The compiled loops over distinct pairs: counting them, their likelihood, and products with their Laplacian.
+"""The compiled loops over distinct pairs: counting them, and products with their Laplacian.
 
 n  items     p  distinct pairs, left < right, sorted     k  columns     L = sum of weight * z z^T,  z = e_left - e_right
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -70,40 +68,12 @@ def centre(features: Floats, number: Integers, sets: int) -> None:
         for column in range(columns):
             total[column] += row[column]
     for one in range(sets):
-        mean[one] /= size[one]
+        for column in range(columns):
+            mean[one, column] /= size[one]
     for item in range(items):
         row, middle = features[item], mean[number[item]]
         for column in range(columns):
             row[column] -= middle[column]
-
-
-@compiled
-def likelihood(
-    left: Integers, right: Integers, asked: Floats, wins: Floats, scores: Floats
-) -> tuple[float, Floats, Floats, Floats]:
-    """log-likelihood, its gradient by item (n,), the weights asked * sigma'(m) (p,), their sums by item (n,).
-
-    The sum keeps what its rounding drops (Kahan 1965): near the maximum, steps are judged by its last digits.
-    """
-    value, dropped = 0.0, 0.0
-    slope, degree, weight = np.zeros(scores.shape[0]), np.zeros(scores.shape[0]), np.empty(left.shape[0])
-    for pair in range(left.shape[0]):
-        i, j = left[pair], right[pair]
-        margin = scores[i] - scores[j]
-        decay = math.exp(-abs(margin))
-        share = 1.0 / (1.0 + decay)
-        chance = share if margin >= 0.0 else decay * share
-        lost = wins[pair] if margin < 0.0 else asked[pair] - wins[pair]
-        term = dropped - lost * abs(margin) - asked[pair] * math.log1p(decay)
-        before, value = value, value + term
-        dropped = term - (value - before)
-        push = wins[pair] - asked[pair] * chance
-        slope[i] += push
-        slope[j] -= push
-        weight[pair] = asked[pair] * decay * share * share
-        degree[i] += weight[pair]
-        degree[j] += weight[pair]
-    return value, slope, weight, degree
 
 
 @compiled
@@ -200,9 +170,9 @@ def laplacian_columns(left: Integers, right: Integers, weight: Floats, columns: 
 
 @compiled
 def solve_columns(
-    left: Integers, right: Integers, weight: Floats, degree: Floats, item_variance: float, columns: Floats
+    left: Integers, right: Integers, weight: Floats, degree: Floats, item_variance: float, columns: Floats, most: int
 ) -> Floats:
-    """(n, c) (I / item_variance + L)^-1 @ columns, for columns that each sum to 0."""
+    """(n, c) (I / item_variance + L)^-1 @ columns, for columns that each sum to 0; most: products for each."""
     nothing, solved = np.empty((degree.shape[0], 0)), np.empty_like(columns)
     for column in range(columns.shape[1]):
         _, tension, _ = conjugate_gradients(
@@ -218,7 +188,8 @@ def solve_columns(
             np.zeros(degree.shape[0]),
             columns[:, column].copy(),
             1e-26,
-            10_000,
+            most,
         )
-        solved[:, column] = item_variance * tension
+        for item in range(tension.shape[0]):  # an assignment of arrays takes two seconds to compile
+            solved[item, column] = item_variance * tension[item]
     return solved

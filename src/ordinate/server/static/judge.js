@@ -27,14 +27,14 @@ const DOUBLE_CLICK = 400; // after a pair appears: the second click of two is me
 const NOT_LOADED = "does not load"; // how the reason of such a skip begins: the server counts these
 
 const app = byId("app");
-const { study = "", csrf = "", version = "", name = "" } = app.dataset;
+const { study = "", csrf = "", version = "", name = "", appearance = "{}" } = app.dataset;
 const api = connect({ study, csrf });
 const channel = globalThis.BroadcastChannel ? new BroadcastChannel(`ordinate:${study}:${name}`) : null;
 const tabIs = await tabName(channel);
 /** @param {string} words for those who listen */
 const announce = (words) => setText(byId("live"), words);
 const question = new Question();
-const stage = new Stage(announce, study);
+const stage = new Stage(announce, study, JSON.parse(appearance));
 const pairs = new Pairs(makeContent);
 // What was answered lately in this tab, oldest first: undo shows it again without waiting for the server.
 /** @type {Recent[]} */
@@ -297,7 +297,7 @@ function accepted(entry, response) {
 /** @param {import("./outbox.js").AnswerEntry} entry @param {Refused} error */
 function refused(entry, error) {
   const box = byId("refused");
-  const words = `One answer did not count. ${messages.sentence(error.message)}`;
+  const words = `One answer did not count. ${messages.ofPair(error.message)}`;
   box.replaceChildren(
     make("span", {}, words),
     make("button", { type: "button", class: "quiet", onclick: () => box.replaceChildren() }, "Understood"),
@@ -311,7 +311,8 @@ async function skip(event) {
   const pair = pairs.current;
   if (pair === null || stage.pair !== pair || stopping) return;
   if (isBroken()) {
-    answer("skip", event, `${NOT_LOADED}: ${stage.missing.join(", ")}`);
+    // Where one item failed, the other may only be slow.
+    answer("skip", event, `${NOT_LOADED}: ${(stage.failed.length > 0 ? stage.failed : stage.missing).join(", ")}`);
     return;
   }
   if (shown === null || performance.now() - shown.clock < TOO_SOON) return;
@@ -380,8 +381,9 @@ function showNetwork(error = null) {
   app.dataset.waiting = String(waiting);
   let words = "";
   if (trouble instanceof NoNetwork)
-    words = `Offline, ${count(waiting, "answer")} waiting.${waiting ? " Kept in this browser; sent when the network is back." : ""}`;
-  else if (isTemporary(trouble)) words = `The server is busy, ${count(waiting, "answer")} waiting. ${messages.sentence(trouble.message)}`;
+    words = waiting ? `Offline, ${count(waiting, "answer")} waiting. Kept in this browser; sent when the network is back.` : "Offline.";
+  else if (isTemporary(trouble))
+    words = `The server is busy${waiting ? `, ${count(waiting, "answer")} waiting` : ""}. ${messages.sentence(trouble.message)}`;
   else if (waiting > 0 && !browser.lasting) words = "Do not close this page yet: this browser stores nothing, and an answer is on its way.";
   setText(byId("network"), words);
   progress.show();
