@@ -84,6 +84,7 @@ UNDO = {
     "0005": "ALTER TABLE study DROP COLUMN coefficient_variance; ALTER TABLE study DROP COLUMN item_variance;",
     "0006": "ALTER TABLE study DROP COLUMN renew_covariance;",
     "0007": "",
+    "0008": "ALTER TABLE study DROP COLUMN likelihood;",
 }
 """What takes a migration back."""
 
@@ -127,6 +128,9 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
     with Study.open(f"sqlite:///{stored}") as study:
         assert (study.settings.coefficient_variance, study.settings.item_variance) == variances
         assert study.settings.renew_covariance
+        assert study.settings.likelihood == (
+            None if algorithm == "trueskill" or "sequential" in algorithm else "logistic"
+        )
 
 
 @pytest.mark.parametrize(("before", "after"), [("auto", "standard"), ("none", "uncentred")])

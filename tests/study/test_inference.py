@@ -137,6 +137,52 @@ def test_a_covariance_that_is_never_renewed_is_that_of_sherman_and_morrison(algo
     np.testing.assert_allclose(found.differences(LEFT, RIGHT)[1], expected, rtol=1e-9)
 
 
+def test_what_is_pending_no_longer_is_no_part_of_the_belief() -> None:
+    """A query is withdrawn, so the open ones no longer begin as those of the belief that was kept."""
+    study = study_after("guro-hybrid", 25)
+    queries = [study.ask(name) for name in ("ada", "bob", "cleo")]
+    belief_of(study)
+    for query in queries[:2]:
+        study.withdraw(query.id)
+        found = belief_of(study).differences(LEFT, RIGHT)
+        study._ledger.drop_caches()
+        for one, other in zip(found, belief_of(study).differences(LEFT, RIGHT), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("change", ["another answer", "an excluded item", "an excluded annotator"])
+def test_the_expected_error_is_never_one_of_other_answers(change: str) -> None:
+    """As many answers as before, but not the same ones, or not about the same items."""
+    study = study_after("guro-contextual", 30)
+    query = study.ask("ada")
+    study.tell(query.id, "left")
+    before = study.expected_error(), dict(study.error_history())
+    if change == "another answer":
+        study.tell(study.undo("ada").id, "right")
+    elif change == "an excluded item":
+        study.exclude_item(next(str(k) for k in range(20) if str(k) not in (query.left, query.right)))
+    else:
+        study.exclude_annotator("ada")
+        study.record(Comparison(query.right, query.left, "left", "bob"))
+    after = study.expected_error(), dict(study.error_history())
+    assert after != before
+    study._ledger.drop_caches()
+    assert (study.expected_error(), dict(study.error_history())) == after
+
+
+def test_the_history_of_the_expected_error_is_computed_a_few_points_at_a_time() -> None:
+    study = study_after("guro-contextual", 23)
+    assert study.error_history(0) == []
+    assert [count for count, _ in study.error_history(2)] == [15, 20]
+    assert [count for count, _ in study.error_history(0)] == [15, 20]
+    assert [count for count, _ in study.error_history(1)] == [10, 15, 20]
+    history = study.error_history()
+    assert [count for count, _ in history] == [0, 5, 10, 15, 20]
+    first = study_after("guro-contextual", 0)
+    first.record(study.comparisons()[:15])
+    assert dict(history)[15] == first.expected_error()
+
+
 def test_renewals_are_refits_and_come_by_the_schedule() -> None:
     def renewals(model: Model, items: int, upto: int, every: int | None = None) -> list[int]:
         refits, answers = [0], 0

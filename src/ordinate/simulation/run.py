@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
@@ -52,6 +52,7 @@ class Plan:
     coefficient_variance: float | None = None
     item_variance: float | None = None
     renew_covariance: bool = True
+    likelihood: Literal["logistic", "probit"] | None = None
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -61,7 +62,11 @@ class Plan:
     @property
     def model_options(self) -> dict[str, Any]:
         """Those that are given."""
-        options = {"coefficient_variance": self.coefficient_variance, "item_variance": self.item_variance}
+        options = {
+            "coefficient_variance": self.coefficient_variance,
+            "item_variance": self.item_variance,
+            "likelihood": self.likelihood,
+        }
         given = {option: value for option, value in options.items() if value is not None}
         return given if self.renew_covariance else {**given, "renew_covariance": False}
 
@@ -81,6 +86,7 @@ def simulate(
     coefficient_variance: float | None = None,
     item_variance: float | None = None,
     renew_covariance: bool = True,
+    likelihood: Literal["logistic", "probit"] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
@@ -89,7 +95,17 @@ def simulate(
     """
     from ordinate.algorithms import takes
 
-    plan = Plan(budget, every, refit_every, scaling, candidates, coefficient_variance, item_variance, renew_covariance)
+    plan = Plan(
+        budget,
+        every,
+        refit_every,
+        scaling,
+        candidates,
+        coefficient_variance,
+        item_variance,
+        renew_covariance,
+        likelihood,
+    )
     check_names(algorithms, seeds)
     for option in plan.model_options:
         if not any(takes(name, option) for name in algorithms):

@@ -83,6 +83,7 @@ class Inference:
             settings.algorithm,
             coefficient_variance=settings.coefficient_variance,
             item_variance=settings.item_variance,
+            likelihood=settings.likelihood,
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.

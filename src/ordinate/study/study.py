@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 from ordinate import algorithms
 from ordinate import storage as storages
@@ -73,6 +73,7 @@ class Study:
         candidates: int | None = None,
         coefficient_variance: float | None = None,
         item_variance: float | None = None,
+        likelihood: Literal["logistic", "probit"] | None = None,
         renew_covariance: bool = True,
         recipe: Recipe | None = None,
         clock: Clock = now,
@@ -81,12 +82,13 @@ class Study:
 
         algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
         storage               None: in memory; "sqlite:///study.db": a new file
-        scaling               "robust": features are brought to one unit, and outlying ones are drawn in; "standard":
+        scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
                               they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
         candidates            how many random pairs to look at for each question; None: all of them
         coefficient_variance  prior variance of each coefficient of the scaled features; None: 2; the paper has 1
         item_variance         prior variance of each item's own term, in hybrid and independent models; None: 1
+        likelihood            the chance to win as a function of the difference of scores; None: logistic
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
@@ -100,10 +102,13 @@ class Study:
             raise InvalidInput(f"unknown scaling {scaling!r}; it is {', '.join(get_args(Scaling))}")
         if scaling == "none":
             require_differences(items.features)
+        if likelihood is not None and likelihood not in algorithms.LIKELIHOODS:
+            raise InvalidInput(f"unknown likelihood {likelihood!r}; it is {', '.join(algorithms.LIKELIHOODS)}")
         model = algorithms.model_of(
             name,
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
             item_variance=_variance("item_variance", item_variance),
+            likelihood=likelihood,
         )
         if not renew_covariance and not algorithms.takes(name, "renew_covariance"):
             raise InvalidInput(
@@ -120,6 +125,7 @@ class Study:
             coefficient_variance=getattr(model, "coefficient_variance", None),
             item_variance=getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
+            likelihood=likelihood or ("logistic" if algorithms.takes(name, "likelihood") else None),
         )
         if recipe is not None:
             recipe.require_made(items)

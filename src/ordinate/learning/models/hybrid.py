@@ -16,6 +16,8 @@ import numpy as np
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.belief.dense import DenseBelief, DenseCovariance, add_product
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite, invert
@@ -37,24 +39,30 @@ class Hybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    likelihood: Likelihood = LOGISTIC
     dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
-        theta, zeta = map_estimate(prior, compared)
+        theta, zeta = map_estimate(prior, compared, self.likelihood)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
-        return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, mean), self.item_variance)
+
+        def covariance_of_fit() -> HybridCovariance:
+            _, _, weight, _ = self.likelihood.evaluate(compared.pairs, mean[compared.rows])
+            return HybridCovariance(prior, features, compared, weight)
+
+        return Posterior(mean, theta, covariance_of_fit, self.item_variance)
 
 
 @dataclass(frozen=True, eq=False)
 class HybridCovariance:
-    """The Laplace covariance at a mean (n,), of features (n, k) and the answers in `compared`."""
+    """Of features (n, k) and the answers in `compared`, whose pairs have these weights (p,)."""
 
     prior: Prior
     features: Floats
     compared: Compared
-    mean: Floats
+    weight: Floats
 
     @cached_property
     def variance(self) -> Floats:
@@ -126,7 +134,7 @@ class HybridCovariance:
 
     @cached_property
     def _items(self) -> ItemCovariance:
-        return ItemCovariance(self.compared.pairs, self.mean[self.compared.rows], self.prior.items)
+        return ItemCovariance(self.compared.pairs, self.weight, len(self.compared.rows), self.prior.items)
 
 
 class Same:
