@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +27,7 @@ Run = Callable[[Report], Result]
 Jobs = int | Cluster  # a number of processes on this machine, or the workers of a cluster
 
 POLL_SECONDS = 0.1
+_END_WITH_PARENT = "ends with the parent process"
 
 
 def run_all(runs: Sequence[Run[Result]], steps: int, jobs: Jobs, progress: Progress | None = None) -> list[Result]:
@@ -75,6 +79,8 @@ def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[in
     if multiprocessing.parent_process() is not None:
         # Ctrl-C reaches the whole process group. Only the parent handles it, so that children print no traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if all(thread.name != _END_WITH_PARENT for thread in threading.enumerate()):
+            threading.Thread(target=_end_with_parent, name=_END_WITH_PARENT, daemon=True).start()
 
     def report(step: int) -> None:
         counts[place] = step
@@ -84,13 +90,31 @@ def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[in
     return place, result
 
 
+def _end_with_parent() -> None:
+    """End this process when its parent dies, and remove the parent's temporary folder.
+
+    A parent that is killed can do neither, and its processes would work on for nobody.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # only called in child processes
+    while os.getppid() == parent.pid:
+        time.sleep(1.0)
+    for folder in Path(tempfile.gettempdir()).glob(f"{_folder_prefix(parent.pid)}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+def _folder_prefix(pid: int | None) -> str:
+    return f"ordinate-{pid}-"
+
+
 @contextmanager
 def _counts(runs: int, shared: bool) -> Iterator[Integers]:
     """The steps done in each run; shared through a memory-mapped file if there are several processes."""
     if not shared:
         yield np.zeros(runs, dtype=np.int64)
         return
-    with tempfile.TemporaryDirectory(prefix="ordinate-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=_folder_prefix(os.getpid()), ignore_cleanup_errors=True) as folder:
         yield np.memmap(Path(folder) / "steps", dtype=np.int64, mode="w+", shape=(runs,))
 
 
