@@ -137,6 +137,7 @@ def _figures(stand_in: str) -> tuple[Figure, ...]:
             (
                 Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "As in the paper's figure", _MAIN),
                 Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "NormMin included"),
+                Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "On a logarithmic axis", log=True),
                 Panel("in-sample-defaults", IN_SAMPLE, "Ordering error, 200 items", "With our defaults"),
                 Panel("other-updates", IN_SAMPLE, "Ordering error, 200 items", "Other updates of the posterior"),
             ),
