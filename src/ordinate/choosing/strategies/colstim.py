@@ -49,7 +49,7 @@ class Colstim:
         norms = FactoredBelief(scores, features @ root, np.zeros(len(features)))
 
         # Gumbel noise also breaks ties between items, the shuffle those between opponents.
-        size = {"width": np.sqrt(norms.variance), "one": 1.0, "none": _LITTLE}[self.noise]
+        size = np.sqrt(norms.variance) if self.noise == "width" else {"one": 1.0, "none": _LITTLE}[self.noise]
         perturbed = norms.mean + rng.gumbel(size=len(features)) * size
         for item in np.argsort(-perturbed):
             opponents = rng.permutation(pool.partners(int(item)))
