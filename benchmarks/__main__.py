@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.machine import describe, one_core, roofline
 
-GROUPS = ("patterns", "question", "refit", "fit", "ratings", "profile")
+GROUPS = ("patterns", "question", "refit", "fit", "ratings", "file", "command", "profile")
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     chosen = options.groups or list(GROUPS)
 
     one_core()
-    from benchmarks import fits, page, patterns, profiles, questions, ratings, refits
+    from benchmarks import commands, files, fits, page, patterns, profiles, questions, ratings, refits
     from benchmarks.measure import Row
     from ordinate.data.formats import write_columns
 
@@ -41,6 +41,8 @@ def main() -> None:
         "fit": fits.rows,
         "ratings": ratings.rows,
         "refit": refits.rows,
+        "file": files.rows,
+        "command": commands.rows,
     }
     rows: list[Row] = []
 

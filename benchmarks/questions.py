@@ -84,11 +84,11 @@ def mean_row(group: str, who: str, size: Size, found: np.ndarray, peak_mb: float
 
 def rows(quick: bool) -> Iterator[Row]:
     """All comparisons; `quick` only tries that they run."""
-    rounds, seconds = (2, 1.0) if quick else (8, 12.0)
+    rounds, seconds = (2, 1.0) if quick else (6, 8.0)
     for size in TARGETS[: 1 if quick else None]:
         yield from compare(size, "question", rounds, seconds)
     for size in (BY_N[:3] if quick else BY_N) + (BY_D[:2] if quick else BY_D):
-        yield from compare(size, "growth", 2 if quick else 4, 1.0 if quick else 3.0)
+        yield from compare(size, "growth", 2 if quick else 4, 1.0 if quick else 2.0)
     size = (300, 20) if quick else (6072, 75)
     models = {
         who: Questions(*size, who).warmed_up() for who in ("guro-contextual", "guro-hybrid-factored", "guro-hybrid")
