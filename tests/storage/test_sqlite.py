@@ -374,3 +374,18 @@ def test_a_writer_waits_for_the_one_before_it_and_then_reads_what_that_one_wrote
         assert seen == [last + 1]
         with first.reading() as log:
             assert [entry.annotator for entry in log.entries(last)] == ["Ann", "Bob"]
+
+
+def test_while_served_a_writer_does_not_wait_for_readers_who_see_what_was_there_when_they_began(stored: Path) -> None:
+    with (
+        closing(storages.open(url_of(stored))) as first,
+        first.serving(),
+        closing(storages.open(url_of(stored))) as other,
+        other.reading() as seen,
+    ):
+        last = seen.entries(0)[-1].position
+        with first.writing() as log:
+            log.append([Entry(last + 1, "exclude-annotator", "t", annotator="Ann")])
+        assert list(seen.entries(last)) == []
+        with first.reading() as log:
+            assert [entry.annotator for entry in log.entries(last)] == ["Ann"]
