@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from ordinate import Study
+
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
 
 def test_two_tabs_show_two_pairs(serve: Any, photos: Any, judge: Callable[..., Any], answers: Any) -> None:
@@ -114,7 +118,7 @@ def test_a_refused_answer_is_explained(serve: Any, essays: Any, judge: Callable[
         (first, *_) = [query for query in study.open_queries() if query.annotator == "late"]
         study.withdraw(first.id)
     someone.press("ArrowLeft")
-    someone.wait_for_text("refused", "One answer did not count. Query")
+    someone.wait_for_text("refused", "One answer did not count. That pair was withdrawn.")
     someone.page.click("#refused button")
     assert someone.text("refused") == ""
 

@@ -66,6 +66,39 @@ def test_a_projected_belief_shrinks_as_the_factored_one_that_it_stands_for() -> 
         np.testing.assert_allclose(projected.variance, factored.variance, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["dense", "contextual", "hybrid", "projected"])
+def test_no_variance_grows_by_more_than_histories_say(kind: str) -> None:
+    """Open queries are answered in another order than they were asked in, and others come in between."""
+    rng, largest, named = np.random.default_rng(5), 0.0, 0
+    for _ in range(200):
+        if kind == "dense":
+            fit: Belief = random_dense(rng, 8)[0]
+        elif kind == "projected":
+            fit = random_belief(rng, "projected", 8)
+        else:
+            fit = random_factored(rng, 8, 4, float(kind == "hybrid"))[0]
+        asked = [tuple(rng.choice(8, 2, replace=False).tolist()) for _ in range(5)]
+        before = after = update(fit, 0, 1)
+        for left, right in asked:
+            before = pending(before, left, right)
+        for step, place in enumerate(rng.permutation(5)):
+            after = (pending if step > 2 else update)(after, *asked[place][:: 1 - 2 * int(rng.integers(2))])
+        after = update(after, *rng.choice(8, 2, replace=False).tolist())
+        left, right = np.triu_indices(8, 1)
+        growth = after.history.growth_since(before.history)
+        assert 1.0 <= growth < np.inf
+        named += growth > 1.0
+        ratio = float((after.differences(left, right)[1] / before.differences(left, right)[1]).max())
+        largest = max(largest, ratio / growth)
+        assert ratio <= growth * (1 + 1e-12)
+        # Without one of them, variance may come back, and so it may under another fit.
+        fewer = update(update(fit, 0, 1), *asked[0])
+        assert fewer.history.growth_since(before.history) == np.inf
+        assert pending(fewer.with_mean(fewer.mean), *asked[0]).history.growth_since(before.history) == np.inf
+    assert largest > 0.9
+    assert named > 10
+
+
 @pytest.mark.parametrize("pieces", [2, 20])
 @pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
 def test_a_kept_covariance_is_that_of_the_belief_it_absorbed(kind: str, pieces: int) -> None:
@@ -233,6 +266,25 @@ def test_expected_error_without_uncertainty_counts_equal_scores_half() -> None:
     belief = FactoredBelief(np.array([1.0, 1.0, 0.0]), np.zeros((3, 1)), np.zeros(3))
     assert expected_error(belief, np.zeros(3, dtype=np.int64)) == pytest.approx(1 / 6)
     assert np.isnan(expected_error(belief, np.array([0, 1, -1])))
+
+
+def test_above_so_many_pairs_the_expected_error_is_a_mean_over_random_ones() -> None:
+    """Groups of very unequal size and error, one of a single item, and items that do not count."""
+    rng = np.random.default_rng(6)
+    group = np.repeat([0, 1, 2, 3, -1], [6, 60, 1, 180, 9])
+    rng.shuffle(group)
+    spread = np.choose(group + 1, [1.0, 0.01, 0.3, 1.0, 6.0])
+    belief = FactoredBelief(spread * rng.normal(size=256), rng.normal(size=(256, 3)), rng.uniform(0.1, 1.0, 256))
+    pairs = sum(size * (size - 1) // 2 for size in (6, 60, 1, 180))
+    exact = expected_error(belief, group)
+    assert expected_error(belief, group, most_pairs=pairs) == exact
+    sampled = expected_error(belief, group, most_pairs=pairs - 1)
+    assert sampled != exact
+    # The probabilities of 262,144 pairs have a standard deviation of 0.17.
+    assert sampled == pytest.approx(exact, abs=0.0015)
+    assert expected_error(belief, group, most_pairs=0) == sampled, "always the same pairs"
+    certain = FactoredBelief(np.array([2.0, 2.0, 1.0]), np.zeros((3, 1)), np.zeros(3))
+    assert expected_error(certain, np.zeros(3, dtype=np.int64), most_pairs=0) == pytest.approx(1 / 6, abs=0.003)
 
 
 def test_members_are_ascending_rows_of_each_group() -> None:

@@ -15,12 +15,14 @@ from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
-from ordinate.learning.belief import Belief
+from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.models import Answers, Model
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.independent import Independent
+from ordinate.study.inference import Fit
+from ordinate.study.leases import Offer
 from ordinate.study.next_pair import pending_pairs
 from ordinate.study.schedule import last_refit, last_renewal, next_refit
 from ordinate.study.study import Study
@@ -62,7 +64,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> N
     for name in ("ada", "bob", "cleo"):
         study.ask(name)
     answers = answers_of(study, 107)
-    scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
+    scaled = FeatureMap.fit(FEATURES, False, "robust", np.ones(20, dtype=bool)).transform(FEATURES)
     expected = ALGORITHMS[algorithm].model.fit(scaled, first(answers, 100)).belief
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
@@ -91,7 +93,7 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
     found = belief_of(study)
 
     answers = answers_of(study, 117)
-    scaled = FeatureMap.fit(FEATURES, False, "auto", np.ones(20, dtype=bool)).transform(FEATURES)
+    scaled = FeatureMap.fit(FEATURES, False, "robust", np.ones(20, dtype=bool)).transform(FEATURES)
     means = {count: Hybrid().fit(scaled, first(answers, count)).mean for count in (100, 110)}
     np.testing.assert_array_equal(found.mean, means[110])
     precision = np.linalg.inv(2.0 * scaled @ scaled.T + np.eye(20))
@@ -120,11 +122,12 @@ def test_a_covariance_that_is_never_renewed_is_that_of_sherman_and_morrison(algo
         if forget and step % 3 == 0:
             study._ledger.drop_caches()
     found, answers = belief_of(study), answers_of(study, 47)
+    centred = FEATURES - FEATURES.mean(axis=0)
 
     model: Any = Hybrid(1.0, 1.0) if algorithm == "guro-hybrid" else Contextual(1.0)
-    means = [model.fit(FEATURES, first(answers, count)).mean for count in range(0, 41, 10)]
+    means = [model.fit(centred, first(answers, count)).mean for count in range(0, 41, 10)]
     np.testing.assert_allclose(found.mean, means[4], atol=1e-9)
-    covariance = FEATURES @ FEATURES.T + (np.eye(20) if algorithm == "guro-hybrid" else 0.0)
+    covariance = centred @ centred.T + (np.eye(20) if algorithm == "guro-hybrid" else 0.0)
     for row, (i, j) in enumerate(zip(answers.left, answers.right, strict=True)):
         z, margin = np.eye(20)[i] - np.eye(20)[j], means[row // 10][i] - means[row // 10][j]
         slope, u = 1 / (2 + np.exp(margin) + np.exp(-margin)), covariance @ z
@@ -132,6 +135,52 @@ def test_a_covariance_that_is_never_renewed_is_that_of_sherman_and_morrison(algo
     z = np.eye(20)[LEFT] - np.eye(20)[RIGHT]
     expected = np.einsum("pi,ij,pj->p", z, covariance, z)
     np.testing.assert_allclose(found.differences(LEFT, RIGHT)[1], expected, rtol=1e-9)
+
+
+def test_what_is_pending_no_longer_is_no_part_of_the_belief() -> None:
+    """A query is withdrawn, so the open ones no longer begin as those of the belief that was kept."""
+    study = study_after("guro-hybrid", 25)
+    queries = [study.ask(name) for name in ("ada", "bob", "cleo")]
+    belief_of(study)
+    for query in queries[:2]:
+        study.withdraw(query.id)
+        found = belief_of(study).differences(LEFT, RIGHT)
+        study._ledger.drop_caches()
+        for one, other in zip(found, belief_of(study).differences(LEFT, RIGHT), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("change", ["another answer", "an excluded item", "an excluded annotator"])
+def test_the_expected_error_is_never_one_of_other_answers(change: str) -> None:
+    """As many answers as before, but not the same ones, or not about the same items."""
+    study = study_after("guro-contextual", 30)
+    query = study.ask("ada")
+    study.tell(query.id, "left")
+    before = study.expected_error(), dict(study.error_history())
+    if change == "another answer":
+        study.tell(study.undo("ada").id, "right")
+    elif change == "an excluded item":
+        study.exclude_item(next(str(k) for k in range(20) if str(k) not in (query.left, query.right)))
+    else:
+        study.exclude_annotator("ada")
+        study.record(Comparison(query.right, query.left, "left", "bob"))
+    after = study.expected_error(), dict(study.error_history())
+    assert after != before
+    study._ledger.drop_caches()
+    assert (study.expected_error(), dict(study.error_history())) == after
+
+
+def test_the_history_of_the_expected_error_is_computed_a_few_points_at_a_time() -> None:
+    study = study_after("guro-contextual", 23)
+    assert study.error_history(0) == []
+    assert [count for count, _ in study.error_history(2)] == [15, 20]
+    assert [count for count, _ in study.error_history(0)] == [15, 20]
+    assert [count for count, _ in study.error_history(1)] == [10, 15, 20]
+    history = study.error_history()
+    assert [count for count, _ in history] == [0, 5, 10, 15, 20]
+    first = study_after("guro-contextual", 0)
+    first.record(study.comparisons()[:15])
+    assert dict(history)[15] == first.expected_error()
 
 
 def test_renewals_are_refits_and_come_by_the_schedule() -> None:
@@ -217,3 +266,61 @@ def test_unseen_items_that_are_alike_share_a_score(algorithm: str) -> None:
     study = study_after(algorithm, 30)
     new = Items([f"new-{k}" for k in range(37)], np.tile(RNG.normal(size=3), (37, 1)))
     assert len(set(study.ordering(new).scores.tolist())) == 1
+
+
+class Late:
+    """A covariance that is ready when it was asked for so many times."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.fit: Fit | None = None
+
+    def is_ready(self, fit: Fit) -> bool:
+        self.fit = fit
+        self.after -= 1
+        return self.after < 0
+
+    def take(self) -> KeptCovariance | None:
+        assert self.fit is not None
+        return self.fit.model.fit(self.fit.features, self.fit.answers).covariance.kept()
+
+
+class Failing(Late):
+    def take(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("kind", [Late, Failing])
+def test_choices_go_on_while_a_covariance_is_renewed_and_are_the_same_afterwards(kind: type[Late]) -> None:
+    rng = np.random.default_rng(0)
+    items = Items([str(row) for row in range(1010)], rng.normal(size=(1010, 4)))
+    plain, beside = (Study.create(items, algorithm="guro-hybrid") for _ in range(2))
+    waiting = kind(3)
+    beside.compute_beside(waiting)
+
+    def record(count: int) -> None:
+        left, right = (rng.permutation(1010)[:count] for _ in range(2))
+        given = [Comparison(str(i), str(j), "left") for i, j in zip(left, right, strict=True) if i != j]
+        for study in (plain, beside):
+            study.record(given)
+
+    def choices() -> tuple[list[Offer | None], list[Offer | None]]:
+        return plain.choose(["Ann", "Bob"]), beside.choose(["Ann", "Bob"])
+
+    record(130)
+    one, other = choices()
+    assert one == other
+    record(100)
+    one, other = choices()
+    assert [offer and offer.strategy for offer in one] == ["Greedy(utility=CurvaturePower(exponent=2))"] * 2
+    assert [offer and offer.strategy for offer in other] == [
+        "Greedy(utility=CurvaturePower(exponent=2)) with the covariance after 100 answers"
+    ] * 2
+    assert [offer and offer.based_on for offer in other] == [offer and offer.based_on for offer in one]
+    record(10)
+    for _ in range(3):
+        one, other = choices()
+    assert one == other
+    record(20)
+    one, other = choices()
+    assert one == other

@@ -63,6 +63,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "coefficient_variance": 0.5,
         "item_variance": None,
         "renew_covariance": False,
+        "likelihood": "probit",
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
         assert vars(study.settings) == given
@@ -79,7 +80,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
         ({"refit_every": 0}, "refit_every must be a whole number from 1 on"),
         ({"candidates": "many"}, "candidates must be a whole number, not 'many'"),
-        ({"scaling": "whiten"}, "unknown scaling 'whiten'"),
+        ({"scaling": "whiten"}, "unknown scaling 'whiten'; it is robust, standard, none"),
         ({"storage": "study.db"}, "sqlite:///study.db"),
         ({"item_variance": 0}, "item_variance must be a number from 1e-06 to 1e\\+06, not 0"),
         ({"coefficient_variance": float("nan")}, "coefficient_variance must be a number from .*, not nan"),
@@ -92,6 +93,8 @@ def test_settings_are_kept(storage: str | None) -> None:
         ),
         ({"algorithm": "trueskill", "item_variance": 1}, "takes no item_variance"),
         ({"algorithm": "trueskill", "renew_covariance": False}, "trueskill is never refitted"),
+        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is logistic, probit"),
+        ({"algorithm": "bald-contextual-sequential", "likelihood": "probit"}, "takes no likelihood: it takes one"),
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None:
@@ -132,6 +135,33 @@ def test_prior_variances_are_those_of_the_scores(storage: str | None) -> None:
     np.testing.assert_allclose([errors[item] for item in items.ids], np.sqrt(variance))
 
 
+@pytest.mark.parametrize("algorithm", ["guro-contextual", "guro-hybrid", "guro-hybrid-factored"])
+def test_an_offset_of_features_that_are_not_scaled_changes_nothing(algorithm: str) -> None:
+    rng = np.random.default_rng(0)
+    features = np.round(rng.normal(size=(12, 3)), 3)
+    rows = [(str(left), str((left + step) % 12)) for left, step in rng.integers(1, 12, (40, 2))]
+    made = []
+    for offset in (0.0, 1e7):
+        study = Study.create(Items([str(k) for k in range(12)], features + offset), algorithm=algorithm, scaling="none")
+        study.record([Comparison(left, right, "left") for left, right in rows])
+        ordering = study.ordering()
+        made.append((ordering.ids, study.expected_error(), [*ordering.scores, *ordering.standard_errors]))
+    assert made[0][0] == made[1][0]
+    assert made[0][1] == pytest.approx(made[1][1], abs=1e-6)
+    np.testing.assert_allclose(made[0][2], made[1][2], atol=1e-5)
+
+
+def test_features_that_are_not_scaled_and_would_overflow_are_refused(storage: str | None) -> None:
+    items = Items(["a", "b", "c"], np.array([[1e155], [0.0], [1.0]]))
+    with pytest.raises(InvalidInput, match="feature column 1 runs from 0 to 1e"):
+        Study.create(items, scaling="none", storage=storage)
+    assert Study.create(items).ask()
+    with Study.create(Items(["b", "c"], np.array([[0.0], [1.0]])), scaling="none", storage=storage) as study:
+        with pytest.raises(InvalidInput, match="too far apart"):
+            study.add_items(Items(["a"], np.array([[1e155]])))
+        assert study.items.ids == ("b", "c")
+
+
 @pytest.mark.parametrize(
     "items", [Items([]), Items(["a"]), Items(["a", "b"], group=["x", "y"]), Items(["a"], np.ones((1, 4)))]
 )
@@ -139,6 +169,18 @@ def test_a_study_needs_two_items_to_compare(items: Items, storage: str | None, t
     with pytest.raises(InvalidInput, match="at least two items"):
         Study.create(items, storage=storage)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("count", "name"), [(20_000, "guro-hybrid"), (20_001, "guro-hybrid-factored")])
+def test_many_items_have_an_algorithm_without_a_full_covariance(count: int, name: str) -> None:
+    items = Items([str(k) for k in range(count)], np.zeros((count, 1)))
+    assert algorithms.default_algorithm(items) == name
+    if name == "guro-hybrid":
+        algorithms.require_size("guro-independent", count)
+    else:
+        with pytest.raises(InvalidInput, match="3 GB for 20,001 items; above 20,000 take guro-hybrid-factored"):
+            algorithms.require_size("guro-independent", count)
+        algorithms.require_size("guro-contextual", count)
 
 
 # Asking ----------------------------------------------------------------------------------------------------------

@@ -102,9 +102,13 @@ class MethodOptions:
             show_default=False,
         ),
     ] = None
-    scaling: Annotated[Literal["auto", "none"], typer.Option(help="Scale the features, or use them as they are.")] = (
-        "auto"
-    )
+    scaling: Annotated[
+        Literal["robust", "standard", "none"],
+        typer.Option(
+            help="Bring the features to one unit and clip outlying ones (robust), only bring them to one unit "
+            "(standard), or use them as they are (none)."
+        ),
+    ] = "robust"
     coefficient_variance: Annotated[
         float | None,
         typer.Option(
@@ -119,6 +123,12 @@ class MethodOptions:
             metavar="NUMBER",
             help="Prior variance of each item's own term, in hybrid and independent models. Default: 1.",
             show_default=False,
+        ),
+    ] = None
+    likelihood: Annotated[
+        Literal["logistic", "probit"] | None,
+        typer.Option(
+            help="The chance to win as a function of the difference of scores. Default: logistic.", show_default=False
         ),
     ] = None
     renew_covariance: Annotated[

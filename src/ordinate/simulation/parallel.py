@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,7 +28,6 @@ Run = Callable[[Report], Result]
 Jobs = int | Cluster  # a number of processes on this machine, or the workers of a cluster
 
 POLL_SECONDS = 0.1
-_END_WITH_PARENT = "ends with the parent process"
 
 
 def run_all(runs: Sequence[Run[Result]], steps: int, jobs: Jobs, progress: Progress | None = None) -> list[Result]:
@@ -76,11 +76,11 @@ def _on_cluster(
 
 
 def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[int, Result]:
-    if multiprocessing.parent_process() is not None:
+    if (parent := multiprocessing.parent_process()) is not None:
         # Ctrl-C reaches the whole process group. Only the parent handles it, so that children print no traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if all(thread.name != _END_WITH_PARENT for thread in threading.enumerate()):
-            threading.Thread(target=_end_with_parent, name=_END_WITH_PARENT, daemon=True).start()
+        if isinstance(counts, np.memmap):
+            _end_with(parent.pid, Path(str(counts.filename)).parent)
 
     def report(step: int) -> None:
         counts[place] = step
@@ -90,22 +90,18 @@ def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[in
     return place, result
 
 
-def _end_with_parent() -> None:
-    """End this process when its parent dies, and remove the parent's temporary folder.
+@cache
+def _end_with(parent: int | None, folder: Path) -> None:
+    """End this process soon after its parent was killed, and remove the folder that the parent would have removed."""
 
-    A parent that is killed can do neither, and its processes would work on for nobody.
-    """
-    parent = multiprocessing.parent_process()
-    assert parent is not None  # only called in child processes
-    while os.getppid() == parent.pid:
-        time.sleep(1.0)
-    for folder in Path(tempfile.gettempdir()).glob(f"{_folder_prefix(parent.pid)}*"):
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL_SECONDS)
         shutil.rmtree(folder, ignore_errors=True)
-    os._exit(1)
+        os._exit(1)
 
-
-def _folder_prefix(pid: int | None) -> str:
-    return f"ordinate-{pid}-"
+    if os.name == "posix":  # elsewhere a process keeps the number of a parent that has ended
+        threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager
@@ -114,7 +110,7 @@ def _counts(runs: int, shared: bool) -> Iterator[Integers]:
     if not shared:
         yield np.zeros(runs, dtype=np.int64)
         return
-    with tempfile.TemporaryDirectory(prefix=_folder_prefix(os.getpid()), ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="ordinate-", ignore_cleanup_errors=True) as folder:
         yield np.memmap(Path(folder) / "steps", dtype=np.int64, mode="w+", shape=(runs,))
 
 

@@ -7,12 +7,14 @@ processes does not change the rows: each run has its own generators and uses one
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from ordinate.errors import InvalidInput, PoolExhausted
+from ordinate.data.scaling import Scaling
+from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
 from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
 
@@ -45,11 +47,12 @@ class Plan:
     budget: int
     every: int
     refit_every: int | None = None
-    scaling: Literal["auto", "none"] = "auto"
+    scaling: Scaling = "robust"
     candidates: int | None = None
     coefficient_variance: float | None = None
     item_variance: float | None = None
     renew_covariance: bool = True
+    likelihood: Literal["logistic", "probit"] | None = None
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -59,7 +62,11 @@ class Plan:
     @property
     def model_options(self) -> dict[str, Any]:
         """Those that are given."""
-        options = {"coefficient_variance": self.coefficient_variance, "item_variance": self.item_variance}
+        options = {
+            "coefficient_variance": self.coefficient_variance,
+            "item_variance": self.item_variance,
+            "likelihood": self.likelihood,
+        }
         given = {option: value for option, value in options.items() if value is not None}
         return given if self.renew_covariance else {**given, "renew_covariance": False}
 
@@ -74,11 +81,12 @@ def simulate(
     jobs: Jobs = 1,
     progress: Progress | None = None,
     refit_every: int | None = None,
-    scaling: Literal["auto", "none"] = "auto",
+    scaling: Scaling = "robust",
     candidates: int | None = None,
     coefficient_variance: float | None = None,
     item_variance: float | None = None,
     renew_covariance: bool = True,
+    likelihood: Literal["logistic", "probit"] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
@@ -87,7 +95,17 @@ def simulate(
     """
     from ordinate.algorithms import takes
 
-    plan = Plan(budget, every, refit_every, scaling, candidates, coefficient_variance, item_variance, renew_covariance)
+    plan = Plan(
+        budget,
+        every,
+        refit_every,
+        scaling,
+        candidates,
+        coefficient_variance,
+        item_variance,
+        renew_covariance,
+        likelihood,
+    )
     check_names(algorithms, seeds)
     for option in plan.model_options:
         if not any(takes(name, option) for name in algorithms):
@@ -104,7 +122,8 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
     from ordinate.compiled import interrupted
 
     try:
-        with threadpool_limits(limits=1):
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FeatureWarning)  # once a run would be too often
             return list(_rows(task, plan, algorithm, seed, report))
     except SystemError as error:
         if interrupted(error):

@@ -44,24 +44,27 @@ BEYOND_BUDGET = "beyond the budget"
 class Settings:
     """What is decided when a study is created; it never changes.
 
+    scaling               the rule of scaling.py by which features are brought to one unit
     refit_every           answers between two fits of the model; None: the schedule of schedule.py
     candidates            how many random pairs the strategy looks at; None: every pair of the pool
     recipe                how the features were made from texts or images; None: they were given
     coefficient_variance  prior variance of each coefficient of the features; None: the algorithm's own
     item_variance         prior variance of each item's own term; None: the algorithm's own
+    likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
     algorithm: str
     question: str = "Which ranks higher?"
     seed: int = 0
-    scaling: Literal["auto", "none"] = "auto"
+    scaling: Literal["robust", "standard", "none", "uncentred"] = "robust"
     refit_every: int | None = None
     candidates: int | None = None
     recipe: Recipe | None = None
     coefficient_variance: float | None = None
     item_variance: float | None = None
     renew_covariance: bool = True
+    likelihood: str | None = None
 
 
 class Entry(NamedTuple):

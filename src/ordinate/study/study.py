@@ -10,6 +10,7 @@ Every call first reads what other processes have written. Every write is one tra
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -20,17 +21,21 @@ from ordinate import storage as storages
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import between, text, whole
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
+from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
-from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo
+from ordinate.data.scaling import Scaling, require_differences
+from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
+from ordinate.study.inference import Beside
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.rules import Link, Person, Progress, Role, Rules
+from ordinate.study.schedule import is_slow
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -63,11 +68,12 @@ class Study:
         question: str = "Which ranks higher?",
         seed: int = 0,
         storage: str | None = None,
-        scaling: Literal["auto", "none"] = "auto",
+        scaling: Scaling = "robust",
         refit_every: int | None = None,
         candidates: int | None = None,
         coefficient_variance: float | None = None,
         item_variance: float | None = None,
+        likelihood: Literal["logistic", "probit"] | None = None,
         renew_covariance: bool = True,
         recipe: Recipe | None = None,
         clock: Clock = now,
@@ -76,24 +82,33 @@ class Study:
 
         algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
         storage               None: in memory; "sqlite:///study.db": a new file
-        scaling               "auto": features are brought to one unit; "none": they are used as they are
+        scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
+                              they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
         candidates            how many random pairs to look at for each question; None: all of them
         coefficient_variance  prior variance of each coefficient of the scaled features; None: 2; the paper has 1
         item_variance         prior variance of each item's own term, in hybrid and independent models; None: 1
+        likelihood            the chance to win as a function of the difference of scores; None: logistic
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
+
+        Warns (FeatureWarning) of features that have no effect, count twice or are far out; see `feature_notes`.
         """
         name = algorithms.default_algorithm(items) if algorithm is None else algorithm
         algorithms.require_size(name, len(items))
-        if scaling not in ("auto", "none"):
-            raise InvalidInput(f"unknown scaling {scaling!r}; it is auto or none")
+        if scaling not in get_args(Scaling):
+            raise InvalidInput(f"unknown scaling {scaling!r}; it is {', '.join(get_args(Scaling))}")
+        if scaling == "none":
+            require_differences(items.features)
+        if likelihood is not None and likelihood not in algorithms.LIKELIHOODS:
+            raise InvalidInput(f"unknown likelihood {likelihood!r}; it is {', '.join(algorithms.LIKELIHOODS)}")
         model = algorithms.model_of(
             name,
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
             item_variance=_variance("item_variance", item_variance),
+            likelihood=likelihood,
         )
         if not renew_covariance and not algorithms.takes(name, "renew_covariance"):
             raise InvalidInput(
@@ -110,11 +125,15 @@ class Study:
             coefficient_variance=getattr(model, "coefficient_variance", None),
             item_variance=getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
+            likelihood=likelihood or ("logistic" if algorithms.takes(name, "likelihood") else None),
         )
         if recipe is not None:
             recipe.require_made(items)
         _require_pair(items)
-        return cls(storages.create(storage, settings, items), clock)
+        study = cls(storages.create(storage, settings, items), clock)
+        for note in feature_notes(items, scaling):
+            warnings.warn(note, FeatureWarning, stacklevel=2)
+        return study
 
     @classmethod
     def open(cls, url: str, *, clock: Clock = now) -> Study:
@@ -171,6 +190,16 @@ class Study:
         Each choice treats the pairs chosen before it, and those already `offered`, as asked.
         """
         return self._questions.offer(annotators, offered)
+
+    def compute_beside(self, beside: Beside) -> None:
+        """Let somebody else renew covariances where that takes long; choices go on with an older one meanwhile."""
+        self._ledger.inference.beside = beside
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
+        with self._ledger.reading() as state:
+            return is_slow(self._ledger.inference.model, len(state.items))
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""
@@ -328,6 +357,11 @@ class Study:
         """All items, also excluded ones, in the order in which they were added."""
         with self._ledger.reading() as state:
             return state.items
+
+    def feature_notes(self) -> list[str]:
+        """Sentences about features that have no effect, count twice, differ for few items only, or are far out."""
+        with self._ledger.reading() as state:
+            return feature_notes(state.items, self.settings.scaling, state.active >= 0)
 
     def row(self, item: str) -> int:
         """The place of an item among `items`. Raises UnknownItem."""

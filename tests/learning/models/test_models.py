@@ -6,19 +6,37 @@ import choix
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import log_ndtr
 
 from ordinate.algorithms import ALGORITHMS
 from ordinate.learning.belief.factored import FactoredBelief
+from ordinate.learning.likelihoods.logistic import Logistic
+from ordinate.learning.likelihoods.probit import UNIT, Probit
 from ordinate.learning.models import Answers
+from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
-from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.models.hybrid import Hybrid, HybridCovariance, Same, prior_precision
 from ordinate.learning.models.independent import Independent
+from ordinate.learning.models.map_estimate import Prior
 
 MODELS = {repr(row.model): row.model for row in ALGORITHMS.values()}
+MODELS |= {
+    repr(model): model
+    for kind in (Contextual, Hybrid, FactoredHybrid, Independent)
+    for model in [kind(likelihood=Probit())]
+}
 MAP_MODELS = [
     name for name, model in MODELS.items() if isinstance(model, Contextual | Hybrid | FactoredHybrid | Independent)
 ]
+LOSSES: dict[Any, tuple[Any, Any]] = {
+    Logistic(): (lambda m: np.logaddexp(0, -m), lambda m: -1 / (1 + np.exp(m))),
+    Probit(): (
+        lambda m: -log_ndtr(m / UNIT),
+        lambda m: -np.exp(-0.5 * (m / UNIT) ** 2 - 0.5 * np.log(2 * np.pi) - log_ndtr(m / UNIT)) / UNIT,
+    ),
+}
+"""Likelihood -> minus the log of the probability that left wins at m, and its derivative, written out plainly."""
 
 
 def draw(rng: np.random.Generator, n: int, k: int, answers: int, ties: float = 0.1) -> tuple[Any, Answers]:
@@ -44,23 +62,24 @@ def parts(model: Any, features: Any) -> tuple[Any, Any]:
     return np.hstack(columns), np.array(precision)
 
 
-def negative_log_posterior(point: Any, design: Any, precision: Any, answers: Answers) -> float:
-    scores = design @ point
+def negative_log_posterior(point: Any, design: Any, precision: Any, answers: Answers, likelihood: Any) -> float:
+    scores, (loss, _) = design @ point, LOSSES[likelihood]
     margin = scores[answers.left] - scores[answers.right]
-    loss = answers.outcome * np.logaddexp(0, -margin) + (1 - answers.outcome) * np.logaddexp(0, margin)
-    return float(loss.sum() + 0.5 * (precision * point**2).sum())
+    losses = answers.outcome * loss(margin) + (1 - answers.outcome) * loss(-margin)
+    return float(losses.sum() + 0.5 * (precision * point**2).sum())
 
 
-def negative_gradient(point: Any, design: Any, precision: Any, answers: Answers) -> Any:
-    contrast = design[answers.left] - design[answers.right]
-    expected = 1 / (1 + np.exp(-contrast @ point))
-    return contrast.T @ (expected - answers.outcome) + precision * point
+def negative_gradient(point: Any, design: Any, precision: Any, answers: Answers, likelihood: Any) -> Any:
+    contrast, (_, slope) = design[answers.left] - design[answers.right], LOSSES[likelihood]
+    margin = contrast @ point
+    slopes = answers.outcome * slope(margin) - (1 - answers.outcome) * slope(-margin)
+    return contrast.T @ slopes + precision * point
 
 
 def dense_posterior(model: Any, features: Any, answers: Answers) -> tuple[Any, Any, Any]:
     """Mean of (theta, zeta) by another optimiser, Hessian by central differences of the gradient, and the design."""
     design, precision = parts(model, features)
-    arguments = (design, precision, answers)
+    arguments = (design, precision, answers, model.likelihood)
     found = minimize(
         negative_log_posterior, np.zeros(len(precision)), args=arguments, jac=negative_gradient, method="BFGS"
     )
@@ -110,15 +129,49 @@ def test_mean_and_covariance_are_those_of_another_optimiser_and_finite_differenc
     )
 
 
-def test_the_gradient_of_the_test_itself_is_the_slope_of_its_objective() -> None:
+@pytest.mark.parametrize("likelihood", LOSSES)
+def test_the_gradient_of_the_test_itself_is_the_slope_of_its_objective(likelihood: Any) -> None:
     features, answers = draw(np.random.default_rng(3), 6, 3, 20)
-    arguments = (*parts(Hybrid(), features), answers)
+    arguments = (*parts(Hybrid(), features), answers, likelihood)
     point = np.random.default_rng(4).normal(size=9)
     slopes = [
         (negative_log_posterior(point + h, *arguments) - negative_log_posterior(point - h, *arguments)) / 2e-6
         for h in 1e-6 * np.eye(9)
     ]
     np.testing.assert_allclose(negative_gradient(point, *arguments), slopes, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "k", "answers"), [(40, 6, 0), (40, 6, 30), (60, 90, 200), (250, 30, 4000)])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 9.0])
+def test_the_two_ways_to_the_covariance_of_the_hybrid_model_agree(n: int, k: int, answers: int, scale: float) -> None:
+    features, given = draw(np.random.default_rng(n), n, k, answers)
+    features *= scale / np.sqrt(k)
+    covariance = Hybrid(2.0, 0.5).fit(features, given).find_covariance()
+    assert isinstance(covariance, HybridCovariance)
+    precision = prior_precision(Same(features), covariance.prior)
+    assert precision is not None
+    kept = precision.copy()
+    by_parts = covariance.by_parts()
+    np.testing.assert_allclose(covariance.by_precision(precision), by_parts, rtol=0, atol=1e-11 * by_parts.max())
+    assert np.array_equal(precision, kept), "it is kept for the next fit"
+
+
+def test_a_prior_precision_that_would_lose_digits_or_much_memory_is_not_used() -> None:
+    prior = Prior(2.0, 1.0)
+    assert prior_precision(Same(np.full((3, 2), 1e3)), prior) is None
+    assert prior_precision(Same(np.zeros((1001, 1))), prior) is None
+    assert prior_precision(Same(np.full((3, 2), np.inf)), prior) is None
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 130])
+def test_inverse_of_a_positive_definite_matrix(size: int, capfd: pytest.CaptureFixture[str]) -> None:
+    rows = np.random.default_rng(size).normal(size=(2 * size, size)) * np.logspace(-3, 3, size)
+    inverse = PositiveDefinite(rows.T @ rows, 0.5).inverse()
+    plain = np.linalg.inv(rows.T @ rows + 0.5 * np.eye(size))
+    scale = np.sqrt(np.outer(np.diagonal(plain), np.diagonal(plain)))
+    np.testing.assert_allclose(inverse / scale, plain / scale, atol=1e-10)
+    assert np.array_equal(inverse, inverse.T)
+    assert capfd.readouterr() == ("", ""), "LAPACK complains on standard output"
 
 
 @pytest.mark.parametrize("variance", [0.3, 1.0, 4.0])
@@ -234,7 +287,11 @@ def test_factored_variance_is_near_the_exact_one() -> None:
     assert 0.9 < np.median(factored / exact) < 1.5
 
 
-@pytest.mark.parametrize("model", [Contextual(), Hybrid(), Independent()], ids=repr)
+@pytest.mark.parametrize(
+    "model",
+    [Contextual(), Hybrid(), Independent(), Contextual(likelihood=Probit()), Hybrid(likelihood=Probit())],
+    ids=repr,
+)
 def test_new_items_and_centred_scores_match_dense_algebra(model: Any) -> None:
     """Scores of seen and unseen items minus their group's mean, with the standard errors of exactly that difference."""
     rng = np.random.default_rng(13)

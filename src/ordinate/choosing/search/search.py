@@ -1,8 +1,9 @@
 """The best pair of a pool under a utility: one face for every way of finding it.
 
 The pair of the largest utility is the one that the plain formula, evaluated for every pair, would give, and a tie is
-broken at random (`choice`). A utility that only decreases as answers come in is searched lazily: all pairs in `rows`, a
-list of pairs in `listed`, many items in `many_items`. Any other score is evaluated for every pair, block by block.
+broken at random (`choice`). A utility that only decreases as answers come in is searched lazily: all pairs in
+`segments`, a list of pairs in `listed`, many items in `many_items`. Any other score is evaluated for every pair, block
+by block.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from typing import Protocol
 import numpy as np
 
 from ordinate.choosing.search.choice import BestSoFar, Choice
+from ordinate.choosing.search.free_items import best_with_free_items
 from ordinate.choosing.search.limits import LIMITS, Limits
 from ordinate.choosing.search.listed import ListSearch
 from ordinate.choosing.search.many_items import ManyItemsSearch
-from ordinate.choosing.search.rows import RowSearch
+from ordinate.choosing.search.segments import SegmentSearch
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility
-from ordinate.data.pairs import AllPairs, PairList, Pool
+from ordinate.data.pairs import AllPairs, Division, PairList, Pool
 from ordinate.errors import PoolExhausted
 from ordinate.learning.belief import Belief, ManyItemsBelief
 
@@ -42,7 +44,7 @@ class LazySearch:
 
     def __init__(self, limits: Limits = LIMITS) -> None:
         self._limits = limits
-        self._rows: RowSearch | None = None
+        self._segments: SegmentSearch | None = None
         self._listed: ListSearch | None = None
         self._many: ManyItemsSearch | None = None
 
@@ -56,9 +58,7 @@ class LazySearch:
                 if found is not None:
                     return found
             if pool.size <= self._limits.most_pairs:
-                if self._rows is None or not self._rows.serves(answered, pool, utility):
-                    self._rows = RowSearch(answered, pool, utility)
-                return self._rows.best(answered, belief, pool, seed)
+                return self._among_all(belief, pool, utility, BestSoFar(seed))
         elif isinstance(pool, PairList) and isinstance(utility, MonotoneUtility) and answered.many_items is None:
             if self._listed is None or not self._listed.serves(answered, pool, utility):
                 self._listed = ListSearch(answered, pool, utility)
@@ -74,6 +74,17 @@ class LazySearch:
         listed = self._among_many(many, pool, CurvaturePower(2)).listed(many, pool)
         sample = pool.sample(self._limits.sampled_pairs, rng).without(listed.left, listed.right)
         return PairList.of(np.concatenate([listed.left, sample.left]), np.concatenate([listed.right, sample.right]))
+
+    def _among_all(self, belief: Belief, pool: AllPairs, utility: MonotoneUtility, best: BestSoFar) -> Choice:
+        division, evaluated, free = pool.division, 0, belief.free
+        if free is not None and free[division.order].any():
+            evaluated = best_with_free_items(belief, pool, free, utility, best)
+            division = Division.of(np.where(free, -1, pool.group))
+        if division.starts[-1]:
+            if self._segments is None or not self._segments.serves(division, utility):
+                self._segments = SegmentSearch(division, utility)
+            evaluated += self._segments.look(belief, pool, best)
+        return best.choice(evaluated)
 
     def _among_many(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility) -> ManyItemsSearch:
         if self._many is None or not self._many.serves(answered, pool, utility):

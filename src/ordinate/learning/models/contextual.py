@@ -11,12 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinate.data.arrays import Floats
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
-from ordinate.learning.models.pair_loops import laplacian_columns, likelihood
+from ordinate.learning.models.pair_loops import laplacian_columns
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
 
@@ -25,15 +27,16 @@ class Contextual:
     """Scores are linear in the features (the paper, f_theta). The variance grows with k, not with n."""
 
     coefficient_variance: float = 2.0
+    likelihood: Likelihood = LOGISTIC
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)
-        theta, _ = map_estimate(Prior(self.coefficient_variance, 0.0), compared)
+        theta, _ = map_estimate(Prior(self.coefficient_variance, 0.0), compared, self.likelihood)
 
         def covariance_of_fit() -> PosteriorCovariance:
             _, inside, pairs = compared
-            _, _, weight, _ = likelihood(*pairs, inside @ theta)
+            _, _, weight, _ = self.likelihood.evaluate(pairs, inside @ theta)
             hessian = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance)
             root = hessian.inverse_root()
             return factored_covariance(root @ root.T, features, root, np.zeros(len(features)))

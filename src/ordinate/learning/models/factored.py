@@ -3,7 +3,7 @@
     X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     posterior O(k^2 + n), O(k^2) per answer
 
 The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
-with the weights sigma' at the current MAP instead of those when each answer came.
+with the weights at the current MAP instead of those when each answer came.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinate.data.arrays import Floats
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
@@ -27,21 +29,20 @@ class FactoredHybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    likelihood: Likelihood = LOGISTIC
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = Compared.of(features, answers)
-        theta, zeta = map_estimate(Prior(self.coefficient_variance, self.item_variance), compared)
+        theta, zeta = map_estimate(Prior(self.coefficient_variance, self.item_variance), compared, self.likelihood)
         mean = linear_scores(features, theta)
         mean[compared.rows] += zeta
 
         def covariance_of_fit() -> PosteriorCovariance:
-            from scipy.special import expit
-
-            margin = mean[answers.left] - mean[answers.right]
+            weight = self.likelihood.weight(mean[answers.left] - mean[answers.right], answers.outcome)
             covariance = self.coefficient_variance * np.eye(features.shape[1])
             residual = np.full(len(features), self.item_variance)
-            replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
+            replay_factored(features, answers.left, answers.right, weight, covariance, residual)
             return factored_covariance(covariance, features, root_of(covariance), residual)
 
         return Posterior(mean, theta, covariance_of_fit, self.item_variance)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models.pair_loops import count_pairs
 
@@ -38,6 +40,18 @@ class PairCounts(NamedTuple):
 
         weight: Floats = self.asked * expit(margin) * expit(-margin)
         return weight
+
+    def weight_at(self, scores: Floats) -> Floats:
+        """(p,) `weight` at the margins of these scores (n,)."""
+        return self.weight(scores[self.left] - scores[self.right])
+
+
+def sum_by_item(pairs: PairCounts, values: Floats, items: int, sign: float = 1.0) -> Floats:
+    """(items,) sums of the values (p,) of the pairs with the item on the left, plus sign * those on the right."""
+    # Pair by pair, so that the sums have the bits of those that the likelihood's loop makes.
+    ends, both = np.column_stack(pairs[:2]).ravel(), np.column_stack([values, sign * values]).ravel()
+    total: Floats = np.bincount(ends, both, items).astype(np.float64)
+    return total
 
 
 def newton(
