@@ -268,7 +268,7 @@ def test_a_matrix_for_other_items_is_refused(world, tmp_path):
 
 @pytest.mark.parametrize("file", ["features.npy", "untrained.npy"])
 def test_features_that_are_no_numbers_are_named(world, tmp_path, file):
-    write(world, "imdb-wiki-sbs", tmp_path)
+    world.write("imdb-wiki-sbs", tmp_path)
     features = world.features.copy()
     features[3, 1] = np.nan
     np.save(tmp_path / "imdb-wiki-sbs" / file, features)

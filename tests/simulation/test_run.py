@@ -1,4 +1,3 @@
-import contextlib
 import os
 import signal
 import subprocess
@@ -286,38 +285,6 @@ def test_an_interrupt_ends_all_processes_without_a_traceback(tmp_path, jobs):
             pytest.fail("processes are left behind")
     finally:
         process.kill()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="kills a process")
-def test_killed_it_leaves_neither_processes_nor_a_folder(tmp_path):
-    script, temporary = tmp_path / "killed.py", tmp_path / "temporary"
-    script.write_text(INTERRUPTED)
-    temporary.mkdir()
-    process = subprocess.Popen(
-        [sys.executable, str(script), "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"TMPDIR": str(temporary)},
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline().strip().isdigit()  # both processes run
-    assert len(list(temporary.glob("ordinate-*"))) == 1
-    process.kill()
-    process.communicate()
-    try:
-        for _ in range(300):
-            try:
-                os.killpg(process.pid, 0)
-            except ProcessLookupError:
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("processes are left behind")
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-    assert not list(temporary.glob("ordinate-*"))
 
 
 @pytest.mark.parametrize(
