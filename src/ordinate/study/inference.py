@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +28,12 @@ from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.models import Answers
+from ordinate.learning.models.map_estimate import Prior
+from ordinate.learning.scales import Fit, prior_of, with_prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import Settings
 from ordinate.study.fold import State
-from ordinate.study.schedule import last_refit, last_renewal, next_refit
+from ordinate.study.schedule import last_refit, last_renewal, last_scales, next_refit
 from ordinate.study.threads import one_thread
 
 
@@ -61,13 +64,17 @@ class Inference:
         self._settings = settings
         self._algorithm = algorithm(settings.algorithm)
         self._every = self._algorithm.refit_every or settings.refit_every
+        import os
+        self._fitted = bool(os.environ.get("FITTED")) and hasattr(self._algorithm.model, "given")
         self.drop_caches()
 
     def drop_caches(self) -> None:
         """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
         # The two latest fits: that of the last refit, and that of all answers.
-        self._fits: dict[tuple[int, int, int], Posterior] = {}
+        self._fits: dict[Any, Posterior] = {}
+        self._priors: dict[Any, Prior] = {}
+        self._calibrated: dict[Any, Posterior] = {}
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
         self._refitted: _Refitted | None = None
@@ -80,7 +87,29 @@ class Inference:
 
     def posterior(self, state: State) -> Posterior:
         """The fit of all effective comparisons."""
-        return self._fit(state, len(state.effective))
+        return self._calibrate(state, len(state.effective))
+
+    def _calibrate(self, state: State, count: int) -> Posterior:
+        if not self._fitted:
+            return self._fit(state, count)
+        key = (state.items_epoch, state.epoch, count)
+        if key not in self._calibrated:
+            prior = self._prior(state, len(state.effective))
+            with one_thread():
+                fit = Fit(self._algorithm.model, self._scale(state).features, Answers(*state.effective.first(count)))
+                self._calibrated = {key: fit.posterior(prior)}
+        return self._calibrated[key]
+
+    def _prior(self, state: State, count: int) -> Prior:
+        at = last_scales(count, len(state.items)) if self._fitted else 0
+        if not at:
+            return prior_of(self._algorithm.model)
+        key = (state.items_epoch, state.epoch, at)
+        if key not in self._priors:
+            with one_thread():
+                answers = Answers(*state.effective.first(at))
+                self._priors = {key: Fit(self._algorithm.model, self._scale(state).features, answers).scales()}
+        return self._priors[key]
 
     def belief(self, state: State, pending: Pending) -> Belief:
         """What the next choice is based on: all answers, and a smaller variance where pairs are pending."""
@@ -164,7 +193,7 @@ class Inference:
         key = (state.items_epoch, state.epoch, count)
         if key not in self._errors:
             with one_thread():
-                fit = self._fit(state, count)
+                fit = self._calibrate(state, count)
                 error = expected_error(fit.covariance.belief(fit.mean), state.active)
             kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
             self._errors = {**kept, key: error}
@@ -198,11 +227,12 @@ class Inference:
         return scores, errors
 
     def _fit(self, state: State, count: int) -> Posterior:
-        key = (state.items_epoch, state.epoch, count)
+        prior = self._prior(state, last_renewal(self._algorithm.model, count, len(state.items), self._every))
+        key = (state.items_epoch, state.epoch, count, prior)
         fit = self._fits.pop(key, None)
         if fit is None:
             with one_thread():
-                fit = self._algorithm.model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+                fit = with_prior(self._algorithm.model, prior).fit(self._scale(state).features, Answers(*state.effective.first(count)))
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit

@@ -49,6 +49,10 @@ def choose(
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
     pool = allowed_pairs(state, annotator, among, waiting)
     situation = inference.situation(state, pending_pairs(state, waiting), search)
+    import os
+    share = float(os.environ.get("RANDOM_SHARE", "0"))
+    if share and np.random.default_rng([settings.seed, number, 5]).random() < share:
+        strategy = Uniform()
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
         if state.rules.variety is not None and {left, right} & (newest := _newest_rows(state, annotator)):

@@ -16,7 +16,8 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
-from ordinate.learning.models.pair_loops import laplacian_columns, likelihood
+from ordinate.learning.models.pair_loops import laplacian_columns
+from ordinate.learning.models.sites import Sites, mean_given
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
 
@@ -32,13 +33,19 @@ class Contextual:
         theta, _ = map_estimate(Prior(self.coefficient_variance, 0.0), compared)
 
         def covariance_of_fit() -> PosteriorCovariance:
-            _, inside, pairs = compared
-            _, _, weight, _ = likelihood(*pairs, inside @ theta)
-            hessian = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance)
-            root = hessian.inverse_root()
-            return factored_covariance(root @ root.T, features, root, np.zeros(len(features)))
+            return self._covariance(features, compared, compared.pairs.weight_at(compared.features @ theta))
 
         return Posterior(linear_scores(features, theta), theta, covariance_of_fit, new_item_variance=0.0)
+
+    def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
+        theta, _ = mean_given(Prior(self.coefficient_variance, 0.0), compared, sites)
+        covariance = self._covariance(features, compared, sites.weight)
+        return Posterior(linear_scores(features, theta), theta, lambda: covariance, new_item_variance=0.0)
+
+    def _covariance(self, features: Floats, compared: Compared, weight: Floats) -> PosteriorCovariance:
+        _, inside, pairs = compared
+        root = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance).inverse_root()
+        return factored_covariance(root @ root.T, features, root, np.zeros(len(features)))
 
 
 def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from ordinate.data.arrays import Floats
+from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.one_by_one import replay_factored
+from ordinate.learning.models.sites import Sites, mean_given
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
 
@@ -38,9 +39,20 @@ class FactoredHybrid:
 
         def covariance_of_fit() -> PosteriorCovariance:
             margin = mean[answers.left] - mean[answers.right]
-            covariance = self.coefficient_variance * np.eye(features.shape[1])
-            residual = np.full(len(features), self.item_variance)
-            replay_factored(features, answers.left, answers.right, expit(margin) * expit(-margin), covariance, residual)
-            return factored_covariance(covariance, features, root_of(covariance), residual)
+            return self._covariance(features, answers.left, answers.right, expit(margin) * expit(-margin))
 
         return Posterior(mean, theta, covariance_of_fit, self.item_variance)
+
+    def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
+        rows, _, pairs = compared
+        theta, zeta = mean_given(Prior(self.coefficient_variance, self.item_variance), compared, sites)
+        mean = linear_scores(features, theta)
+        mean[rows] += zeta
+        covariance = self._covariance(features, rows[pairs.left], rows[pairs.right], sites.weight)
+        return Posterior(mean, theta, lambda: covariance, self.item_variance)
+
+    def _covariance(self, features: Floats, left: Integers, right: Integers, weight: Floats) -> PosteriorCovariance:
+        covariance = self.coefficient_variance * np.eye(features.shape[1])
+        residual = np.full(len(features), self.item_variance)
+        replay_factored(features, left, right, weight, covariance, residual)
+        return factored_covariance(covariance, features, root_of(covariance), residual)

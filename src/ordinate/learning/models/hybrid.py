@@ -20,6 +20,7 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.item_covariance import ItemCovariance
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
+from ordinate.learning.models.sites import Sites, mean_given
 from ordinate.learning.posterior import Posterior
 
 _MOST = 0.8
@@ -39,17 +40,26 @@ class Hybrid:
         theta, zeta = map_estimate(prior, compared)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
-        return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, mean), self.item_variance)
+        weight = compared.pairs.weight_at(mean[compared.rows])
+        return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, weight), self.item_variance)
+
+    def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
+        prior = Prior(self.coefficient_variance, self.item_variance)
+        theta, zeta = mean_given(prior, compared, sites)
+        mean = linear_scores_double(features, theta)
+        mean[compared.rows] += zeta
+        covariance = HybridCovariance(prior, features, compared, sites.weight)
+        return Posterior(mean, theta, lambda: covariance, self.item_variance)
 
 
 @dataclass(frozen=True, eq=False)
 class HybridCovariance:
-    """The Laplace covariance at a mean (n,), of features (n, k) and the answers in `compared`."""
+    """Of features (n, k) and the answers in `compared`, whose pairs have these weights (p,)."""
 
     prior: Prior
     features: Floats
     compared: Compared
-    mean: Floats
+    weight: Floats
 
     @cached_property
     def variance(self) -> Floats:
@@ -106,7 +116,7 @@ class HybridCovariance:
 
     @cached_property
     def _items(self) -> ItemCovariance:
-        return ItemCovariance(self.compared.pairs, self.mean[self.compared.rows], self.prior.items)
+        return ItemCovariance(self.compared.pairs, self.weight, len(self.compared.rows), self.prior.items)
 
 
 @compiled

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ordinate.data.arrays import Floats
 from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.models.map_estimate import Compared
+from ordinate.learning.models.sites import Sites
 from ordinate.learning.posterior import Posterior
 
 
@@ -19,3 +21,6 @@ class Independent:
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         return Hybrid(item_variance=self.item_variance).fit(features[:, :0], answers)
+
+    def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
+        return Hybrid(item_variance=self.item_variance).given(features[:, :0], compared.without_features(), sites)

@@ -1,6 +1,6 @@
 """A = (I / item_variance + L)^-1 over the compared items: its diagonal, products with it, or all of it.
 
-t  compared items     L (t, t) Laplacian of the answered pairs, weights sigma' at the given scores
+t  compared items     L (t, t) Laplacian of the answered pairs, of the given weights
 
 A 1 = item_variance 1, so right sides are solved without their mean, which converges faster.
 """
@@ -15,7 +15,7 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models.cholesky import invert
 from ordinate.learning.models.inverse_diagonal import adjacency, inverse_diagonal
 from ordinate.learning.models.likelihood import PairCounts
-from ordinate.learning.models.pair_loops import laplacian_columns, likelihood, solve_columns
+from ordinate.learning.models.pair_loops import laplacian_columns, solve_columns
 
 _QUICKLY_INVERTED = 1000
 """Up to so many items an inverse is faster than 64 columns at a time."""
@@ -29,19 +29,21 @@ _MOST_PRODUCTS = 10_000
 
 
 class ItemCovariance:
-    """At scores (t,), of pairs of the compared items."""
+    """Of pairs of the compared items, with weights (p,)."""
 
     def __init__(
         self,
         pairs: PairCounts,
-        scores: Floats,
+        weight: Floats,
+        items: int,
         item_variance: float,
         quickly_inverted: int = _QUICKLY_INVERTED,
         inverse_fits: int = _INVERSE_FITS,
     ) -> None:
         self._quickly_inverted, self._inverse_fits = quickly_inverted, inverse_fits
-        self.pairs, self.item_variance, self.items = pairs, item_variance, len(scores)
-        _, _, self.weight, self.degree = likelihood(*pairs, scores)
+        self.pairs, self.item_variance, self.items = pairs, item_variance, items
+        self.weight = weight
+        self.degree = np.bincount(pairs.left, weight, items) + np.bincount(pairs.right, weight, items)
 
     def without_mean(self, columns: Floats) -> Floats:
         """(t, c) (I - A / item_variance) columns = A L columns: accurate also where columns share a large offset."""

@@ -39,6 +39,10 @@ class PairCounts(NamedTuple):
         weight: Floats = self.asked * expit(margin) * expit(-margin)
         return weight
 
+    def weight_at(self, scores: Floats) -> Floats:
+        """(p,) `weight` at the margins of these scores (n,)."""
+        return self.weight(scores[self.left] - scores[self.right])
+
 
 def newton(
     objective: Callable[[Floats], float], step: Callable[[Floats], tuple[Floats, Floats]], start: Floats
