@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ordinate.choosing.search import CurvaturePower
 from ordinate.choosing.strategies import Strategy
@@ -144,6 +145,33 @@ def algorithm(name: str) -> Algorithm:
     if not (horizon.isascii() and horizon.isdigit() and 0 < int(horizon) < 2**63):
         raise InvalidInput(f"the horizon is a number of comparisons, as in {plain}:2000; got {name!r}")
     return row._replace(strategy=Colstim(int(horizon)))
+
+
+_LACKS = {
+    "coefficient_variance": "it does not use features, so it has no coefficients",
+    "item_variance": "it has no term per item",
+}
+"""Options of models, which are fields of theirs, and why some models do not take them."""
+
+
+def takes(name: str, option: str) -> bool:
+    """Whether the algorithm's model has this option."""
+    return bool(getattr(algorithm(name).model, option, 0.0))
+
+
+def model_of(name: str, **options: float | None) -> Model:
+    """The algorithm's model with these prior variances; None: the algorithm's own.
+
+    Raises InvalidInput where the model has no such variance.
+    """
+    model: Any = algorithm(name).model
+    for option, value in options.items():
+        if value is None:
+            continue
+        if not takes(name, option):
+            raise InvalidInput(f"{name} takes no {option}: {_LACKS[option]}")
+        model = replace(model, **{option: value})
+    return model  # type: ignore[no-any-return]
 
 
 def for_budget(name: str, budget: int) -> str:

@@ -32,6 +32,7 @@ class TestCreate:
 
     def test_json(self, run):
         arguments = ["create", "study.db", "--items", "items.csv", "--seed", "3", "--question", "Which?", "--json"]
+        arguments += ["--item-variance", "0.5"]
         assert run(*arguments).json == {
             "study": "study.db",
             "items": 4,
@@ -42,9 +43,20 @@ class TestCreate:
             "algorithm": "guro-independent",
             "question": "Which?",
             "seed": 3,
+            "coefficient_variance": None,
+            "item_variance": 0.5,
             "columns_not_used": ["sharpness", "contrast"],
             "notes": [],
         }
+
+    def test_every_option_of_the_method_is_stored(self, run):
+        arguments = ["create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness,contrast"]
+        method = {"scaling": "none", "refit_every": 25, "candidates": 5000, "coefficient_variance": 1.0}
+        for name, value in method.items():
+            arguments += [f"--{name.replace('_', '-')}", str(value)]
+        assert run(*arguments).code == 0
+        with Study.open(URL) as made:
+            assert {name: getattr(made.settings, name) for name in method} == method
 
     def test_columns_that_were_not_used_are_mentioned(self, run, folder):
         out = run("create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness").out

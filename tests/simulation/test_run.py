@@ -171,6 +171,19 @@ def test_options_reach_the_study(synthetic):
     assert plain["error"] != other["error"]
 
 
+def test_prior_variances_reach_the_algorithms_that_have_them(synthetic):
+    def errors(**options: Any) -> list[list[float]]:
+        names = ["guro-hybrid", "uniform-contextual"]
+        rows = simulate(synthetic, names, [0], budget=30, every=10, **options)
+        return [rows["error"][:4], rows["error"][4:]]
+
+    hybrid, contextual = errors()
+    assert errors(coefficient_variance=2.0, item_variance=1.0) == [hybrid, contextual]
+    other_hybrid, other_contextual = errors(item_variance=20.0)
+    assert other_hybrid != hybrid
+    assert other_contextual == contextual
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_progress_only_rises_and_ends_at_the_end(synthetic, jobs):
     seen = []
@@ -191,6 +204,8 @@ def test_progress_only_rises_and_ends_at_the_end(synthetic, jobs):
         ({"seeds": []}, "at least one seed"),
         ({"seeds": [-1]}, "whole numbers that are not negative"),
         ({"budget": 0}, "budget must be at least 1"),
+        ({"algorithms": ["guro-contextual"], "item_variance": 2.0}, "none of the algorithms takes item_variance"),
+        ({"coefficient_variance": -1.0}, "coefficient_variance must be a number from"),
         ({"every": 0}, "every must be at least 1"),
         ({"jobs": 0}, "jobs must be at least 1"),
     ],

@@ -54,14 +54,51 @@ def test_the_migrations_make_the_tables_of_the_code(stored: Path) -> None:
     engine.dispose()
 
 
-def test_a_study_from_before_recipes_has_none_once_upgraded(stored: Path) -> None:
-    connection = sqlite3.connect(stored)
-    connection.executescript("DROP TABLE recipe; UPDATE alembic_version SET version_num = '0003'")
+UNDO = {
+    "0004": "DROP TABLE recipe;",
+    "0005": "ALTER TABLE study DROP COLUMN coefficient_variance; ALTER TABLE study DROP COLUMN item_variance;",
+}
+"""What takes a migration back."""
+
+
+def take_back(path: Path, revision: str) -> None:
+    """Bring the study back to the tables of an older revision."""
+    undone = "".join(UNDO[later] for later in reversed(tables.REVISIONS) if later > revision)
+    connection = sqlite3.connect(path)
+    connection.executescript(f"{undone} UPDATE alembic_version SET version_num = '{revision}'")
     connection.close()
+
+
+def test_a_study_from_before_recipes_has_none_once_upgraded(stored: Path) -> None:
+    take_back(stored, "0003")
     storages.upgrade(f"sqlite:///{stored}")
     with Study.open(f"sqlite:///{stored}") as study:
         assert study.comparisons() == [Comparison("a", "b", "left")]
         assert study.settings.recipe is None
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "variances"),
+    [
+        ("guro-hybrid", (2.0, 1.0)),
+        ("bayes-guro-hybrid-sequential", (2.0, 1.0)),
+        ("guro-contextual", (2.0, None)),
+        ("bald-contextual-sequential", (2.0, None)),
+        ("colstim-contextual:500", (2.0, None)),
+        ("guro-independent", (None, 1.0)),
+        ("trueskill", (None, None)),
+    ],
+)
+def test_a_study_from_before_prior_variances_keeps_those_it_had(
+    stored: Path, algorithm: str, variances: tuple[float | None, float | None]
+) -> None:
+    take_back(stored, "0004")
+    with sqlite3.connect(stored) as connection:
+        connection.execute("UPDATE study SET algorithm = ?", (algorithm,))
+    connection.close()
+    storages.upgrade(f"sqlite:///{stored}")
+    with Study.open(f"sqlite:///{stored}") as study:
+        assert (study.settings.coefficient_variance, study.settings.item_variance) == variances
 
 
 def test_upgrading_a_study_of_this_version_changes_nothing(stored: Path) -> None:

@@ -60,9 +60,11 @@ def test_settings_are_kept(storage: str | None) -> None:
         "refit_every": 10,
         "candidates": 7,
         "recipe": None,
+        "coefficient_variance": 0.5,
+        "item_variance": None,
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
-        assert vars(study.settings) == {**given, "recipe": None}
+        assert vars(study.settings) == given
         assert study.items.ids == ITEMS.ids
         assert pair(study.ask()) <= set(IDS)
 
@@ -78,11 +80,54 @@ def test_settings_are_kept(storage: str | None) -> None:
         ({"candidates": "many"}, "candidates must be a whole number, not 'many'"),
         ({"scaling": "whiten"}, "unknown scaling 'whiten'"),
         ({"storage": "study.db"}, "sqlite:///study.db"),
+        ({"item_variance": 0}, "item_variance must be a number from 1e-06 to 1e\\+06, not 0"),
+        ({"coefficient_variance": float("nan")}, "coefficient_variance must be a number from .*, not nan"),
+        ({"coefficient_variance": "wide"}, "coefficient_variance must be a number, not 'wide'"),
+        ({"algorithm": "guro-contextual", "item_variance": 1}, "takes no item_variance: it has no term per item"),
+        ({"algorithm": "bald-contextual-sequential", "item_variance": 1}, "takes no item_variance"),
+        (
+            {"algorithm": "guro-independent", "coefficient_variance": 1},
+            "takes no coefficient_variance: it does not use",
+        ),
+        ({"algorithm": "trueskill", "item_variance": 1}, "takes no item_variance"),
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         Study.create(ITEMS, **options)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "variances"),
+    [
+        ("guro-hybrid", (2.0, 1.0)),
+        ("guro-hybrid-factored", (2.0, 1.0)),
+        ("bayes-guro-hybrid-sequential", (2.0, 1.0)),
+        ("bald-contextual-sequential", (2.0, None)),
+        ("colstim-contextual:500", (2.0, None)),
+        ("guro-independent", (None, 1.0)),
+        ("trueskill", (None, None)),
+    ],
+)
+def test_a_study_stores_the_prior_variances_that_its_algorithm_has(
+    algorithm: str, variances: tuple[float | None, float | None]
+) -> None:
+    settings = Study.create(ITEMS, algorithm=algorithm).settings
+    assert (settings.coefficient_variance, settings.item_variance) == variances
+
+
+def test_prior_variances_are_those_of_the_scores(storage: str | None) -> None:
+    """Before any answer the score of an item is x theta + zeta, of variance |x|^2 c + t."""
+    items = Items(["a", "b", "c"], np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]]))
+    given: dict[str, Any] = {"scaling": "none", "coefficient_variance": 0.25, "item_variance": 3.0}
+    with Study.create(items, storage=storage, **given) as study:
+        left, right = study.ask().left, study.ask().right
+        assert {left, right} == {"a", "b"}, "the pair of the largest variance"
+        ordering = study.ordering()
+    contrast = items.features - items.features.mean(axis=0)
+    variance = 0.25 * np.square(contrast).sum(axis=1) + 3.0 * 2.0 / 3.0
+    errors = dict(zip(ordering.ids, ordering.standard_errors, strict=True))
+    np.testing.assert_allclose([errors[item] for item in items.ids], np.sqrt(variance))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
     ItemsFile,
+    MethodOptions,
     PrincipalComponents,
     StudyFile,
     TableOptions,
@@ -62,6 +64,8 @@ def create(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
+    *,
+    method: MethodOptions,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -94,6 +98,7 @@ def create(
             seed=seed,
             storage=study_url(study),
             recipe=recipe,
+            **asdict(method),
         )
     notes = _notes(items, shown, study)
     with made:
@@ -265,6 +270,8 @@ def _summary(study: Study) -> dict[str, Any]:
         "algorithm": study.settings.algorithm,
         "question": study.settings.question,
         "seed": study.settings.seed,
+        "coefficient_variance": study.settings.coefficient_variance,
+        "item_variance": study.settings.item_variance,
     }
 
 

@@ -85,6 +85,45 @@ class TableOptions:
 
 
 @dataclass(frozen=True)
+class MethodOptions:
+    """How a study learns from answers and chooses questions."""
+
+    refit_every: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Number of answers between two fits. Default: the study's refit schedule.", show_default=False
+        ),
+    ] = None
+    candidates: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of random pairs to choose from at each question. Default: all pairs.",
+            show_default=False,
+        ),
+    ] = None
+    scaling: Annotated[Literal["auto", "none"], typer.Option(help="Scale the features, or use them as they are.")] = (
+        "auto"
+    )
+    coefficient_variance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Prior variance of each coefficient of the scaled features. Default: 2; the paper has 1.",
+            show_default=False,
+        ),
+    ] = None
+    item_variance: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Prior variance of each item's own term, in hybrid and independent models. Default: 1.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class ClusterOptions:
     """Where the work runs: on this machine, or on a Dask cluster."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,6 +10,7 @@ import typer
 
 from ordinate.cli.options import (
     ItemsFile,
+    MethodOptions,
     PrincipalComponents,
     TableOptions,
     WorkerOptions,
@@ -39,28 +40,11 @@ Algorithms = Annotated[
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How long the runs are, how many there are, and how each study is set up."""
+    """How long the runs are, and how many there are."""
 
     budget: Annotated[int, typer.Option(min=1, help="Number of comparisons in each run.")] = 1000
     every: Annotated[int, typer.Option(min=1, help="Measure the error each time after this many comparisons.")] = 100
     seeds: Annotated[int, typer.Option(min=1, help="Number of runs of each algorithm, with seeds 0, 1, ...")] = 10
-    refit_every: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of answers between two fits. Default: the study's refit schedule.", show_default=False
-        ),
-    ] = None
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Number of random pairs to choose from at each question. Default: all pairs.",
-            show_default=False,
-        ),
-    ] = None
-    scaling: Annotated[Literal["auto", "none"], typer.Option(help="Scale the features, or use them as they are.")] = (
-        "auto"
-    )
 
 
 @dataclass(frozen=True)
@@ -99,6 +83,7 @@ def recorded(
     pca: PrincipalComponents = None,
     algorithms: Algorithms = "guro-hybrid,uniform-hybrid",
     runs: RunOptions,
+    method: MethodOptions,
     holdout: Annotated[
         Literal["answers", "pairs"],
         typer.Option(help="Hold out single answers, or all answers about some of the pairs."),
@@ -131,7 +116,7 @@ def recorded(
         f"{100 * share:g} % of the {holdout} held out"
     )
     task = RecordedTask(dataset, share=share, by=holdout)
-    _run(task, described, "held-out error", split_names(algorithms), runs, workers, output)
+    _run(task, described, "held-out error", split_names(algorithms), runs, method, workers, output)
 
 
 def synthetic(
@@ -152,6 +137,7 @@ def synthetic(
     task_seed: Annotated[int, typer.Option(min=0, help="Seed for drawing the features and theta.")] = 0,
     algorithms: Algorithms = "guro-contextual,uniform-contextual",
     runs: RunOptions,
+    method: MethodOptions,
     workers: WorkerOptions,
     output: OutputOptions,
 ) -> None:
@@ -169,7 +155,7 @@ def synthetic(
     sizes = dataset.describe()
     described = f"{count(sizes['items'], 'item')}, {count(sizes['features'], 'feature column')}, noise {noise:g}"
     simulated = SimulatedTask(dataset, noise=noise)
-    _run(simulated, described, "ordering error", split_names(algorithms), runs, workers, output)
+    _run(simulated, described, "ordering error", split_names(algorithms), runs, method, workers, output)
 
 
 def _run(
@@ -178,6 +164,7 @@ def _run(
     measure: str,
     algorithms: list[str],
     runs: RunOptions,
+    method: MethodOptions,
     workers: WorkerOptions,
     output: OutputOptions,
 ) -> None:
@@ -198,9 +185,7 @@ def _run(
             runs.every,
             jobs=workers.workers(),
             progress=lambda made, total: bar.update(shown, completed=made, total=total),
-            refit_every=runs.refit_every,
-            candidates=runs.candidates,
-            scaling=runs.scaling,
+            **asdict(method),
         )
     if output.out is not None:
         write_columns(output.out, rows)

@@ -107,6 +107,17 @@ def text(name: str, value: Any) -> str:
     return plain_text(value, name)
 
 
+def between(name: str, value: Any, least: float, most: float) -> float:
+    """A number argument from `least` to `most`, checked; `name` is what the error calls it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name} must be a number, not {value!r}") from None
+    if not least <= number <= most:
+        raise InvalidInput(f"{name} must be a number from {least:g} to {most:g}, not {value!r}")
+    return number
+
+
 def whole(name: str, value: Any, least: int) -> int:
     """A whole-number argument of at least `least`, checked; `name` is what the error calls it."""
     try:

@@ -39,7 +39,7 @@ class Plan:
 
     budget       comparisons in a run
     every        the error is measured after 0, every, 2 * every, ... comparisons, and at the end
-    refit_every, scaling, candidates  are passed to Study.create
+    all others   are passed to Study.create; the prior variances only to algorithms that have them
     """
 
     budget: int
@@ -47,11 +47,17 @@ class Plan:
     refit_every: int | None = None
     scaling: Literal["auto", "none"] = "auto"
     candidates: int | None = None
+    coefficient_variance: float | None = None
+    item_variance: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{name} must be at least 1; got {getattr(self, name)}")
+
+    @property
+    def model_options(self) -> dict[str, Any]:
+        return {"coefficient_variance": self.coefficient_variance, "item_variance": self.item_variance}
 
 
 def simulate(
@@ -66,14 +72,21 @@ def simulate(
     refit_every: int | None = None,
     scaling: Literal["auto", "none"] = "auto",
     candidates: int | None = None,
+    coefficient_variance: float | None = None,
+    item_variance: float | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
     A run that uses all recorded answers ends early; its last row is at that step. `jobs` (a number of processes, or a
     cluster) changes no column but `seconds`. An interrupt stops all processes.
     """
-    plan = Plan(budget, every, refit_every, scaling, candidates)
+    from ordinate.algorithms import takes
+
+    plan = Plan(budget, every, refit_every, scaling, candidates, coefficient_variance, item_variance)
     check_names(algorithms, seeds)
+    for option, value in plan.model_options.items():
+        if value is not None and not any(takes(name, option) for name in algorithms):
+            raise InvalidInput(f"none of the algorithms takes {option}; leave it out")
     runs = [partial(run_once, task, plan, algorithm, seed) for algorithm in algorithms for seed in seeds]
     rows = [row for run in run_all(runs, budget, jobs, progress) for row in run]
     return {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
@@ -95,7 +108,7 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
 
 
 def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
-    from ordinate.algorithms import for_budget
+    from ordinate.algorithms import for_budget, takes
     from ordinate.study.study import Study
 
     trial = task.build(seed)
@@ -109,6 +122,7 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
         scaling=plan.scaling,
         refit_every=plan.refit_every,
         candidates=plan.candidates,
+        **{option: value for option, value in plan.model_options.items() if takes(algorithm, option)},
     )
     seconds = 0.0
     measured = -1

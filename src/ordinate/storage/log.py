@@ -44,9 +44,11 @@ BEYOND_BUDGET = "beyond the budget"
 class Settings:
     """What is decided when a study is created; it never changes.
 
-    refit_every  answers between two fits of the model; None: the schedule of algorithms.py
-    candidates   how many random pairs the strategy looks at; None: every pair of the pool
-    recipe       how the features were made from texts or images; None: they were given
+    refit_every           answers between two fits of the model; None: the schedule of schedule.py
+    candidates            how many random pairs the strategy looks at; None: every pair of the pool
+    recipe                how the features were made from texts or images; None: they were given
+    coefficient_variance  prior variance of each coefficient of the features; None: the algorithm's own
+    item_variance         prior variance of each item's own term; None: the algorithm's own
     """
 
     algorithm: str
@@ -56,6 +58,8 @@ class Settings:
     refit_every: int | None = None
     candidates: int | None = None
     recipe: Recipe | None = None
+    coefficient_variance: float | None = None
+    item_variance: float | None = None
 
 
 class Entry(NamedTuple):

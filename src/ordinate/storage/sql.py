@@ -18,7 +18,16 @@ from ordinate.storage import feature_files, recipes, tables
 from ordinate.storage.log import Entry, Log, Settings
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-SETTINGS = ("algorithm", "question", "seed", "scaling", "refit_every", "candidates")
+SETTINGS = (
+    "algorithm",
+    "question",
+    "seed",
+    "scaling",
+    "refit_every",
+    "candidates",
+    "coefficient_variance",
+    "item_variance",
+)
 
 _ROWS = 1 << 14
 _LARGEST_BLOCK = 900_000_000

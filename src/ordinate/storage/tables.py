@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
 
 # Every revision of the tables, oldest first. A study is opened at the last one only.
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 
 metadata = MetaData()
 
@@ -22,6 +22,8 @@ study = Table(
     Column("scaling", String, nullable=False),
     Column("refit_every", Integer),
     Column("candidates", Integer),
+    Column("coefficient_variance", Float),
+    Column("item_variance", Float),
 )
 
 # At most one row: how the features were made from the items' texts or images. Without a projection, the last three are

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ordinate.algorithms import MANY_ITEMS, algorithm
+from ordinate.algorithms import MANY_ITEMS, algorithm, model_of
 from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
@@ -62,10 +62,14 @@ Pending = Sequence[tuple[int, int]]
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._algorithm = algorithm(settings.algorithm)
-        self._every = self._algorithm.refit_every or settings.refit_every
+        self.model = model_of(
+            settings.algorithm,
+            coefficient_variance=settings.coefficient_variance,
+            item_variance=settings.item_variance,
+        )
+        self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         import os
-        self._fitted = bool(os.environ.get("FITTED")) and hasattr(self._algorithm.model, "given")
+        self._fitted = bool(os.environ.get("FITTED")) and hasattr(self.model, "given")
         self.drop_caches()
 
     def drop_caches(self) -> None:
@@ -96,19 +100,19 @@ class Inference:
         if key not in self._calibrated:
             prior = self._prior(state, len(state.effective))
             with one_thread():
-                fit = Fit(self._algorithm.model, self._scale(state).features, Answers(*state.effective.first(count)))
+                fit = Fit(self.model, self._scale(state).features, Answers(*state.effective.first(count)))
                 self._calibrated = {key: fit.posterior(prior)}
         return self._calibrated[key]
 
     def _prior(self, state: State, count: int) -> Prior:
         at = last_scales(count, len(state.items)) if self._fitted else 0
         if not at:
-            return prior_of(self._algorithm.model)
+            return prior_of(self.model)
         key = (state.items_epoch, state.epoch, at)
         if key not in self._priors:
             with one_thread():
                 answers = Answers(*state.effective.first(at))
-                self._priors = {key: Fit(self._algorithm.model, self._scale(state).features, answers).scales()}
+                self._priors = {key: Fit(self.model, self._scale(state).features, answers).scales()}
         return self._priors[key]
 
     def belief(self, state: State, pending: Pending) -> Belief:
@@ -142,7 +146,7 @@ class Inference:
     def _after_refit(self, state: State) -> _Refitted:
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
         refit = last_refit(len(state.effective), items, self._every)
-        renewal = last_renewal(self._algorithm.model, refit, items, self._every)
+        renewal = last_renewal(self.model, refit, items, self._every)
         at = self._refitted
         if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
             # The old belief is dropped first: there may be no memory for two.
@@ -227,12 +231,12 @@ class Inference:
         return scores, errors
 
     def _fit(self, state: State, count: int) -> Posterior:
-        prior = self._prior(state, last_renewal(self._algorithm.model, count, len(state.items), self._every))
+        prior = self._prior(state, last_renewal(self.model, count, len(state.items), self._every))
         key = (state.items_epoch, state.epoch, count, prior)
         fit = self._fits.pop(key, None)
         if fit is None:
             with one_thread():
-                fit = with_prior(self._algorithm.model, prior).fit(self._scale(state).features, Answers(*state.effective.first(count)))
+                fit = with_prior(self.model, prior).fit(self._scale(state).features, Answers(*state.effective.first(count)))
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit

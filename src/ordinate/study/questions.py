@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ordinate import algorithms
 from ordinate.choosing.search import Shortlist
 from ordinate.data.comparisons import Answer, Query
 from ordinate.data.lookalikes import suggestion
@@ -164,8 +163,7 @@ class Questions:
         """Ask the pair of an offer."""
         fields: dict[str, Any] = {**offer._asdict(), "tab": tab}
         if offer.strategy is not None:
-            algorithm = self._settings.algorithm
-            fields |= {"algorithm": algorithm, "model": repr(algorithms.algorithm(algorithm).model)}
+            fields |= {"algorithm": self._settings.algorithm, "model": repr(self._ledger.inference.model)}
         state = transaction.state
         expires_at = leases.until(state, transaction.time)
         transaction.append("ask", query=len(state.queries) + 1, expires_at=expires_at, **fields)

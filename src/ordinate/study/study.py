@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.data.arrays import Floats
-from ordinate.data.cells import text, whole
+from ordinate.data.cells import between, text, whole
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
 from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering
@@ -34,6 +34,10 @@ from ordinate.study.rules import Link, Person, Progress, Role, Rules
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
+
+
+LEAST_VARIANCE, MOST_VARIANCE = 1e-6, 1e6
+"""Prior variances outside this range leave too few digits of the numbers that a fit computes with."""
 
 
 class Study:
@@ -62,23 +66,33 @@ class Study:
         scaling: Literal["auto", "none"] = "auto",
         refit_every: int | None = None,
         candidates: int | None = None,
+        coefficient_variance: float | None = None,
+        item_variance: float | None = None,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
         """A new study of these items.
 
-        algorithm    a name of the table in algorithms.py; None: guro-hybrid, or guro-independent without features
-        storage      None: in memory; "sqlite:///study.db": a new file
-        scaling      "auto": features are brought to one unit; "none": they are used as they are
-        refit_every  answers between two fits of the model while asking; None: the schedule of algorithms.py
-        candidates   how many random pairs to look at for each question; None: all of them
-        recipe       how `ordinate.embedding` made the features, kept so that new items get theirs in the same way
-        clock        gives the time that the log notes and leases are counted by
+        algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
+        storage               None: in memory; "sqlite:///study.db": a new file
+        scaling               "auto": features are brought to one unit; "none": they are used as they are
+        refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
+        candidates            how many random pairs to look at for each question; None: all of them
+        coefficient_variance  prior variance of each coefficient of the scaled features; None: 2; the paper has 1
+        item_variance         prior variance of each item's own term, in hybrid and independent models; None: 1
+        recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
+                              way
+        clock                 gives the time that the log notes and leases are counted by
         """
         name = algorithms.default_algorithm(items) if algorithm is None else algorithm
         algorithms.require_size(name, len(items))
         if scaling not in ("auto", "none"):
             raise InvalidInput(f"unknown scaling {scaling!r}; it is auto or none")
+        model = algorithms.model_of(
+            name,
+            coefficient_variance=_variance("coefficient_variance", coefficient_variance),
+            item_variance=_variance("item_variance", item_variance),
+        )
         settings = Settings(
             algorithm=name,
             question=text("the question", question),
@@ -87,6 +101,8 @@ class Study:
             refit_every=None if refit_every is None else whole("refit_every", refit_every, 1),
             candidates=None if candidates is None else whole("candidates", candidates, 1),
             recipe=recipe,
+            coefficient_variance=getattr(model, "coefficient_variance", None),
+            item_variance=getattr(model, "item_variance", None) or None,
         )
         if recipe is not None:
             recipe.require_made(items)
@@ -459,6 +475,10 @@ def _checked_answer(answer: Answer, details: AnswerDetails | None) -> tuple[Answ
     if answer not in ANSWERS:
         raise InvalidInput(f"unknown answer {answer!r}; it is {', '.join(ANSWERS)}")
     return answer, AnswerDetails() if details is None else checked(details)
+
+
+def _variance(name: str, given: float | None) -> float | None:
+    return None if given is None else between(name, given, LEAST_VARIANCE, MOST_VARIANCE)
 
 
 def _require_pair(items: Items) -> None:
