@@ -9,26 +9,66 @@ its site give the margin the same mean and variance. All sites are updated toget
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import expit, log_expit
+from numpy.polynomial.legendre import leggauss
 
+from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
+from ordinate.learning.models import Answers, ScaledModel
+from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.likelihood import PairCounts
+from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.models.sites import Sites
+from ordinate.learning.posterior import Posterior
 
-_CONVERGED = 1e-4
+CONVERGED = 1e-4
 """Of a margin's posterior standard deviation: as far as its mean may still move."""
 _MOST_SWEEPS = 50
-_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
-_MODE_STEPS = 50
+_NODES, _NODE_WEIGHTS = (0.5 * (part + shift) for part, shift in zip(leggauss(32), (1.0, 0.0), strict=True))
+_DEPTH = 30.0
+_HALVINGS = 8
+
+_MOST_DENSE = 1000
+"""Above so many compared items the sites of a model with a dense covariance are found with the factored one."""
+
+
+class Propagation:
+    """The answers as sites, for a model whose prior variances may change; each call starts from the last sites."""
+
+    def __init__(self, model: ScaledModel, features: Floats, answers: Answers) -> None:
+        self._features = features
+        self.model, self.compared = model, model.compared(features, answers)
+        self._alone = self.compared._replace(rows=np.arange(len(self.compared.rows)))
+        pairs = self.compared.pairs
+        # Laplace's sites where nothing is known.
+        self.sites = Sites(0.25 * pairs.asked, pairs.wins - 0.5 * pairs.asked)
+
+    def propagate(self, prior: Prior, converged: float = CONVERGED) -> None:
+        """Update the sites for these prior variances."""
+        pairs, model = self.compared.pairs, self.model.with_prior(prior)
+        if model.dense and len(self.compared.rows) > _MOST_DENSE:
+            model = FactoredHybrid(prior.coefficients or 1.0, prior.items)
+
+        def margins(sites: Sites) -> tuple[Floats, Floats]:
+            posterior = model.given(self._alone.features, self._alone, sites)
+            return posterior.belief.differences(pairs.left, pairs.right)
+
+        self.sites = propagate(pairs, margins, self.sites, converged)
+
+    def posterior(self, prior: Prior) -> Posterior:
+        """The posterior with these prior variances."""
+        self.propagate(prior)
+        return self.model.with_prior(prior).given(self._features, self.compared, self.sites)
+
 
 Margins = Callable[[Sites], tuple[Floats, Floats]]
 """The mean and variance of each compared pair's margin, given sites."""
 
 
-def propagate(pairs: PairCounts, margins: Margins, sites: Sites) -> Sites:
+def propagate(pairs: PairCounts, margins: Margins, sites: Sites, converged: float = CONVERGED) -> Sites:
     """The fixed point that starts from these sites."""
     damping, before = 1.0, np.inf
     mean, variance = margins(sites)
@@ -39,7 +79,7 @@ def propagate(pairs: PairCounts, margins: Margins, sites: Sites) -> Sites:
         mean, variance = margins(sites)
         moved = np.abs(mean - last[0]) / np.sqrt(variance) + np.abs(np.log(variance / last[1]))
         change = float(moved.max(initial=0.0))
-        if change < _CONVERGED:
+        if change < converged:
             break
         if change > 0.9 * before:
             damping = max(0.25, 0.5 * damping)
@@ -64,38 +104,70 @@ def match(pairs: PairCounts, mean: Floats, variance: Floats) -> Sites:
 
 
 def tilted(pairs: PairCounts, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
-    """log of the integral, mean and variance of N(mean, variance) times the likelihood of a pair's answers, (p,) each.
-
-    By Gauss-Hermite quadrature about the mode, so that pairs with many answers are integrated as well as others.
-    """
-    mode = _mode(pairs, mean, variance)
-    scale = 1.0 / np.sqrt(1.0 / variance + pairs.weight(mode))
-    point = mode[:, None] + scale[:, None] * _NODES
-    wins, losses = pairs.wins[:, None], (pairs.asked - pairs.wins)[:, None]
-    density = wins * log_expit(point) + losses * log_expit(-point)
-    density += 0.5 * np.square(_NODES) - 0.5 * np.square(point - mean[:, None]) / variance[:, None]
-    highest = density.max(axis=1, keepdims=True)
-    mass = _NODE_WEIGHTS * np.exp(density - highest)
-    total = mass.sum(axis=1)
-    first = (mass * point).sum(axis=1) / total
-    second = (mass * np.square(point - first[:, None])).sum(axis=1) / total
-    logarithm = highest[:, 0] + np.log(total * scale / np.sqrt(2.0 * np.pi * variance))
-    return logarithm, first, second
+    """log of the integral, mean and variance of N(mean, variance) times the likelihood of a pair's answers, (p,) each."""
+    return integrate(pairs.wins, pairs.asked - pairs.wins, mean, variance, _NODES, _NODE_WEIGHTS)
 
 
-def _mode(pairs: PairCounts, mean: Floats, variance: Floats) -> Floats:
-    """(p,) where the slope of the likelihood, wins - asked * sigma, equals that of the prior, by bisected Newton steps.
+@compiled
+def log_likelihood(wins: float, losses: float, margin: float) -> float:
+    """wins log sigma(margin) + losses log sigma(-margin)"""
+    lost = losses if margin >= 0.0 else wins
+    return -lost * abs(margin) - (wins + losses) * math.log1p(math.exp(-abs(margin)))
 
-    The root is between mean + variance * (wins - asked) and mean + variance * wins.
-    """
-    low, high = mean + variance * (pairs.wins - pairs.asked), mean + variance * pairs.wins
-    point = np.clip(mean, low, high)
-    for _ in range(_MODE_STEPS):
-        slope = pairs.wins - pairs.asked * expit(point) - (point - mean) / variance
-        low, high = np.where(slope > 0.0, point, low), np.where(slope < 0.0, point, high)
-        moved = point + slope / (pairs.weight(point) + 1.0 / variance)
-        moved = np.where((moved > low) & (moved < high), moved, 0.5 * (low + high))
-        if float(np.abs(moved - point).max(initial=0.0)) < 1e-6:
+
+@compiled
+def mode_of(wins: float, losses: float, mean: float, variance: float) -> float:
+    """Where N(mean, variance) times the likelihood is highest: Newton steps, halved where they leave the bracket."""
+    low, high = mean - variance * losses, mean + variance * wins
+    point = mean
+    for _ in range(100):
+        decay = math.exp(-abs(point))
+        share = 1.0 / (1.0 + decay)
+        chance = share if point >= 0.0 else decay * share
+        slope = wins - (wins + losses) * chance - (point - mean) / variance
+        if slope > 0.0:
+            low = point
+        else:
+            high = point
+        moved = point + slope / ((wins + losses) * decay * share * share + 1.0 / variance)
+        if not low < moved < high:
+            moved = 0.5 * (low + high)
+        if abs(moved - point) < 1e-6 * math.sqrt(variance):
             return moved
         point = moved
     return point
+
+
+@compiled
+def integrate(
+    wins: Floats, losses: Floats, mean: Floats, variance: Floats, nodes: Floats, weights: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """`tilted`, by Gauss-Legendre quadrature on either side of the mode, as far as the density is above exp(-30) of it."""
+    count = mean.shape[0]
+    logarithm, first, second = np.empty(count), np.empty(count), np.empty(count)
+    for pair in range(count):
+        won, lost, centre, spread = wins[pair], losses[pair], mean[pair], variance[pair]
+        mode = mode_of(won, lost, centre, spread)
+        highest = log_likelihood(won, lost, mode) - 0.5 * (mode - centre) ** 2 / spread
+        total, moment, square = 0.0, 0.0, 0.0
+        for side in (-1.0, 1.0):
+            # The density falls at least as fast as the Gaussian's.
+            near, far = 0.0, math.sqrt(2.0 * _DEPTH * spread)
+            for _ in range(_HALVINGS):
+                point = mode + side * 0.5 * (near + far)
+                if log_likelihood(won, lost, point) - 0.5 * (point - centre) ** 2 / spread > highest - _DEPTH:
+                    near = 0.5 * (near + far)
+                else:
+                    far = 0.5 * (near + far)
+            for node in range(nodes.shape[0]):
+                step = side * far * nodes[node]
+                point = mode + step
+                density = log_likelihood(won, lost, point) - 0.5 * (point - centre) ** 2 / spread
+                mass = far * weights[node] * math.exp(density - highest)
+                total += mass
+                moment += mass * step
+                square += mass * step * step
+        offset = moment / total
+        logarithm[pair] = highest + math.log(total / math.sqrt(2.0 * math.pi * spread))
+        first[pair], second[pair] = mode + offset, square / total - offset * offset
+    return logarithm, first, second

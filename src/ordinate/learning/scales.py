@@ -12,18 +12,15 @@ the scales are moved with the sites fixed and the sites are propagated again, in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ordinate.data.arrays import Floats
-from ordinate.learning.expectation_propagation import propagate
-from ordinate.learning.models import Answers
+from ordinate.learning.expectation_propagation import Propagation
+from ordinate.learning.models import Answers, ScaledModel
 from ordinate.learning.models.map_estimate import Compared, Prior
 from ordinate.learning.models.sites import Sites
-from ordinate.learning.posterior import Posterior
 
 import os
 _H = [float(x) for x in os.environ.get('HYPER', '0.3466,1.5,-1,3').split(',')]
@@ -38,48 +35,60 @@ _STRIDES = (16, 4, 1)
 _FURTHEST = 120
 """Steps from the start: a factor of e^6 in each standard deviation."""
 _MOST_ROUNDS = 8
+_ROUGHLY = 0.01
+"""As far as a margin's mean may still move, in standard deviations, where scales are moved next."""
+_MOST_ITEMS = 1000
+"""Two numbers need no more items; the evidence takes n^3."""
 
 
-class Fit:
-    """EP of a model's prior variances and then of its posterior, warm from one to the next."""
+def fitted_scales(model: ScaledModel, features: Floats, answers: Answers) -> Prior:
+    """The most probable prior variances, to 5 % of a standard deviation; the search starts at the model's own."""
+    propagation = Propagation(model, features, among_most_compared(answers, _MOST_ITEMS))
+    place, seen = (0, 0), []
 
-    def __init__(self, model: Any, features: Floats, answers: Answers) -> None:
-        self._model, self._features = model, features
-        self.compared = Compared.of(features if prior_of(model).coefficients else features[:, :0], answers)
-        self._alone = self.compared.alone()
-        pairs = self.compared.pairs
-        # A start without opinion: half the curvature of a coin toss.
-        self.sites = Sites(0.125 * pairs.asked, 0.5 * (pairs.wins - 0.5 * pairs.asked))
+    def prior_at(place: tuple[int, int]) -> Prior:
+        scaled = (variance * math.exp(2.0 * _STEP * steps) for variance, steps in zip(model.prior, place, strict=True))
+        return Prior(*scaled)
 
-    def propagate(self, prior: Prior) -> None:
-        pairs, model = self.compared.pairs, with_prior(self._model, prior)
+    for _ in range(_MOST_ROUNDS):
+        propagation.propagate(prior_at(place), _ROUGHLY)
+        evidence = Evidence(propagation.compared, propagation.sites)
 
-        def margins(sites: Sites) -> tuple[Floats, Floats]:
-            posterior = model.given(self._alone.features, self._alone, sites)
-            return posterior.belief.differences(pairs.left, pairs.right)
+        def value(place: tuple[int, int], evidence: Evidence = evidence) -> float:
+            return evidence(prior_at(place)) + log_hyperprior(prior_at(place))
 
-        self.sites = propagate(pairs, margins, self.sites)
-
-    def posterior(self, prior: Prior) -> Posterior:
-        self.propagate(prior)
-        posterior: Posterior = with_prior(self._model, prior).given(self._features, self.compared, self.sites)
-        return posterior
-
-    def scales(self) -> Prior:
-        """The most probable prior variances, from the model's own as a start."""
-        start, place, seen = prior_of(self._model), (0, 0), []
-        for _ in range(_MOST_ROUNDS):
-            self.propagate(_at(start, place))
-            evidence = Evidence(self.compared, self.sites)
-            place = climb(lambda at: evidence(_at(start, at)) + log_hyperprior(_at(start, at)), place, start)
-            if place in seen:
-                break
-            seen.append(place)
-        return _at(start, place)
+        place = climb(value, place, [axis for axis, variance in enumerate(model.prior) if variance > 0.0])
+        bonus = float(os.environ.get("BONUS", "-99"))
+        if model.prior.items and model.prior.coefficients and bonus > -50:
+            def valueless(at): return evidence(prior_at(at)) + log_hyperprior(Prior(prior_at(at).coefficients, 0.0))
+            none = climb(valueless, (place[0], -_FURTHEST), [0])
+            if valueless(none) + bonus > value(place): place = none
+        if place in seen:
+            break
+        seen.append(place)
+    return prior_at(place)
 
 
-def climb(value: Callable[[tuple[int, int]], float], start: tuple[int, int], prior: Prior) -> tuple[int, int]:
-    """The highest point near `start` on the grid, by ever smaller steps along the axes that the model has."""
+def among_most_compared(answers: Answers, most: int) -> Answers:
+    """The answers among at most `most` items: those left after the item with the fewest answers has gone repeatedly."""
+    rows, inside = np.unique(np.concatenate(answers[:2]), return_inverse=True)
+    if len(rows) <= most:
+        return answers
+    left, right = np.split(inside.reshape(-1), 2)
+    kept = np.ones(len(left), dtype=np.bool_)
+    remains = np.ones(len(rows), dtype=np.bool_)
+    while remains.sum() > most:
+        degree = np.bincount(left[kept], minlength=len(rows)) + np.bincount(right[kept], minlength=len(rows))
+        # At most a tenth at once, so that the degrees stay nearly right.
+        excess = min(int(remains.sum()) - most, int(remains.sum()) // 10 + 1)
+        places = np.flatnonzero(remains)
+        remains[places[np.argsort(degree[places], kind="stable")[:excess]]] = False
+        kept = remains[left] & remains[right]
+    return Answers(*(part[kept] for part in answers))
+
+
+def climb(value: Callable[[tuple[int, int]], float], start: tuple[int, int], axes: Sequence[int]) -> tuple[int, int]:
+    """The highest point near `start` on the grid, by ever smaller steps along these axes."""
     known: dict[tuple[int, int], float] = {}
 
     def at(place: tuple[int, int]) -> float:
@@ -87,7 +96,6 @@ def climb(value: Callable[[tuple[int, int]], float], start: tuple[int, int], pri
             known[place] = value(place)
         return known[place]
 
-    axes = [axis for axis, variance in enumerate(prior) if variance > 0.0]
     best = start
     for stride in _STRIDES:
         while True:
@@ -102,19 +110,6 @@ def climb(value: Callable[[tuple[int, int]], float], start: tuple[int, int], pri
                 break
             best = highest
     return best
-
-
-def prior_of(model: Any) -> Prior:
-    return Prior(getattr(model, "coefficient_variance", 0.0), getattr(model, "item_variance", 0.0))
-
-
-def with_prior(model: Any, prior: Prior) -> Any:
-    names = {"coefficient_variance": prior.coefficients, "item_variance": prior.items}
-    return replace(model, **{name: value for name, value in names.items() if hasattr(model, name)})
-
-
-def _at(start: Prior, place: tuple[int, int]) -> Prior:
-    return Prior(*(variance * math.exp(2.0 * _STEP * steps) for variance, steps in zip(start, place, strict=True)))
 
 
 class Evidence:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -26,11 +25,12 @@ from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
+from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
-from ordinate.learning.models import Answers
+from ordinate.learning.models import Answers, ScaledModel
 from ordinate.learning.models.map_estimate import Prior
-from ordinate.learning.scales import Fit, prior_of, with_prior
 from ordinate.learning.posterior import Posterior
+from ordinate.learning.scales import fitted_scales
 from ordinate.storage import Settings
 from ordinate.study.fold import State
 from ordinate.study.schedule import last_refit, last_renewal, last_scales, next_refit
@@ -68,17 +68,17 @@ class Inference:
             item_variance=settings.item_variance,
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
-        import os
-        self._fitted = bool(os.environ.get("FITTED")) and hasattr(self.model, "given")
+        fixed = settings.coefficient_variance is not None or settings.item_variance is not None
+        self._scalable = self.model if isinstance(self.model, ScaledModel) and not fixed else None
         self.drop_caches()
 
     def drop_caches(self) -> None:
         """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
         # The two latest fits: that of the last refit, and that of all answers.
-        self._fits: dict[Any, Posterior] = {}
-        self._priors: dict[Any, Prior] = {}
-        self._calibrated: dict[Any, Posterior] = {}
+        self._fits: dict[tuple[int, int, int, Prior | None], Posterior] = {}
+        self._priors: dict[tuple[int, int, int], Prior] = {}
+        self._results: dict[tuple[int, int, int], Posterior] = {}
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
         self._refitted: _Refitted | None = None
@@ -90,30 +90,37 @@ class Inference:
         self.search: Search = LazySearch()
 
     def posterior(self, state: State) -> Posterior:
-        """The fit of all effective comparisons."""
-        return self._calibrate(state, len(state.effective))
+        """What all effective comparisons say of the scores."""
+        return self._result(state, len(state.effective))
 
-    def _calibrate(self, state: State, count: int) -> Posterior:
-        if not self._fitted:
-            return self._fit(state, count)
-        key = (state.items_epoch, state.epoch, count)
-        if key not in self._calibrated:
-            prior = self._prior(state, len(state.effective))
-            with one_thread():
-                fit = Fit(self.model, self._scale(state).features, Answers(*state.effective.first(count)))
-                self._calibrated = {key: fit.posterior(prior)}
-        return self._calibrated[key]
-
-    def _prior(self, state: State, count: int) -> Prior:
-        at = last_scales(count, len(state.items)) if self._fitted else 0
-        if not at:
-            return prior_of(self.model)
+    def prior(self, state: State, count: int) -> Prior | None:
+        """The prior variances for a fit of the first `count` answers, where they are fitted; None: they are fixed."""
+        if self._scalable is None:
+            return None
+        if not (at := last_scales(count, len(state.items))):
+            return self._scalable.prior
         key = (state.items_epoch, state.epoch, at)
         if key not in self._priors:
             with one_thread():
                 answers = Answers(*state.effective.first(at))
-                self._priors = {key: Fit(self.model, self._scale(state).features, answers).scales()}
+                self._priors = {key: fitted_scales(self._scalable, self._scale(state).features, answers)}
         return self._priors[key]
+
+    def _result(self, state: State, count: int) -> Posterior:
+        """The posterior that is shown: by expectation propagation where prior variances are fitted.
+
+        Fits of fewer answers, for the history of the expected error, use the newest variances: they are known best.
+        """
+        if self._scalable is None:
+            return self._fit(state, count)
+        key = (state.items_epoch, state.epoch, count)
+        if key not in self._results:
+            prior = self.prior(state, len(state.effective))
+            with one_thread():
+                answers = Answers(*state.effective.first(count))
+                found = Propagation(self._scalable, self._scale(state).features, answers).posterior(prior)
+                self._results = {key: found}
+        return self._results[key]
 
     def belief(self, state: State, pending: Pending) -> Belief:
         """What the next choice is based on: all answers, and a smaller variance where pairs are pending."""
@@ -197,7 +204,7 @@ class Inference:
         key = (state.items_epoch, state.epoch, count)
         if key not in self._errors:
             with one_thread():
-                fit = self._calibrate(state, count)
+                fit = self._result(state, count)
                 error = expected_error(fit.covariance.belief(fit.mean), state.active)
             kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
             self._errors = {**kept, key: error}
@@ -231,12 +238,13 @@ class Inference:
         return scores, errors
 
     def _fit(self, state: State, count: int) -> Posterior:
-        prior = self._prior(state, last_renewal(self.model, count, len(state.items), self._every))
+        prior = self.prior(state, last_renewal(self.model, count, len(state.items), self._every))
         key = (state.items_epoch, state.epoch, count, prior)
         fit = self._fits.pop(key, None)
         if fit is None:
             with one_thread():
-                fit = with_prior(self.model, prior).fit(self._scale(state).features, Answers(*state.effective.first(count)))
+                model = self.model if prior is None else self._scalable.with_prior(prior)
+                fit = model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit

@@ -50,7 +50,8 @@ def last_scales(answers: int, items: int) -> int:
 
     From two answers per item on, each time the answers have grown by a quarter: fewer do not tell the scales.
     """
-    at = 2 * items
+    import os
+    at = int(float(os.environ.get('START','2')) * items)
     if answers < at:
         return 0
     while at + at // 4 <= answers:

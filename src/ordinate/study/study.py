@@ -25,6 +25,7 @@ from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.models import ScaledModel
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
 from ordinate.study.leases import Lease, Offer
@@ -93,6 +94,8 @@ class Study:
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
             item_variance=_variance("item_variance", item_variance),
         )
+        # Variances that nobody gives are fitted to the answers, where the model can.
+        fitted = isinstance(model, ScaledModel) and coefficient_variance is None and item_variance is None
         settings = Settings(
             algorithm=name,
             question=text("the question", question),
@@ -101,8 +104,8 @@ class Study:
             refit_every=None if refit_every is None else whole("refit_every", refit_every, 1),
             candidates=None if candidates is None else whole("candidates", candidates, 1),
             recipe=recipe,
-            coefficient_variance=getattr(model, "coefficient_variance", None),
-            item_variance=getattr(model, "item_variance", None) or None,
+            coefficient_variance=None if fitted else getattr(model, "coefficient_variance", None),
+            item_variance=None if fitted else getattr(model, "item_variance", None) or None,
         )
         if recipe is not None:
             recipe.require_made(items)

@@ -54,9 +54,10 @@ def check(kind: str, n: int, answers: int, item_variance: float, spread: float, 
     rng = np.random.default_rng(seed)
     given_answers, scores = graph(rng, kind, n, answers), spread * rng.normal(size=n)
     expected = plain_inverse(given_answers, scores, item_variance)
-    found = ItemCovariance(PairCounts.of(given_answers, n), scores, item_variance)
+    pairs = PairCounts.of(given_answers, n)
+    found = ItemCovariance(pairs, pairs.weight_at(scores), n, item_variance)
     for inverse_fits in (0, 10_000):  # without, and with, the inverse to fall back upon
-        iterated = ItemCovariance(PairCounts.of(given_answers, n), scores, item_variance, 0, inverse_fits)
+        iterated = ItemCovariance(pairs, pairs.weight_at(scores), n, item_variance, 0, inverse_fits)
         np.testing.assert_allclose(np.sqrt(iterated.diagonal), np.sqrt(np.diagonal(expected)), rtol=1e-6)
     np.testing.assert_allclose(found.dense(np.arange(n), n), expected, rtol=1e-9, atol=1e-9)
     columns = rng.normal(size=(n, 3)) + np.array([0.0, 1.0, 1e6])

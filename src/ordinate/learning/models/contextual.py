@@ -6,7 +6,7 @@ H = I / coefficient_variance + X^T L X, the negative Hessian
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,16 +29,26 @@ class Contextual:
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        compared = Compared.of(features, answers)
-        theta, _ = map_estimate(Prior(self.coefficient_variance, 0.0), compared)
+        compared = self.compared(features, answers)
+        theta, _ = map_estimate(self.prior, compared)
 
         def covariance_of_fit() -> PosteriorCovariance:
             return self._covariance(features, compared, compared.pairs.weight_at(compared.features @ theta))
 
         return Posterior(linear_scores(features, theta), theta, covariance_of_fit, new_item_variance=0.0)
 
+    @property
+    def prior(self) -> Prior:
+        return Prior(self.coefficient_variance, 0.0)
+
+    def with_prior(self, prior: Prior) -> Contextual:
+        return replace(self, coefficient_variance=prior.coefficients)
+
+    def compared(self, features: Floats, answers: Answers) -> Compared:
+        return Compared.of(features, answers)
+
     def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
-        theta, _ = mean_given(Prior(self.coefficient_variance, 0.0), compared, sites)
+        theta, _ = mean_given(self.prior, compared, sites)
         covariance = self._covariance(features, compared, sites.weight)
         return Posterior(linear_scores(features, theta), theta, lambda: covariance, new_item_variance=0.0)
 

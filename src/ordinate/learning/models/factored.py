@@ -8,7 +8,7 @@ with the weights sigma' at the current MAP instead of those when each answer cam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -32,8 +32,8 @@ class FactoredHybrid:
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        compared = Compared.of(features, answers)
-        theta, zeta = map_estimate(Prior(self.coefficient_variance, self.item_variance), compared)
+        compared = self.compared(features, answers)
+        theta, zeta = map_estimate(self.prior, compared)
         mean = linear_scores(features, theta)
         mean[compared.rows] += zeta
 
@@ -43,9 +43,19 @@ class FactoredHybrid:
 
         return Posterior(mean, theta, covariance_of_fit, self.item_variance)
 
+    @property
+    def prior(self) -> Prior:
+        return Prior(self.coefficient_variance, self.item_variance)
+
+    def with_prior(self, prior: Prior) -> FactoredHybrid:
+        return replace(self, coefficient_variance=prior.coefficients, item_variance=prior.items)
+
+    def compared(self, features: Floats, answers: Answers) -> Compared:
+        return Compared.of(features, answers)
+
     def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
         rows, _, pairs = compared
-        theta, zeta = mean_given(Prior(self.coefficient_variance, self.item_variance), compared, sites)
+        theta, zeta = mean_given(self.prior, compared, sites)
         mean = linear_scores(features, theta)
         mean[rows] += zeta
         covariance = self._covariance(features, rows[pairs.left], rows[pairs.right], sites.weight)

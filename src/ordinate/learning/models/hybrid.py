@@ -7,7 +7,7 @@ Cov(f) = A + A X S^-1 X^T A / item_variance^2
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,15 +36,25 @@ class Hybrid:
     dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
+        prior, compared = self.prior, self.compared(features, answers)
         theta, zeta = map_estimate(prior, compared)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
         weight = compared.pairs.weight_at(mean[compared.rows])
         return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, weight), self.item_variance)
 
+    @property
+    def prior(self) -> Prior:
+        return Prior(self.coefficient_variance, self.item_variance)
+
+    def with_prior(self, prior: Prior) -> Hybrid:
+        return replace(self, coefficient_variance=prior.coefficients, item_variance=prior.items)
+
+    def compared(self, features: Floats, answers: Answers) -> Compared:
+        return Compared.of(features, answers)
+
     def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
-        prior = Prior(self.coefficient_variance, self.item_variance)
+        prior = self.prior
         theta, zeta = mean_given(prior, compared, sites)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta

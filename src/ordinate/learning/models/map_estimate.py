@@ -54,13 +54,6 @@ class Compared(NamedTuple):
         centre(centred, *_connected(inside, len(rows)))
         return cls(rows, centred, inside)
 
-    def without_features(self) -> Compared:
-        return self._replace(features=self.features[:, :0])
-
-    def alone(self) -> Compared:
-        """The same answers about the compared items as if there were no others."""
-        return self._replace(rows=np.arange(len(self.rows)))
-
 
 def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
     """(items,) the number of the set of items that the pairs connect each one to, and how many sets there are."""
