@@ -203,11 +203,17 @@ async def look(link: str, numbers: range) -> None:
         async with httpx.AsyncClient(base_url=url.copy_with(path="/"), timeout=60, follow_redirects=True) as client:
             for number in names:
                 client.cookies.clear()
-                (await client.post(url.path, data={"name": f"visitor {number}"})).raise_for_status()  # and the page
+                _require(await client.post(url.path, data={"name": f"visitor {number}"}), number)  # and the page
                 for _ in range(LOOKS - 2):
-                    (await client.get("/api/v1/studies/study")).raise_for_status()
+                    _require(await client.get("/api/v1/studies/study"), number)
 
     await asyncio.gather(*(visitor() for _ in range(AT_ONCE)))
+
+
+def _require(response: httpx.Response, visitor: int) -> None:
+    """Raise SystemExit with all that a response says where it is a refusal."""
+    if not response.is_success:
+        raise SystemExit(f"visitor {visitor}: {response.status_code} for {response.url.path}\n{response.text}")
 
 
 def soak(people: int, rate: float, seconds: float, visits: int, seed: int) -> Report:

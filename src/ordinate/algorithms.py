@@ -97,6 +97,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         Colstim(horizon=2_000),
         "A bandit that looks for the best item, for 2,000 comparisons; colstim-contextual:500 is for 500. A baseline.",
     ),
+    "colstim-noiseless-contextual": Algorithm(
+        Contextual(),
+        Colstim(horizon=2_000, noise=1e-9),
+        "colstim-contextual whose first item has the best score, without noise, as in the authors' scripts.",
+    ),
     "trueskill": Algorithm(
         TrueSkill(), Overlap(), "TrueSkill, a rating per item and no features; asks where two ratings overlap most.", 1
     ),
@@ -123,16 +128,19 @@ NO_MEANING = {
 }
 """Names that people may look for, and why there is no such algorithm."""
 
+MOST_DRAWS = 10_000
+"""Of BayesGURO: each question takes time and memory for the scores of every item in every draw."""
 MANY_ITEMS = 20_000
 """Above this, features are kept in float32 and no (n, n) covariance is computed."""
 
 
 def algorithm(name: str) -> Algorithm:
-    """The row of the table; "colstim-contextual:500" is the row with a horizon of 500 comparisons.
+    """The row of the table; a number may follow the name.
 
-    Raises InvalidInput with the reason, or with the names there are.
+    "colstim-contextual:500" has a horizon of 500 comparisons, and "bayes-guro-hybrid:200" takes 200 draws. Raises
+    InvalidInput with the reason, or with the names there are.
     """
-    plain, given, horizon = name.partition(":")
+    plain, given, number = name.partition(":")
     if plain in NO_MEANING:
         raise InvalidInput(f"there is no algorithm {plain!r}: {NO_MEANING[plain]}")
     if plain not in ALGORITHMS:
@@ -140,11 +148,16 @@ def algorithm(name: str) -> Algorithm:
     row = ALGORITHMS[plain]
     if not given:
         return row
-    if not isinstance(row.strategy, Colstim):
-        raise InvalidInput(f"{plain} has no horizon, so nothing can follow its name; got {name!r}")
-    if not (horizon.isascii() and horizon.isdigit() and 0 < int(horizon) < 2**63):
-        raise InvalidInput(f"the horizon is a number of comparisons, as in {plain}:2000; got {name!r}")
-    return row._replace(strategy=Colstim(int(horizon)))
+    if not isinstance(row.strategy, Colstim | BayesGuro):
+        raise InvalidInput(f"{plain} has neither a horizon nor draws, so no number can follow its name; got {name!r}")
+    value = int(number) if number.isascii() and number.isdigit() and len(number) < 20 else 0
+    if isinstance(row.strategy, Colstim):
+        if not 0 < value < 2**63:
+            raise InvalidInput(f"the horizon is a number of comparisons, as in {plain}:2000; got {name!r}")
+        return row._replace(strategy=replace(row.strategy, horizon=value))
+    if not 2 <= value <= MOST_DRAWS:
+        raise InvalidInput(f"the draws are a number from 2 to {MOST_DRAWS:,}, as in {plain}:200; got {name!r}")
+    return row._replace(strategy=replace(row.strategy, draws=value))
 
 
 _LACKS = {
@@ -155,7 +168,9 @@ _LACKS = {
 
 
 def takes(name: str, option: str) -> bool:
-    """Whether the algorithm's model has this option."""
+    """Whether the algorithm has this option."""
+    if option == "renew_covariance":
+        return algorithm(name).refit_every is None
     return bool(getattr(algorithm(name).model, option, 0.0))
 
 

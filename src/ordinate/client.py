@@ -129,9 +129,15 @@ class Client:
         return self._send("PATCH", "/rules", json=changes)
 
     def links(self) -> list[dict[str, Any]]:
-        """All links, oldest first; `url` is what to hand out. With an owner's link."""
+        """The links that owners made, oldest first; `url` is what to hand out, `names` how many names were given by it.
+        With an owner's link."""
         links: list[dict[str, Any]] = self._send("GET", "/links")["links"]
         return links
+
+    def names(self, link: str) -> list[dict[str, Any]]:
+        """The links of those who gave their names by a shared link, named by its id, newest first; with an owner's
+        link."""
+        return list(self._rows(f"links/{quote(link, safe='')}/names", "names"))
 
     def make_link(
         self,
@@ -166,8 +172,8 @@ class Client:
         """Take an excluded item or annotator in again; with an owner's link."""
         self._send("POST", "/exclusions", json={"item": item, "annotator": annotator, "excluded": False})
 
-    def export(self, what: Literal["ordering", "comparisons"]) -> str:
-        """The ordering or the comparisons as CSV; with an owner's link."""
+    def export(self, what: Literal["ordering", "comparisons", "history"]) -> str:
+        """The ordering, the comparisons that count, or every answer and skip, as CSV; with an owner's link."""
         response = self._request("GET", f"{self._study}/export/{what}.csv")
         _require_success(response)
         return response.text
@@ -206,11 +212,12 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _rows(self, what: str) -> Iterator[dict[str, Any]]:
+    def _rows(self, path: str, what: str | None = None) -> Iterator[dict[str, Any]]:
+        """All rows of a list that comes in pages; `what`: its name, if that is not the path."""
         cursor: str | None = "0"
         while cursor is not None:
-            page = self._send("GET", f"/{what}", params={"limit": _PAGE, "cursor": cursor})
-            yield from page[what]
+            page = self._send("GET", f"/{path}", params={"limit": _PAGE, "cursor": cursor})
+            yield from page[what or path]
             cursor = page["next_cursor"]
 
     @property

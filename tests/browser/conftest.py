@@ -214,7 +214,7 @@ class Judge:
             self.page.fill("#name", name)
         self.page.click("form button")
 
-    def begin(self, link: str, name: str) -> None:
+    def begin(self, link: str, name: str | None) -> None:
         self.join(link, name)
         self.wait_for_pair()
 

@@ -134,6 +134,25 @@ def test_who_waits_for_others_goes_on_by_itself(shared: Any, judge: Callable[...
     assert someone.page.title() == "Judging · photos · ordinate"
 
 
+def test_the_owner_finds_a_name_below_the_link_that_it_was_given_by(shared: Any, judge: Callable[..., Any]) -> None:
+    served = shared["photos"]
+    someone, owner, again = judge(), judge(), judge()
+    for name in ("Zora Zweig", "Zeno Zweig"):
+        someone.begin(served.annotator, name)
+    owner.join(served.owner)
+    page = owner.page
+    page.click(".names > summary")
+    page.wait_for_selector("text=Of Zora Zweig")
+    page.fill("[aria-label='Find a name']", "zeno z")
+    page.wait_for_selector("text=Of Zora Zweig", state="detached")
+    again.begin(page.input_value("[aria-label='Address of the link of Zeno Zweig']"), name=None)
+    again.page.keyboard.press("?")
+    assert "You judge as Zeno Zweig." in again.page.inner_text("#help")
+    page.click("button[aria-label='Revoke the link of Zeno Zweig']")
+    page.click("#sure-yes")
+    page.wait_for_selector("text=Of Zeno Zweig: revoked")
+
+
 def test_short_texts_are_large_and_code_has_a_fixed_pitch(
     tmp_path: Path, serve: Any, judge: Callable[..., Any]
 ) -> None:

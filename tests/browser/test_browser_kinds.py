@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ordinate import Items, Study
+
 IMAGES, TEXTS = (f"[...document.querySelectorAll('#stage {one}')]" for one in (".picture img", ".text"))
 SCALES = f"{IMAGES}.map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
 LIGHT = f"getComputedStyle({IMAGES}[0]).filter"
@@ -69,7 +71,7 @@ def test_brightness_contrast_ground_and_theme_by_keys_are_remembered_and_recorde
         page.keyboard.press(key)
     assert page.evaluate(LIGHT) == "invert(1) brightness(1.1) contrast(0.91)"
     changed = "brightness 110 %, contrast 91 %, inverted, white ground"
-    assert page.inner_text("#changed-words") == f"Pictures are changed: {changed}."
+    assert page.inner_text("#changed-words") == f"You changed the pictures: {changed}."
     page.keyboard.press("d")
     someone.press("ArrowLeft")
     someone.wait_until_sent()
@@ -92,6 +94,65 @@ def test_brightness_contrast_ground_and_theme_by_keys_are_remembered_and_recorde
     someone.press("ArrowLeft")
     someone.wait_until_sent()
     assert ";" not in answers(others.path, "rad")[0]["client"]
+
+
+def test_pictures_are_at_first_as_the_owner_set_them(
+    serve: Any, photos: Any, judge: Callable[..., Any], answers: Any
+) -> None:
+    (served,) = serve(photos.path)
+    owner, someone = judge(), judge()
+    owner.join(served.owner)
+    owner.page.wait_for_selector("#rules-form:not([inert])")
+    owner.page.fill("#rule-brightness", "150")
+    owner.page.check("#rule-invert")
+    owner.page.click("#rules-form button")
+    owner.wait_for_text("rules-saved", "Saved")
+    page = someone.page
+    someone.begin(served.annotator, "rad")
+    assert page.evaluate(LIGHT) == "invert(1) brightness(1.5) contrast(1)"
+    assert page.inner_text("#changed-words") == "The owner of the study set the pictures: brightness 150 %, inverted."
+    assert not page.is_visible("#changed-reset")
+    someone.press("ArrowLeft")
+    page.keyboard.press("i")
+    page.keyboard.press("B")
+    assert page.inner_text("#changed-words") == "You changed the pictures: brightness 136 %."
+    someone.press("ArrowLeft")
+    # What one changed stays, also where the owner changes the rest.
+    owner.page.fill("#rule-brightness", "100")
+    owner.page.fill("#rule-contrast", "200")
+    owner.page.click("#rules-form button")
+    owner.wait_for_text("rules-saved", "Saved")
+    someone.wait_until_sent()
+    page.reload()
+    someone.wait_for_pair()
+    assert page.evaluate(LIGHT) == "invert(0) brightness(1.36) contrast(2)"
+    page.keyboard.press("r")
+    assert page.evaluate(LIGHT) == "invert(1) brightness(1) contrast(2)"
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    recorded = [row["client"].partition("; ")[2] for row in answers(served.path, "rad")]
+    assert recorded == ["brightness 150 %, inverted", "brightness 136 %", "contrast 200 %, inverted"]
+
+
+def test_texts_are_markdown_where_the_owner_says_so(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(essays)
+    with Study.open(f"sqlite:///{served.path}") as study:
+        study.set_rules(markdown=True)
+        study.add_items(Items(["list"], content={"text": ["# Two reasons\n\n- *one*\n- two\n\n<b>no element</b>"]}))
+    owner, someone = judge(), judge()
+    page = someone.page
+    someone.begin(served.annotator, "tess")
+    while page.locator("#stage .words li").count() == 0:
+        someone.press("ArrowLeft")
+    assert page.locator("#stage .words :is(h1, em)").count() == 2
+    assert page.locator("#stage .words b, #stage script, #stage .words img").count() == 0
+    assert "<b>no element</b>" in page.inner_text("#stage")
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    owner.join(served.owner)
+    owner.page.wait_for_selector("#rule-markdown:checked")
+    owner.page.click(".item-card:has-text('Two reasons')")
+    assert owner.page.locator("#item-body .markdown li").count() == 2
 
 
 def test_texts_scroll_together_or_apart_and_stay_text(shared: Any, judge: Callable[..., Any]) -> None:

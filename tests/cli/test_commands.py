@@ -52,11 +52,13 @@ class TestCreate:
     def test_every_option_of_the_method_is_stored(self, run):
         arguments = ["create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness,contrast"]
         method = {"scaling": "none", "refit_every": 25, "candidates": 5000, "coefficient_variance": 1.0}
+        arguments.append("--no-renew-covariance")
         for name, value in method.items():
             arguments += [f"--{name.replace('_', '-')}", str(value)]
         assert run(*arguments).code == 0
         with Study.open(URL) as made:
             assert {name: getattr(made.settings, name) for name in method} == method
+            assert not made.settings.renew_covariance
 
     def test_columns_that_were_not_used_are_mentioned(self, run, folder):
         out = run("create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness").out

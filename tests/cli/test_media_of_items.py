@@ -48,7 +48,7 @@ def test_a_folder_becomes_a_study_with_web_versions_beside_it(run, photos, folde
     assert "Ignored, hidden or left behind by a system: .DS_Store." in result.err
     assert "Ignored, of a kind that cannot be shown: notes.docx." in result.err
     assert "Converted for browsers: 2 pictures" in result.err
-    assert "Of these, 1 had more than 8 bits of grey: each runs from black" in result.err
+    assert "Of these, 1 had more than 8 bits of grey: each was scaled to 8 bits" in result.err
     items = made()
     assert items.ids == ("a.png", "c.png", "sub/b.tif")
     a, c, b = items.content["image"]

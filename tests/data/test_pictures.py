@@ -128,6 +128,19 @@ class TestWebVersions:
         assert (made.suffix, made.windowed) == (".png", True)
         assert (shown.shape, shown.min(), shown.max()) == ((8, 8), 0, 255)
 
+    def test_a_marker_does_not_decide_how_dark_the_rest_is(self):
+        deep = np.tile(np.arange(1000, 2000, dtype=np.uint16), (100, 1))
+        deep[:5, :40] = 65535
+        _, shown = self.version(Image.fromarray(deep), "PNG")
+        assert [shown[50, column] for column in (10, 500, 990)] == pytest.approx([1, 127, 254], abs=3)
+        assert shown[0, 0] == 255
+
+    def test_two_values_stay_two(self):
+        deep = np.full((100, 100), 700, dtype=np.uint16)
+        deep[0, 0] = 900
+        _, shown = self.version(Image.fromarray(deep), "PNG")
+        assert (shown[0, 0], shown[1, 1]) == (255, 0)
+
     def test_cmyk(self):
         made, shown = self.version(Image.new("CMYK", (8, 8), (0, 255, 255, 0)), "JPEG")
         assert (made.suffix, made.windowed) == (".jpg", False)

@@ -157,7 +157,9 @@ def test_an_owner_does_everything(site, connect):
         assert owner.export("comparisons").splitlines()[0] == "left,right,winner,annotator"
         assert len(owner.export("ordering").splitlines()) == 13
         made = owner.make_link(expires_at=datetime(2099, 1, 1, tzinfo=UTC))
-        assert owner.links()[-1] == made
+        assert owner.links()[-1] == {**made, "names": 0}
+        assert owner.names(made["id"]) == []
+        assert len(owner.export("history").splitlines()) == 2
         assert owner.revoke_link(made["id"])["revoked"] is True
         with Client(made["url"], transport=Wire(site)) as gone, pytest.raises(InvalidInput, match="revoked"):
             gone.ask("Bob")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
@@ -119,19 +121,84 @@ def test_no_path_of_the_request_reaches_the_disk(build, picture, path):
 
 
 @pytest.mark.parametrize(
-    "place", ["../x.png", "/etc/x.png", "C:\\x.png", "..\\x.png", "a/../../x.png", "file:///etc/passwd"]
+    "place", ["../x.png", "/etc/x.png", "C:\\x.png", "..\\x.png", "a/../../x.png", "file:///etc/passwd", "link.png"]
 )
-def test_items_that_come_over_the_network_name_no_files_elsewhere(site, place):
+def test_items_that_come_over_the_network_name_no_files_elsewhere(site, tmp_path, picture, place):
+    (tmp_path.parent / "x.png").write_bytes(picture)
+    (tmp_path / "link.png").symlink_to(tmp_path.parent / "x.png")
     owner = site.program("owner")
     new = {"items": [{"id": "new", "features": [1, 2, 3], "text": "x", "image": place}]}
     response = owner.post("/items", new)
-    if "://" in place:  # stored, never opened: only web addresses are shown, as links
-        assert response.status_code == 200
-        shown = owner.get("/items", params={"cursor": "12"}).json()["items"][0]
-        assert (shown["image_url"], shown["link"]) == (None, None)
-    else:
-        assert response.status_code == 422
-        assert len(site.study.items) == 12
+    assert response.status_code == 422
+    assert str(tmp_path.parent) not in response.text.replace(place, "")
+    assert len(site.study.items) == 12
+
+
+@pytest.mark.parametrize(
+    ("image", "reason"),
+    [
+        ("page.png", "is an HTML page, which browsers do not show"),
+        ("empty.png", "is empty; save or copy it again"),
+        ("short.png", "is a picture that is cut short"),
+        ("none.png", "is no file in the folder of the study"),
+        ("ftp://example.org/a.png", "is an address that annotators cannot open"),
+        ("data:text/html,<b>", "is a data: URL that holds no image"),
+    ],
+)
+def test_items_that_come_over_the_network_are_checked_as_those_of_a_table(site, tmp_path, picture, image, reason):
+    (tmp_path / "page.png").write_bytes(b"<html><b>hi</b></html>")
+    (tmp_path / "empty.png").touch()
+    (tmp_path / "short.png").write_bytes(picture[:-30])
+    (tmp_path / "whole.png").write_bytes(picture)
+    owner = site.program("owner")
+
+    def send(*images):
+        items = [{"id": f"new {place}", "features": [1, 2, 3], "text": "x", "image": place} for place in images]
+        return owner.post("/items", {"items": items})
+
+    refused = send("whole.png", image)
+    assert refused.status_code == 422
+    assert f"row 2, item 'new {image}': image '{image}' {reason}" in refused.json()["detail"]
+    study = {"name": "other", "items": [{"id": "a", "image": image}, {"id": "b", "text": "b"}]}
+    assert owner.client.post("/api/v1/studies", json=study, headers=owner.headers).status_code == 422
+    assert not (tmp_path / "other.db").exists()
+    assert send("whole.png", "https://example.org/a.png").status_code == 200
+    assert len(site.study.items) == 14
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_greys_of_twelve_bits_are_sent_as_versions_that_browsers_show(build, tmp_path, written):
+    ramp = np.linspace(100, 4000, 64 * 64).reshape(64, 64).astype(np.uint16)
+    ramp[0, :5] = 65535  # a marker that was burned in
+    file = io.BytesIO()
+    Image.fromarray(ramp).save(file, "PNG")
+    (tmp_path / "deep.png").write_bytes(file.getvalue())
+    place = "data:image/png;base64," + base64.b64encode(file.getvalue()).decode() if written else "deep.png"
+    site = build(Items(["a", "b"], content={"image": [place, None]}))
+    ann = site.browser()
+    sent = ann.client.get("/media/essays/0/image")
+    assert sent.headers["content-type"] == "image/png"
+    assert "sandbox" in sent.headers["content-security-policy"]
+    picture = Image.open(io.BytesIO(sent.content))
+    assert picture.mode == "L"
+    shown = np.asarray(picture)
+    assert [np.percentile(shown, share) for share in (2, 50, 98)] == pytest.approx([4, 127, 251], abs=2)
+    again = ann.client.get("/media/essays/0/image", headers={"If-None-Match": sent.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert TestClient(site.app).get("/media/essays/0/image").status_code == 401
+    # What the file holds now is what is sent.
+    if not written:
+        Image.fromarray(ramp[::-1].copy()).save(tmp_path / "deep.png")
+        turned = np.asarray(Image.open(io.BytesIO(ann.client.get("/media/essays/0/image").content)))
+        assert turned[0].mean() > turned[-10].mean()
+
+
+def test_cmyk_is_sent_in_colours_that_browsers_show(build, tmp_path):
+    Image.new("CMYK", (8, 8), (0, 255, 255, 0)).save(tmp_path / "red.jpg")
+    site = build(Items(["a", "b"], content={"image": ["red.jpg", None]}))
+    sent = site.browser().client.get("/media/essays/0/image")
+    assert sent.headers["content-type"] == "image/jpeg"
+    assert Image.open(io.BytesIO(sent.content)).mode == "RGB"
 
 
 def test_pictures_written_into_the_table(build, picture):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from ordinate.data.items import Items
 from ordinate.server.signing import Session
+from ordinate.study.study import Study
 
 TAKEN = "Somebody judges under the name &#39;Ann&#39; already. If that is you, go on in the browser where you began"
 
@@ -59,6 +65,49 @@ def test_the_same_browser_comes_back(build: Any) -> None:
     assert len([link for link in again.study.links() if link.annotator]) == 2
 
 
+def test_whoever_did_not_hear_that_a_name_is_theirs_gives_it_again(site: Any) -> None:
+    """The browser is known before it sends the form, so a response that was lost on its way locks nobody out."""
+    path = f"/join/essays/{site.token()}"
+    browser = TestClient(site.app)
+    assert browser.get(path).status_code == 200
+    lost = TestClient(site.app, cookies=browser.cookies)
+    assert lost.post(path, data={"name": "Ann"}).status_code == 200
+    assert browser.post(path, data={"name": "Ann"}).status_code == 200
+    assert browser.get("/api/v1/studies/essays").json()["your"]["name"] == "Ann"
+
+
+def test_each_of_hundreds_who_come_at_once_has_the_name_they_gave(tmp_path: Path) -> None:
+    """While others write, somebody looks in from another program, and the file is locked again and again."""
+    address, many = f"sqlite:///{tmp_path / 'essays.db'}", 400
+    Study.create(Items([str(row) for row in range(60)]), storage=address).close()
+    done = threading.Event()
+
+    def lock() -> None:
+        with closing(sqlite3.connect(tmp_path / "essays.db", isolation_level=None, timeout=30)) as other:
+            while not done.wait(0.02):
+                other.execute("BEGIN IMMEDIATE")
+                done.wait(0.05)
+                other.execute("COMMIT")
+
+    def judge(study: Study) -> None:
+        while not done.is_set():
+            study.tell(study.ask("Olga").id, "left")
+
+    with Study.open(address) as study, study.serving(), ThreadPoolExecutor(50) as threads:
+        others = [threads.submit(lock), threads.submit(judge, study)]
+
+        def claim(number: int) -> str | None:
+            return study.claim_name(f"visitor {number}", lambda name, _: f"link of {name}", "shared").annotator
+
+        try:
+            assert list(threads.map(claim, range(many))) == [f"visitor {number}" for number in range(many)]
+        finally:
+            done.set()
+        assert [one.result(60) for one in others] == [None, None]
+    with Study.open(address) as study:
+        assert sorted(link.id for link in study.links()) == sorted(f"link of visitor {n}" for n in range(many))
+
+
 def test_whoever_makes_a_link_ends_what_began_with_the_shared_one(site: Any) -> None:
     """Answers of that browser are kept there until it opens the new link: 401 is what its page waits after."""
     token = site.token()
@@ -94,7 +143,7 @@ def test_a_session_of_an_older_version_goes_on_until_there_is_a_link_for_its_nam
 def test_revoking_the_shared_link_ends_the_sessions_of_those_who_gave_names(site: Any) -> None:
     link = site.study.make_link("annotator")
     ann = site.browser("Ann", token=site.authenticator.signer.link(site.study.token, link.id))
-    (own,) = [one for one in site.program("owner").get("/links").json()["links"] if one["annotator"] == "Ann"]
+    (own,) = site.program("owner").get(f"/links/{link.id}/names").json()["names"]
     assert own["shared"] == link.id
     handed_out = site.browser("whatever", token=own["token"])
     assert handed_out.get("").json()["your"]["name"] == "Ann", "to go on with on another device"

@@ -85,7 +85,7 @@ def test_new_items_of_a_study_with_an_encoder_go_through_it(build):
 def test_rules_change_while_people_answer(site):
     owner = site.browser("Olga", "owner")
     assert owner.get("/rules").json() | {"lease": 600.0, "again": False, "variety": 0.8} == owner.get("/rules").json()
-    changed = owner.patch("/rules", {"budget": 10, "lease": None, "theme": "dark"}).json()
+    changed = owner.patch("/rules", {"budget": 10, "lease": None, "theme": "dark", "invert": True}).json()
     assert (changed["budget"], changed["lease"], changed["theme"], changed["again"]) == (10, None, "dark", False)
     assert "dark" in site.browser("Ann").get("").json()["theme"]
     for wrong in (
@@ -101,6 +101,30 @@ def test_rules_change_while_people_answer(site):
     assert owner.get("/rules").json() == changed
     with Study.open(f"sqlite:///{site.served.path}") as reopened:
         assert reopened.rules == site.study.rules
+
+
+def test_names_are_listed_below_the_link_that_they_were_given_by(site):
+    owner, link, other = site.program("owner"), site.study.make_link("annotator"), site.study.make_link("annotator")
+    for number in range(30):
+        site.study.claim_name(f"Visitor {number}", lambda name, _: f"of {name}", link.id)
+    listed = {one["id"]: one for one in owner.get("/links").json()["links"]}
+    assert [listed[one.id]["names"] for one in (link, other)] == [30, 0]
+    assert not any(one["shared"] for one in listed.values())
+
+    def names(**wanted):
+        given = owner.get(f"/links/{link.id}/names", params=wanted).json()
+        return [one["annotator"] for one in given["names"]], given["total"], given["next_cursor"]
+
+    assert names(limit=2) == (["Visitor 29", "Visitor 28"], 30, "2")
+    assert names(limit=2, cursor="28") == (["Visitor 1", "Visitor 0"], 30, None)
+    assert names(search="VISITOR 1", limit=1) == (["Visitor 19"], 11, "1")
+    assert names(search="nobody") == ([], 0, None)
+    assert owner.get(f"/links/{other.id}/names").json()["total"] == 0
+    assert owner.get("/links/none/names").status_code == 422
+    (ann,) = owner.get(f"/links/{link.id}/names", params={"search": "Visitor 7"}).json()["names"]
+    assert owner.client.get(ann["url"].partition("testserver")[2]).status_code == 200
+    assert owner.post(f"/links/{ann['id']}/revoke").json()["revoked"] is True
+    assert owner.get(f"/links/{link.id}/names", params={"search": "Visitor 7"}).json()["names"][0]["url"] is None
 
 
 def test_links_are_made_listed_and_revoked(site):

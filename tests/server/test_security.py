@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from itsdangerous import URLSafeSerializer
 
 from ordinate.data.items import Items
-from ordinate.server.question import rendered
+from ordinate.server.markdown import rendered
 from ordinate.server.signing import LinkSigner, Session, secret_in
 
 HOSTILE = [
@@ -319,6 +319,21 @@ def test_the_question_is_harmless_html(markdown):
     assert html.startswith("<p><strong>Which</strong>")
     tags = re.findall(r"<[^>]*>", html)
     assert not [tag for tag in tags if re.search(r"script|img|iframe|style|on\w+=|javascript|data:", tag)], html
+
+
+def test_texts_of_items_are_harmless_html_where_they_are_markdown(build):
+    hostile = "*ok* <script>alert(1)</script> [x](javascript:alert(1)) ![x](http://evil/x.png) [y](https://example.org)"
+    site = build(Items(["a", "b"], content={"text": [hostile, "plain **b**"]}))
+    ann = site.browser()
+    (query,) = ann.ask()
+    assert {query[side]["text_html"] for side in ("left", "right")} == {None}
+    site.study.set_rules(markdown=True)
+    (query,) = ann.ask()
+    a, b = sorted((query["left"], query["right"]), key=lambda item: item["id"])
+    assert (a["text"], b["text_html"]) == (hostile, "<p>plain <strong>b</strong></p>\n")
+    assert a["text_html"].startswith("<p><em>ok</em> &lt;script&gt;alert(1)&lt;/script&gt;")
+    link = '<a href="https://example.org" target="_blank" rel="noopener noreferrer">'
+    assert sorted(re.findall(r"<[^/>][^>]*>", a["text_html"])) == sorted(["<p>", "<em>", link])
 
 
 # Floods ----------------------------------------------------------------------------------------------------------

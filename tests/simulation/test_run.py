@@ -182,6 +182,7 @@ def test_prior_variances_reach_the_algorithms_that_have_them(synthetic):
     other_hybrid, other_contextual = errors(item_variance=20.0)
     assert other_hybrid != hybrid
     assert other_contextual == contextual
+    assert errors(renew_covariance=False)[0] != hybrid
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

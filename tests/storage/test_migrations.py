@@ -57,6 +57,7 @@ def test_the_migrations_make_the_tables_of_the_code(stored: Path) -> None:
 UNDO = {
     "0004": "DROP TABLE recipe;",
     "0005": "ALTER TABLE study DROP COLUMN coefficient_variance; ALTER TABLE study DROP COLUMN item_variance;",
+    "0006": "ALTER TABLE study DROP COLUMN renew_covariance;",
 }
 """What takes a migration back."""
 
@@ -99,6 +100,7 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
     storages.upgrade(f"sqlite:///{stored}")
     with Study.open(f"sqlite:///{stored}") as study:
         assert (study.settings.coefficient_variance, study.settings.item_variance) == variances
+        assert study.settings.renew_covariance
 
 
 def test_upgrading_a_study_of_this_version_changes_nothing(stored: Path) -> None:

@@ -104,6 +104,36 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
     np.testing.assert_allclose(found.differences(LEFT, RIGHT)[1], expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("algorithm", ["guro-hybrid", "guro-contextual"])
+@pytest.mark.parametrize("forget", [False, True])
+def test_a_covariance_that_is_never_renewed_is_that_of_sherman_and_morrison(algorithm: str, forget: bool) -> None:
+    """As in the authors' scripts: prior variance 1, each answer's weight at the mean of the refit before it."""
+    options: dict[str, Any] = {"refit_every": 10, "scaling": "none", "coefficient_variance": 1.0}
+    items = Items([str(k) for k in range(20)], FEATURES)
+    study = Study.create(items, algorithm=algorithm, renew_covariance=False, **options)
+    rng = np.random.default_rng(3)
+    for left, step, winner in zip(
+        rng.integers(0, 20, 47), rng.integers(1, 20, 47), rng.integers(0, 2, 47), strict=True
+    ):
+        study.record([Comparison(str(left), str((left + step) % 20), OUTCOMES[winner])])
+        belief_of(study)
+        if forget and step % 3 == 0:
+            study._ledger.drop_caches()
+    found, answers = belief_of(study), answers_of(study, 47)
+
+    model: Any = Hybrid(1.0, 1.0) if algorithm == "guro-hybrid" else Contextual(1.0)
+    means = [model.fit(FEATURES, first(answers, count)).mean for count in range(0, 41, 10)]
+    np.testing.assert_allclose(found.mean, means[4], atol=1e-9)
+    covariance = FEATURES @ FEATURES.T + (np.eye(20) if algorithm == "guro-hybrid" else 0.0)
+    for row, (i, j) in enumerate(zip(answers.left, answers.right, strict=True)):
+        z, margin = np.eye(20)[i] - np.eye(20)[j], means[row // 10][i] - means[row // 10][j]
+        slope, u = 1 / (2 + np.exp(margin) + np.exp(-margin)), covariance @ z
+        covariance = covariance - slope * np.outer(u, u) / (1 + slope * z @ u)
+    z = np.eye(20)[LEFT] - np.eye(20)[RIGHT]
+    expected = np.einsum("pi,ij,pj->p", z, covariance, z)
+    np.testing.assert_allclose(found.differences(LEFT, RIGHT)[1], expected, rtol=1e-9)
+
+
 def test_renewals_are_refits_and_come_by_the_schedule() -> None:
     def renewals(model: Model, items: int, upto: int, every: int | None = None) -> list[int]:
         refits, answers = [0], 0

@@ -62,6 +62,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "recipe": None,
         "coefficient_variance": 0.5,
         "item_variance": None,
+        "renew_covariance": False,
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
         assert vars(study.settings) == given
@@ -90,6 +91,7 @@ def test_settings_are_kept(storage: str | None) -> None:
             "takes no coefficient_variance: it does not use",
         ),
         ({"algorithm": "trueskill", "item_variance": 1}, "takes no item_variance"),
+        ({"algorithm": "trueskill", "renew_covariance": False}, "trueskill is never refitted"),
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None:

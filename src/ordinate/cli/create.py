@@ -240,15 +240,15 @@ def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -
         notes.append(f"Converted for browsers: {count(shown.converted, 'picture')}, in {media.web_folder(study)}.")
     if shown.windowed:
         notes.append(
-            f"Of these, {shown.windowed:,} had more than 8 bits of grey: each runs from black, its darkest pixel, to "
-            "white, its brightest, so their brightness cannot be compared."
+            f"Of these, {shown.windowed:,} had more than 8 bits of grey: each was scaled to 8 bits by its own darkest "
+            "and brightest pixels, so their brightness cannot be compared."
         )
     if shown.first_only:
         notes.append(f"Of these, {shown.first_only:,} had several pages or frames: only the first is shown.")
     if shown.misshown:
         notes.append(
-            f"{count(shown.misshown, 'picture')} of more than 8 bits of grey, or in CMYK colours: browsers show the "
-            "former too dark and the latter in other colours. --convert makes versions that they show rightly."
+            f"{count(shown.misshown, 'picture')} of more than 8 bits of grey, or in CMYK colours, which browsers show "
+            "wrongly: `ordinate serve` converts them as it sends them. --convert converts them once, beside the study."
         )
     return notes
 

@@ -121,6 +121,10 @@ class MethodOptions:
             show_default=False,
         ),
     ] = None
+    renew_covariance: Annotated[
+        bool,
+        typer.Option(help="Recompute the covariance when the model is refitted, or only update it by each answer."),
+    ] = True
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from ordinate.data.arrays import Floats
 from ordinate.data.media import DEEP_MODES, HEAD, described, media_type
 from ordinate.errors import InvalidInput, MissingExtra
 
 _PHOTOGRAPHIC = ("RGB", "CMYK", "YCbCr", "LAB")
 """Modes that are written as JPEG. Greys, palettes and what was transparent are written as PNG, which is lossless."""
 _QUALITY = 95
+_OUTSIDE = 0.5
+"""Percent of the pixels of a deep picture that are shown black, and white: a marker or a dead pixel does not decide how
+dark all the others are."""
 
 
 class WebVersion(NamedTuple):
@@ -29,11 +33,11 @@ class WebVersion(NamedTuple):
 def web_version(data: bytes) -> WebVersion | None:
     """What browsers show of a picture that they do not show rightly; None for one that they do.
 
-    TIFF, HEIC, JPEG 2000 and CMYK become 8-bit RGB; of several pages or frames the first is taken; pixels of more than
-    8 bits run from black, the darkest of this picture, to white, the brightest. Animations that browsers play stay.
-    Raises InvalidInput where these bytes are no whole picture, MissingExtra for HEIC without the package that reads it.
+    TIFF, HEIC, JPEG 2000 and CMYK become 8-bit RGB; of several pages or frames the first is taken; greys of more than
+    8 bits are `windowed`. Animations that browsers play stay. Raises InvalidInput where these bytes are no whole
+    picture, MissingExtra for HEIC without the package that reads it.
     """
-    shown = picture(data)
+    upright = _upright(data)
     with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(data)) as original:
         mode, frames, profile = original.mode, getattr(original, "n_frames", 1), original.info.get("icc_profile")
         transparent = original.has_transparency_data
@@ -41,12 +45,21 @@ def web_version(data: bytes) -> WebVersion | None:
     if media_type(data[:HEAD]) is not None and not deep and mode != "CMYK":
         return None
     file = io.BytesIO()
+    shown = windowed(upright) if deep else _in_colour(upright)
     if mode in _PHOTOGRAPHIC and not transparent:
         # The profile of an RGB picture holds for its version; others were converted.
         shown.save(file, "JPEG", quality=_QUALITY, subsampling=0, icc_profile=profile if mode == "RGB" else None)
         return WebVersion(file.getvalue(), ".jpg", deep, frames - 1)
-    (shown.convert("L") if deep else shown).save(file, "PNG")
+    shown.save(file, "PNG")
     return WebVersion(file.getvalue(), ".png", deep, frames - 1)
+
+
+def windowed(image: Image.Image) -> Image.Image:
+    """A grey picture of more than 8 bits as annotators see it, in 8: nearly all of its pixels lie between black and
+    white, which stand for its 0.5th and 99.5th percentile."""
+    values = _numbers(image)
+    low, high = np.percentile(values, (_OUTSIDE, 100.0 - _OUTSIDE))
+    return _scaled(values, low, high) if low < high else _scaled(values, values.min(), values.max())
 
 
 def _register_heif() -> None:
@@ -64,6 +77,14 @@ def picture(data: bytes) -> Image.Image:
     known. Raises InvalidInput if these bytes are not an image, or one that is cut short; MissingExtra for HEIC without
     the package that reads it.
     """
+    image = _upright(data)
+    if image.mode in DEEP_MODES:
+        values = _numbers(image)
+        return _scaled(values, values.min(), values.max()).convert("RGB")
+    return _in_colour(image)
+
+
+def _upright(data: bytes) -> Image.Image:
     if described(data[:HEAD]) == "a HEIC picture":
         _register_heif()
     if data[128:132] == b"DICM":
@@ -74,25 +95,31 @@ def picture(data: bytes) -> Image.Image:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             image: Image.Image = Image.open(io.BytesIO(data))
             image.load()
-        image = ImageOps.exif_transpose(image)
+        return ImageOps.exif_transpose(image)
     except UnidentifiedImageError:
         raise InvalidInput("it is no image, or one of a kind that is not read; PNG, JPEG, TIFF, WebP are") from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise InvalidInput(f"it is too large: {error}") from error
     except (OSError, SyntaxError, ValueError, EOFError, TypeError, IndexError) as error:
         raise InvalidInput(f"it is cut short or damaged ({error})") from error
-    if image.mode in DEEP_MODES:
-        return _eight_bits(image)
+
+
+def _in_colour(image: Image.Image) -> Image.Image:
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
     return image.convert("RGB")
 
 
-def _eight_bits(image: Image.Image) -> Image.Image:
+def _numbers(image: Image.Image) -> Floats:
+    """The pixels of a grey picture (height, width). Raises InvalidInput where some are no numbers."""
     values = np.asarray(image, dtype=np.float64)
-    low, high = values.min(), values.max()
-    if not np.isfinite(high - low):
+    if not np.isfinite(values.max() - values.min()):
         raise InvalidInput("it holds pixels that are no numbers")
+    return values
+
+
+def _scaled(values: Floats, low: float, high: float) -> Image.Image:
+    """In 8 bits: black up to `low`, white from `high` on."""
     scaled = (values - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)
-    return Image.fromarray(np.rint(scaled).astype(np.uint8)).convert("RGB")
+    return Image.fromarray(np.rint(np.clip(scaled, 0.0, 255.0)).astype(np.uint8))

@@ -25,7 +25,8 @@ class Shown(NamedTuple):
     converted   how many pictures were replaced by versions for browsers
     windowed    how many of these have their greys scaled from 12 or 16 bits
     first_only  how many of these are the first of several pages or frames
-    misshown    how many pictures browsers show too dark (more than 8 bits) or in other colours (CMYK)
+    misshown    how many pictures browsers show too dark (more than 8 bits) or in other colours (CMYK), so that a server
+                converts them when it sends them
     """
 
     items: Items

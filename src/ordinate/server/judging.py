@@ -11,8 +11,8 @@ from fastapi.concurrency import run_in_threadpool
 
 from ordinate.errors import StudyPaused
 from ordinate.server.authentication import Caller, TheCaller
+from ordinate.server.markdown import rendered
 from ordinate.server.problems import RETRY_SECONDS
-from ordinate.server.question import rendered
 from ordinate.server.registry import finished
 from ordinate.server.routes import StudyRoute
 from ordinate.server.schemas import (

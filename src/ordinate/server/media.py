@@ -45,12 +45,13 @@ def require_inside(items: Items, folders: Sequence[Path]) -> None:
                 )
 
 
-def require_harmless(items: Items) -> None:
+def require_harmless(items: Items, folders: Sequence[Path]) -> None:
     """Raise InvalidInput where items that came over the network name files that only this machine should know of."""
     for kind in KINDS:
         for item, place in zip(items.ids, items.content.get(kind, ()), strict=False):
             if place is None or is_address(place):
                 continue
             parts = place.replace("\\", "/").split("/")
-            if ".." in parts or place.startswith(("/", "\\")) or ":" in place:
+            named_elsewhere = ".." in parts or place.startswith(("/", "\\")) or ":" in place
+            if named_elsewhere or inside(place, folders) is None:
                 raise InvalidInput(f"{kind} {place!r} of item {item!r} must be a path below the study's folder")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -12,7 +14,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
+from ordinate.data.showing import shown
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.server import media
@@ -31,6 +35,7 @@ from ordinate.server.schemas import (
     ItemsPage,
     Links,
     LinkShown,
+    NamesPage,
     NewItem,
     NewItems,
     NewLink,
@@ -135,16 +140,39 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     Paths of files start at the study's folder.
     """
     study = caller.served.study
-    added, recipe = _items(new.items, study.items.feature_names), study.settings.recipe
+    added, recipe = _items(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
     if recipe is not None and not added.features.shape[1]:
         added = embed_like(recipe, added, folder=caller.served.path.parent)
     study.add_items(added)
     return Added(items=len(study.items))
 
 
-@router.get("/{study}/links", summary="All links")
+@router.get("/{study}/links", summary="The links that owners made")
 def links(request: Request, caller: TheCaller, authenticator: TheAuthenticator) -> Links:
-    return Links(links=[show_link(request, authenticator, caller.served, link) for link in caller.served.study.links()])
+    """Oldest first, each with how many names were given by it."""
+    made = caller.served.study.links()
+    given = Counter(link.shared for link in made)
+    shown = [show_link(request, authenticator, caller.served, link) for link in made if link.shared is None]
+    return Links(links=[link.model_copy(update={"names": given[link.id]}) for link in shown])
+
+
+@router.get("/{study}/links/{link}/names", summary="The links of those who gave their names by a shared one")
+def names(
+    request: Request,
+    caller: TheCaller,
+    authenticator: TheAuthenticator,
+    link: str,
+    search: Annotated[str, Query(max_length=200, description="A part of the name, whatever its case.")] = "",
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> NamesPage:
+    """Newest first. Whoever opens such a link goes on under its name, for instance in another browser."""
+    study, wanted = caller.served.study, caseless(search)
+    study.link(link)
+    found = [one for one in reversed(study.links()) if one.shared == link and wanted in caseless(one.annotator or "")]
+    rows, following = page(found, limit, cursor)
+    shown = [show_link(request, authenticator, caller.served, one) for one in rows]
+    return NamesPage(names=shown, total=len(found), next_cursor=following)
 
 
 @router.post("/{study}/links", summary="Make a link", status_code=201)
@@ -204,10 +232,11 @@ def studies(callers: TheCallers) -> Studies:
 @server_router.post("", summary="Create a study", status_code=201)
 def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
     """In the folder of the study whose owner's link comes with the request, and served at once."""
-    path = next(one.served.path.parent for one in callers if one.is_owner) / f"{new.name}.db"
+    beside = next(one.served for one in callers if one.is_owner)
+    path = beside.path.parent / f"{new.name}.db"
     if authenticator.registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
-    made = _items(new.items)
+    made = _items(new.items, beside.folders)
     Study.create(
         made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
     ).close()
@@ -228,7 +257,8 @@ def show_link(request: Request, authenticator: Authenticator, served: ServedStud
     return LinkShown(**link._asdict(), url=url, token=url.rpartition("/")[2])
 
 
-def _items(given: list[NewItem], feature_names: Any = None) -> Items:
+def _items(given: list[NewItem], folders: Sequence[Path], feature_names: Any = None) -> Items:
+    """Raises InvalidInput where browsers could not be shown what is in these folders."""
     widths = {len(item.features) for item in given}
     if len(widths) > 1:
         raise InvalidInput(f"items have different numbers of features: {sorted(widths)}")
@@ -241,5 +271,6 @@ def _items(given: list[NewItem], feature_names: Any = None) -> Items:
         group=None if given[0].group is None else [str(item.group) for item in given],
         content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
     )
-    media.require_harmless(made)
-    return made
+    media.require_harmless(made, folders)
+    with shown(made, folders[0]):
+        return made

@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, RedirectResponse
 from starlette.staticfiles import NotModifiedResponse
 
 from ordinate.errors import InvalidInput, NameTaken
-from ordinate.server import media
+from ordinate.server import media, versions
 from ordinate.server.authentication import (
     Authenticator,
     TheAuthenticator,
@@ -23,8 +23,8 @@ from ordinate.server.authentication import (
 from ordinate.server.bodies import read_body
 from ordinate.server.headers import MEDIA
 from ordinate.server.limits import Limits
+from ordinate.server.markdown import rendered
 from ordinate.server.problems import Problem
-from ordinate.server.question import rendered
 from ordinate.server.registry import ServedStudy
 from ordinate.server.rendering import error_page, page
 from ordinate.server.signing import SESSION_SECONDS
@@ -35,6 +35,7 @@ BROWSER = "ordinate-browser"
 """The cookie that tells one browser from another, so that it can come back under a name that it gave."""
 BROWSER_SECONDS = 400 * 24 * 3600
 FORM = ("application/x-www-form-urlencoded",)
+MEDIA_HEADERS = {"Content-Security-Policy": MEDIA, "Cache-Control": "private, max-age=3600"}
 
 
 @router.get("/join/{study}/{signed}", name="join")
@@ -44,16 +45,18 @@ def join(request: Request, authenticator: TheAuthenticator, study: str, signed: 
         served, link = authenticator.open_link(request, study, signed)
     except Problem as problem:
         return _refused(request, problem)
-    return _join_page(request, served, link, link.annotator or _session_name(request, authenticator, served) or "")
+    name = link.annotator or _session_name(request, authenticator, served) or ""
+    response = _join_page(request, served, link, name)
+    # Before a name is given: where the response to that is lost, the same browser gives it again.
+    _set_cookie(request, response, BROWSER, _browser(request), BROWSER_SECONDS)
+    return response
 
 
 @router.post("/join/{study}/{signed}")
 async def begin_session(request: Request, authenticator: TheAuthenticator, study: str, signed: str) -> Response:
     """Whoever comes by a shared link and gives a name gets a personal link, so that nobody else has that name."""
     limits: Limits = request.app.state.limits
-    browser = request.cookies.get(BROWSER, "")
-    if not re.fullmatch(r"[\w-]{22}", browser, re.ASCII):
-        browser = secrets.token_urlsafe(16)
+    browser = _browser(request)
     given = ""
     try:
         served, link = await run_in_threadpool(authenticator.open_link, request, study, signed)
@@ -74,16 +77,8 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
     root = request.scope.get("root_path", "")
     response = RedirectResponse(f"{root}/{'owner' if link.role == 'owner' else 'judge'}/{study}", 303)
     session = authenticator.new_session(served, link, annotator)
-    for name, value, seconds in ((cookie_name(served), session, SESSION_SECONDS), (BROWSER, browser, BROWSER_SECONDS)):
-        response.set_cookie(
-            name,
-            value,
-            max_age=seconds,
-            path=root or "/",
-            httponly=True,
-            samesite="lax",
-            secure=request.url.scheme == "https",
-        )
+    _set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
+    _set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
     return response
 
 
@@ -98,29 +93,45 @@ def owner(request: Request, authenticator: TheAuthenticator, study: str) -> Resp
 
 
 @router.get("/media/{study}/{row}/{kind}")
-def item_media(request: Request, authenticator: TheAuthenticator, study: str, row: int, kind: str) -> Response:
-    """A file of an item, for everybody with a link."""
+async def item_media(request: Request, authenticator: TheAuthenticator, study: str, row: int, kind: str) -> Response:
+    """A file of an item, for everybody with a link; of a picture that browsers do not show rightly, a version."""
+    as_it_is, misshown = await run_in_threadpool(_find_media, request, authenticator, study, row, kind)
+    version = None if misshown is None else await versions.made(misshown)
+    return as_it_is if version is None else _sent(request, *version)
+
+
+def _find_media(
+    request: Request, authenticator: Authenticator, study: str, row: int, kind: str
+) -> tuple[Response, versions.Source | None]:
+    """The file as it is, and what to convert where browsers do not show it rightly."""
     served = authenticator.authenticate(request, study).served
     items = served.study.items
     place = (
         items.content[kind][row] if kind in media.KINDS and kind in items.content and 0 <= row < len(items) else None
     )
-    headers = {"Content-Security-Policy": MEDIA, "Cache-Control": "private, max-age=3600"}
     if place is not None and place.startswith("data:"):
         found = media.data_url(place)
         if found is not None:
-            tag = hashlib.sha256(found[1]).hexdigest()[:32]
-            headers["ETag"] = f'"{tag}"'
-            return _unless_known(request, Response(found[1], media_type=found[0], headers=headers))
+            source = versions.Source(found[1])
+            return _sent(request, *found), source if kind == "image" and versions.is_needed(source) else None
     elif place is not None and not media.is_elsewhere(place):
         path = media.inside(place, served.folders)
         if path is not None and path.is_file() and (type_ := media.media_type(media.read_head(path))):
-            stat = path.stat()
+            source = versions.Source.of_file(path)
             file = FileResponse(
-                path, media_type=type_, headers=headers, content_disposition_type="inline", stat_result=stat
+                path,
+                media_type=type_,
+                headers=MEDIA_HEADERS,
+                content_disposition_type="inline",
+                stat_result=path.stat(),
             )
-            return _unless_known(request, file)
+            return _unless_known(request, file), source if kind == "image" and versions.is_needed(source) else None
     raise Problem(404, "there is no such picture, sound or video")
+
+
+def _sent(request: Request, type_: str, data: bytes) -> Response:
+    headers = {**MEDIA_HEADERS, "ETag": f'"{hashlib.sha256(data).hexdigest()[:32]}"'}
+    return _unless_known(request, Response(data, media_type=type_, headers=headers))
 
 
 @router.get("/")
@@ -135,7 +146,7 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
             require_owner(caller)
     except Problem as problem:
         return _refused(request, problem)
-    settings = caller.served.study.settings
+    settings, rules = caller.served.study.settings, caller.served.study.rules
     return page(
         request,
         template,
@@ -144,7 +155,8 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
         name=caller.annotator or "",
         question=settings.question,
         question_html=rendered(settings.question),
-        theme=caller.served.study.rules.theme,
+        theme=rules.theme,
+        appearance={"brightness": rules.brightness, "contrast": rules.contrast, "invert": rules.invert},
         csrf=authenticator.signer.form_token(caller.session or ""),
     )
 
@@ -165,6 +177,24 @@ def _join_page(
     )
     response.status_code = status
     return response
+
+
+def _browser(request: Request) -> str:
+    """What the browser is known by; new for one that is not known yet."""
+    known = request.cookies.get(BROWSER, "")
+    return known if re.fullmatch(r"[\w-]{22}", known, re.ASCII) else secrets.token_urlsafe(16)
+
+
+def _set_cookie(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
+    response.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path=request.scope.get("root_path", "") or "/",
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
 
 
 def _refused(request: Request, problem: Problem) -> Response:

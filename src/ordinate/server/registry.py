@@ -31,6 +31,7 @@ from ordinate.errors import (
 )
 from ordinate.server import media
 from ordinate.server.limits import Limits
+from ordinate.server.markdown import rendered
 from ordinate.server.prefetcher import Prefetcher
 from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
@@ -278,15 +279,17 @@ class ServedStudy:
             return []
         # In this order: every item that has a row is among the items that are read after it.
         rows = self.study.rows(names)
-        content = self.study.items.content
-        return [self._item(name, row, content) for name, row in zip(names, rows, strict=True)]
+        content, markdown = self.study.items.content, self.study.rules.markdown
+        return [self._item(name, row, content, markdown) for name, row in zip(names, rows, strict=True)]
 
     def item(self, name: str) -> ItemShown:
         return self.items([name])[0]
 
-    def _item(self, name: str, row: int, content: Mapping[str, Sequence[str | None]]) -> ItemShown:
+    def _item(self, name: str, row: int, content: Mapping[str, Sequence[str | None]], markdown: bool) -> ItemShown:
         values = {kind: column[row] for kind, column in content.items()}
         shown = ItemShown(id=name, text=values.get("text"))
+        if markdown and shown.text is not None:
+            shown.text_html = rendered(shown.text)
         links = [values.get("link")]
         for kind in media.KINDS:
             place = values.get(kind)

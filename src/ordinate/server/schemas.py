@@ -111,6 +111,10 @@ class RuleChanges(Given):
     variety: Annotated[float, Field(ge=0, le=1)] | None = None
     paused: bool | None = None
     theme: Theme | None = None
+    brightness: Annotated[int, Field(ge=20, le=300)] | None = None
+    contrast: Annotated[int, Field(ge=20, le=400)] | None = None
+    invert: bool | None = None
+    markdown: bool | None = None
 
 
 class Exclusion(Given):
@@ -122,6 +126,7 @@ class Exclusion(Given):
 class ItemShown(BaseModel):
     id: str
     text: str | None = None
+    text_html: str | None = Field(None, description="The text as safe HTML, where the rules say that it is Markdown.")
     image_url: str | None = None
     thumbnail_url: str | None = None
     audio_url: str | None = None
@@ -206,6 +211,7 @@ class LinkShown(BaseModel):
     made_at: str
     revoked: bool
     shared: str | None = Field(None, description="The shared link by which this annotator came and gave their name.")
+    names: int | None = Field(None, description="How many names were given by this link; in the list of all links.")
     url: str | None = None
     token: str | None = None
 
@@ -253,11 +259,19 @@ class RulesShown(BaseModel):
     variety: float | None
     paused: bool
     theme: Theme
+    brightness: int
+    contrast: int
+    invert: bool
+    markdown: bool
 
 
 class Page(BaseModel):
     total: int
     next_cursor: str | None = None
+
+
+class NamesPage(Page):
+    names: list[LinkShown]
 
 
 class OrderedItem(BaseModel):

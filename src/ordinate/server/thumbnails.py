@@ -7,10 +7,12 @@ import threading
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
 from fastapi import APIRouter, Request, Response
 from PIL import Image, ImageOps
 
+from ordinate.data.media import DEEP_MODES
+from ordinate.data.pictures import windowed
+from ordinate.errors import InvalidInput
 from ordinate.server import media
 from ordinate.server.authentication import TheAuthenticator
 from ordinate.server.headers import MEDIA
@@ -64,14 +66,12 @@ def thumbnail(source: Path | io.BytesIO) -> bytes | None:
             written = io.BytesIO()
             small.save(written, "WEBP", quality=80)
             return written.getvalue()
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+    except (InvalidInput, OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         return None
 
 
 def _with_8_bits(picture: Image.Image) -> Image.Image:
-    """In RGB, and transparent where the picture is; deeper greys from the darkest pixel to the brightest."""
-    if picture.mode.startswith(("I", "F")):
-        values = np.asarray(picture, dtype=np.float64)
-        scaled = (values - values.min()) * (255 / max(np.ptp(values), 1e-9))
-        return Image.fromarray(scaled.astype(np.uint8)).convert("RGB")
+    """In RGB, and transparent where the picture is."""
+    if picture.mode in DEEP_MODES:
+        return windowed(picture).convert("RGB")
     return picture.convert("RGBA" if picture.has_transparency_data else "RGB")

@@ -22,6 +22,7 @@ _STRATEGIES = {
     "bald-paper": ("BALD (paper's)", "#E69F00", "v"),
     "bald": ("BALD (exact)", "#D55E00", "^"),
     "norm-min": ("NormMin", "#CC79A7", "D"),
+    "colstim-noiseless": ("CoLSTIM (no noise)", "#B8A000", "*"),
     "colstim": ("CoLSTIM", "#009E73", "X"),
     "trueskill": ("TrueSkill", "#000000", "P"),
     "uniform": ("Uniform", "#7A7A7A", "h"),
@@ -47,12 +48,13 @@ def look(algorithm: str, number: int = 0) -> Look:
     >>> look("guro-hybrid").name
     'GURO hybrid'
     """
-    plain, _, horizon = algorithm.partition(":")
+    plain, _, after = algorithm.partition(":")
     for prefix, (name, colour, marker) in _STRATEGIES.items():
         model = plain.removeprefix(prefix).removeprefix("-")
         if plain.startswith(prefix) and model in _MODELS:
             words, style = _MODELS[model]
-            full_name = f"{name} {words}".strip() + (f", horizon {horizon}" if horizon else "")
+            meant = f"{after} draws" if name == "BayesGURO" else f"horizon {after}"
+            full_name = f"{name} {words}".strip() + (f", {meant}" if after else "")
             return Look(full_name, colour, marker, style)
     return Look(
         algorithm,

@@ -39,7 +39,7 @@ class Plan:
 
     budget       comparisons in a run
     every        the error is measured after 0, every, 2 * every, ... comparisons, and at the end
-    all others   are passed to Study.create; the prior variances only to algorithms that have them
+    all others   are passed to Study.create; those in `model_options` only where the algorithm has the option
     """
 
     budget: int
@@ -49,6 +49,7 @@ class Plan:
     candidates: int | None = None
     coefficient_variance: float | None = None
     item_variance: float | None = None
+    renew_covariance: bool = True
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -57,7 +58,10 @@ class Plan:
 
     @property
     def model_options(self) -> dict[str, Any]:
-        return {"coefficient_variance": self.coefficient_variance, "item_variance": self.item_variance}
+        """Those that are given."""
+        options = {"coefficient_variance": self.coefficient_variance, "item_variance": self.item_variance}
+        given = {option: value for option, value in options.items() if value is not None}
+        return given if self.renew_covariance else {**given, "renew_covariance": False}
 
 
 def simulate(
@@ -74,6 +78,7 @@ def simulate(
     candidates: int | None = None,
     coefficient_variance: float | None = None,
     item_variance: float | None = None,
+    renew_covariance: bool = True,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
@@ -82,10 +87,10 @@ def simulate(
     """
     from ordinate.algorithms import takes
 
-    plan = Plan(budget, every, refit_every, scaling, candidates, coefficient_variance, item_variance)
+    plan = Plan(budget, every, refit_every, scaling, candidates, coefficient_variance, item_variance, renew_covariance)
     check_names(algorithms, seeds)
-    for option, value in plan.model_options.items():
-        if value is not None and not any(takes(name, option) for name in algorithms):
+    for option in plan.model_options:
+        if not any(takes(name, option) for name in algorithms):
             raise InvalidInput(f"none of the algorithms takes {option}; leave it out")
     runs = [partial(run_once, task, plan, algorithm, seed) for algorithm in algorithms for seed in seeds]
     rows = [row for run in run_all(runs, budget, jobs, progress) for row in run]

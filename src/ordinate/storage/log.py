@@ -49,6 +49,7 @@ class Settings:
     recipe                how the features were made from texts or images; None: they were given
     coefficient_variance  prior variance of each coefficient of the features; None: the algorithm's own
     item_variance         prior variance of each item's own term; None: the algorithm's own
+    renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
     algorithm: str
@@ -60,6 +61,7 @@ class Settings:
     recipe: Recipe | None = None
     coefficient_variance: float | None = None
     item_variance: float | None = None
+    renew_covariance: bool = True
 
 
 class Entry(NamedTuple):

@@ -27,6 +27,7 @@ SETTINGS = (
     "candidates",
     "coefficient_variance",
     "item_variance",
+    "renew_covariance",
 )
 
 _ROWS = 1 << 14

@@ -5,10 +5,23 @@ The migrations in migrations/versions make these tables; a test holds the two to
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Float, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    true,
+)
 
 # Every revision of the tables, oldest first. A study is opened at the last one only.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 
 metadata = MetaData()
 
@@ -24,6 +37,7 @@ study = Table(
     Column("candidates", Integer),
     Column("coefficient_variance", Float),
     Column("item_variance", Float),
+    Column("renew_covariance", Boolean, nullable=False, server_default=true()),
 )
 
 # At most one row: how the features were made from the items' texts or images. Without a projection, the last three are

@@ -153,7 +153,7 @@ class Inference:
     def _after_refit(self, state: State) -> _Refitted:
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
         refit = last_refit(len(state.effective), items, self._every)
-        renewal = last_renewal(self.model, refit, items, self._every)
+        renewal = last_renewal(self.model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
         if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
             # The old belief is dropped first: there may be no memory for two.

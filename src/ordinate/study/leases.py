@@ -124,9 +124,9 @@ def require_not_given_away(state: State, asked: Entry) -> None:
     for later in state.queries_of_pair[pair_of(asked)]:
         taken = state.is_open(later) or (later in state.answered and state.answered[later].answer != "skip")
         if later > number and taken:
-            raise AlreadyAnswered(
-                "the time for this pair was over, and it was given to somebody else meanwhile; here it does not count"
-            )
+            own = state.queries[later - 1].annotator == asked.annotator
+            whom = "you got it again" if own else "it was given to somebody else"
+            raise AlreadyAnswered(f"the time for this pair was over, and {whom} meanwhile; this answer does not count")
 
 
 def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) -> Offer | None:
@@ -181,18 +181,17 @@ def repeat(settings: Settings, state: State, annotator: str | None) -> Offer | N
     return Offer(str(first.right), str(first.left), first.annotator, repeat_of=first.query)
 
 
-def agreement(state: State, *annotator: str | None) -> tuple[int, int]:
-    """How many repeated queries got the same answer again, and how many were answered; of one annotator if named."""
-    same = total = 0
+def agreement(state: State) -> dict[str | None, tuple[int, int]]:
+    """Of each annotator who answered repeated queries: how many got the same answer again, and how many there are."""
+    found: dict[str | None, tuple[int, int]] = {}
     for number in state.repeats:
         entry, again = state.answered.get(number), state.queries[number - 1]
         first = state.answered.get(again.repeat_of or 0)
         if entry is None or first is None or "skip" in (entry.answer, first.answer):
             continue
-        if not annotator or again.annotator in annotator:
-            total += 1
-            same += _winner(entry) == _winner(first)
-    return same, total
+        same, total = found.get(again.annotator, (0, 0))
+        found[again.annotator] = same + (_winner(entry) == _winner(first)), total + 1
+    return found
 
 
 def _winner(entry: Entry) -> str | None:

@@ -131,15 +131,16 @@ def progress(state: State, annotator: str | None, present: Collection[str | None
 
 def people(state: State) -> list[Person]:
     """Everybody who was asked, or whose answers were recorded, by name."""
-    answers = state.annotators()
+    answers, agreed = state.annotators(), leases.agreement(state)
+    skipped = Counter(entry.annotator for entry in state.answered.values() if entry.answer == "skip")
     waiting = Counter(entry.annotator for entry in state.open())
     return [
         Person(
             name,
             answers.get(name, 0),
-            skips(state, name),
+            skipped[name],
             waiting[name],
-            *leases.agreement(state, name)[::-1],
+            *agreed.get(name, (0, 0))[::-1],
             name in state.excluded_annotators,
         )
         for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))

@@ -29,6 +29,9 @@ class Rules:
                       this share of the best pair's; None: always the best pair
     paused            whether no pairs are given out for now
     theme             of the judging page; "auto": as on the annotator's device
+    brightness, contrast  of the pictures on the judging page, in percent; annotators may change both
+    invert            whether these pictures are negatives at first
+    markdown          whether the texts of items are Markdown
     """
 
     lease: float | None = None
@@ -40,6 +43,10 @@ class Rules:
     variety: float | None = None
     paused: bool = False
     theme: Theme = "auto"
+    brightness: int = 100
+    contrast: int = 100
+    invert: bool = False
+    markdown: bool = False
 
     def __post_init__(self) -> None:
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
@@ -49,7 +56,11 @@ class Rules:
             if getattr(self, name) is None and not optional:
                 raise InvalidInput(f"{name} must be a number from 0 to 1, not null")
             _number(name, getattr(self, name), 0.0, 1.0)
-        for name in ("ties", "again", "paused"):
+        for name, most in (("brightness", 300), ("contrast", 400)):
+            if getattr(self, name) is None:
+                raise InvalidInput(f"{name} must be a number from 20 to {most}, not null")
+            _number(name, getattr(self, name), 20, most, whole=True)
+        for name in ("ties", "again", "paused", "invert", "markdown"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} must be true or false, not {getattr(self, name)!r}")
         if self.theme not in get_args(Theme):

@@ -69,6 +69,7 @@ class Study:
         candidates: int | None = None,
         coefficient_variance: float | None = None,
         item_variance: float | None = None,
+        renew_covariance: bool = True,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -81,6 +82,7 @@ class Study:
         candidates            how many random pairs to look at for each question; None: all of them
         coefficient_variance  prior variance of each coefficient of the scaled features; None: 2; the paper has 1
         item_variance         prior variance of each item's own term, in hybrid and independent models; None: 1
+        renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -94,6 +96,10 @@ class Study:
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
             item_variance=_variance("item_variance", item_variance),
         )
+        if not renew_covariance and not algorithms.takes(name, "renew_covariance"):
+            raise InvalidInput(
+                f"{name} is never refitted, so there is no covariance to renew; leave renew_covariance out"
+            )
         # Variances that nobody gives are fitted to the answers, where the model can.
         fitted = isinstance(model, ScaledModel) and coefficient_variance is None and item_variance is None
         settings = Settings(
@@ -106,6 +112,7 @@ class Study:
             recipe=recipe,
             coefficient_variance=None if fitted else getattr(model, "coefficient_variance", None),
             item_variance=None if fitted else getattr(model, "item_variance", None) or None,
+            renew_covariance=bool(renew_covariance),
         )
         if recipe is not None:
             recipe.require_made(items)
@@ -389,7 +396,8 @@ class Study:
     def agreement(self) -> tuple[int, int]:
         """Of the pairs that annotators answered twice: how many got the same answer, and how many there are."""
         with self._ledger.reading() as state:
-            return leases.agreement(state)
+            found = leases.agreement(state).values()
+            return sum(same for same, _ in found), sum(total for _, total in found)
 
     @property
     def excluded_annotators(self) -> tuple[str, ...]:

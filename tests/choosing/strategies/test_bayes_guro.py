@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ordinate.algorithms import ALGORITHMS
+from ordinate.algorithms import ALGORITHMS, algorithm
 from ordinate.choosing.search import CurvaturePower, best_scored
 from ordinate.choosing.strategies.bayes_guro import BayesGuro, disagreement, draw_variances_wide
 from ordinate.data.arrays import Floats
@@ -90,5 +90,8 @@ def test_chooses_the_best_of_all_pairs_by_its_draws() -> None:
     assert (choice.left, choice.right) == max(values, key=lambda pair: values[pair])
 
 
-def test_the_table_uses_fifty_draws() -> None:
+def test_the_table_uses_fifty_draws_or_as_many_as_follow_the_name() -> None:
     assert ALGORITHMS["bayes-guro-hybrid"].strategy == BayesGuro(50)
+    for name in ("bayes-guro-hybrid", "bayes-guro-contextual-sequential"):
+        assert algorithm(f"{name}:200").strategy == BayesGuro(200)
+        assert algorithm(f"{name}:200").model == ALGORITHMS[name].model

@@ -74,6 +74,19 @@ def test_both_items_are_the_rule_s(seed: int) -> None:
     assert choice.utility == pytest.approx(worth(choice.right))
 
 
+def test_without_noise_the_first_item_has_the_best_score() -> None:
+    """As in the authors' scripts, which take the argmax before they add the noise; ties are broken at random."""
+    rng = np.random.default_rng(0)
+    nothing = np.empty(0, dtype=np.int64)
+    features, theta = rng.normal(size=(12, 3)), rng.normal(size=3)
+    pool, strategy = AllPairs.of(np.zeros(12, dtype=np.int64)), algorithm("colstim-noiseless-contextual").strategy
+    for seed in range(20):
+        choice = strategy.choose(Linear(features, theta, nothing, nothing), pool, np.random.default_rng(seed))
+        assert choice.left == np.argmax(features @ theta)
+    tied = Linear(features, np.zeros(3), nothing, nothing)
+    assert len({strategy.choose(tied, pool, np.random.default_rng(seed)).left for seed in range(20)}) > 5
+
+
 def test_an_item_without_partners_is_passed_over() -> None:
     """The best item has met everyone this annotator may be asked about."""
     situation = Linear(np.diag([100.0, 1.0, 1.0]), np.ones(3), np.array([0]), np.array([1]))
@@ -101,6 +114,8 @@ def test_combinations_without_a_meaning_are_refused_with_the_reason(name: str) -
 def test_the_horizon_follows_the_name_and_a_simulation_s_its_budget() -> None:
     assert algorithm("colstim-contextual").strategy == Colstim(2_000)
     assert algorithm("colstim-contextual:500").strategy == Colstim(500)
+    assert algorithm("colstim-noiseless-contextual:500").strategy == Colstim(500, noise=1e-9)
+    assert for_budget("colstim-noiseless-contextual", 70) == "colstim-noiseless-contextual:70"
     assert for_budget("colstim-contextual", 70) == "colstim-contextual:70"
     assert for_budget("colstim-contextual:500", 70) == "colstim-contextual:500"
     assert for_budget("guro-contextual", 70) == "guro-contextual"
@@ -112,13 +127,17 @@ def test_the_horizon_follows_the_name_and_a_simulation_s_its_budget() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("guro-contextual:500", "guro-contextual has no horizon"),
+        ("guro-contextual:500", "guro-contextual has neither a horizon nor draws"),
         ("colstim-contextual:", "as in colstim-contextual:2000"),
         ("colstim-contextual:0", "as in colstim-contextual:2000"),
         ("colstim-contextual:many", "as in colstim-contextual:2000"),
+        (f"colstim-contextual:{2**63}", "as in colstim-contextual:2000"),
         ("colstim-hybrid:5", "no algorithm 'colstim-hybrid'"),
+        ("bayes-guro-hybrid:", "a number from 2 to 10,000, as in bayes-guro-hybrid:200"),
+        ("bayes-guro-hybrid:1", "a number from 2 to 10,000"),
+        ("bayes-guro-hybrid:10001", "a number from 2 to 10,000"),
     ],
 )
-def test_a_horizon_that_means_nothing_is_refused(name: str, message: str) -> None:
+def test_a_number_that_means_nothing_is_refused(name: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         algorithm(name)

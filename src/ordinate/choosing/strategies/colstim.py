@@ -27,9 +27,11 @@ class Colstim:
     """i has the best perturbed score, theta^T x_i + Gumbel ||x_i||; j the best chance to beat it, theta^T z + c ||z||.
 
     horizon  T, the comparisons of the whole run, in the confidence width c = sqrt(k log T)
+    noise    how large the Gumbel noise is; the authors' scripts have none, and next to none only breaks ties
     """
 
     horizon: int
+    noise: float = 1.0
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
         if pool.size == 0:
@@ -43,7 +45,7 @@ class Colstim:
         norms = FactoredBelief(scores, features @ root, np.zeros(len(features)))
 
         # Gumbel noise also breaks ties between items, the shuffle those between opponents.
-        perturbed = norms.mean + rng.gumbel(size=len(features)) * np.sqrt(norms.variance)
+        perturbed = norms.mean + self.noise * rng.gumbel(size=len(features)) * np.sqrt(norms.variance)
         for item in np.argsort(-perturbed):
             opponents = rng.permutation(pool.partners(int(item)))
             if len(opponents):

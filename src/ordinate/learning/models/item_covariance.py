@@ -72,7 +72,10 @@ class ItemCovariance:
             return found
         if self.items <= self._inverse_fits:
             return np.diagonal(self.dense(np.arange(self.items), self.items)).copy()
-        return inverse_diagonal(*system, np.empty((self.items, 64)), 0.0, _ACCURATE, _MOST_PRODUCTS)[0]
+        found, converged = inverse_diagonal(*system, np.empty((self.items, 64)), 0.0, _ACCURATE, _MOST_PRODUCTS)
+        if not converged:
+            raise ArithmeticError("the variances of the items did not converge; please report the study")
+        return found
 
     def dense(self, rows: Integers, size: int) -> Floats:
         """(size, size) A with the compared items at these rows, among others that nobody compared."""

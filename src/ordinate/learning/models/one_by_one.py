@@ -134,7 +134,7 @@ def replay_sequential(
         variance = residual[i] + residual[j]
         for column in range(columns):
             variance += direction[column] * contrast[column]
-        after = _margin_after(margin, variance, outcome[answer])
+        after = margin_after(margin, variance, outcome[answer])
         push = outcome[answer] - sigmoid(after)
         slope = logistic_slope(after)
         shrink = slope / (1.0 + slope * variance)
@@ -150,20 +150,22 @@ def replay_sequential(
 
 
 @compiled
-def _margin_after(margin: float, variance: float, outcome: float) -> float:
+def margin_after(margin: float, variance: float, outcome: float) -> float:
     """The root x of x = margin + variance (outcome - sigma(x)): the MAP of one answer is a problem in one unknown."""
     low, high = margin + variance * (outcome - 1.0), margin + variance * outcome
-    place = margin
-    for _ in range(100):
+    place, step = margin, np.inf
+    for _ in range(200):
         excess = place - margin - variance * (outcome - sigmoid(place))
         if excess > 0.0:
             high = place
         else:
             low = place
         moved = place - excess / (1.0 + variance * logistic_slope(place))
-        if not low <= moved <= high:
+        # Newton steps that do not halve may go to and fro between the flat parts of sigma for ever.
+        if not low <= moved <= high or abs(moved - place) > 0.5 * step:
             moved = 0.5 * (low + high)
-        if abs(moved - place) <= 1e-14 * (1.0 + abs(place)):
+        step = abs(moved - place)
+        if step <= 1e-14 * (1.0 + abs(place)):
             return moved
         place = moved
     return place

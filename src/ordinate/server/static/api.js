@@ -5,6 +5,7 @@
  * @typedef {object} Item
  * @property {string} id
  * @property {string | null} [text]
+ * @property {string | null} [text_html] where the text is Markdown
  * @property {string | null} [image_url]
  * @property {string | null} [thumbnail_url]
  * @property {string | null} [audio_url]

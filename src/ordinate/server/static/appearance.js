@@ -1,11 +1,12 @@
-// Brightness, contrast and inversion of all pictures, and the ground behind transparent ones. Kept for each study.
+// Brightness, contrast and inversion of all pictures, and the ground behind transparent ones. The owner of a study sets
+// how they are at first; what an annotator changes is kept for each study.
 
 import { byId, setText } from "./dom.js";
 
 const STEP = 1.1;
 export const GROUNDS = ["checkerboard", "white", "grey", "black"];
 /** @typedef {{brightness: number, contrast: number, invert: boolean, ground: string}} Settings */
-/** @type {Settings} */
+/** @type {Settings} as the files have them */
 export const UNCHANGED = { brightness: 100, contrast: 100, invert: false, ground: "checkerboard" };
 
 /** What is not as the files have it, in words; empty where nothing is changed. @param {Settings} settings */
@@ -24,6 +25,8 @@ export class Appearance {
   #stage;
   #kept;
   #name;
+  /** @type {Settings} what the owner set */
+  #first;
   /** @type {Settings} */
   #settings;
   #panel = byId("appearance");
@@ -34,12 +37,14 @@ export class Appearance {
    * @param {HTMLElement} stage
    * @param {import("./storage.js").Kept} kept
    * @param {string} study
+   * @param {Partial<Settings>} first what the owner set
    */
-  constructor(stage, kept, study) {
+  constructor(stage, kept, study, first) {
     this.#stage = stage;
     this.#kept = kept;
     this.#name = `appearance:${study}`;
-    this.#settings = { ...UNCHANGED, ...kept.get(this.#name) };
+    this.#first = { ...UNCHANGED, ...first };
+    this.#settings = { ...this.#first, ...kept.get(this.#name) };
     for (const name of /** @type {const} */ (["brightness", "contrast"])) {
       const slider = byId(name, HTMLInputElement);
       slider.addEventListener("input", () => this.#set({ [name]: Number(slider.value) }));
@@ -72,10 +77,10 @@ export class Appearance {
   }
 
   reset() {
-    this.#set(UNCHANGED);
+    this.#set(this.#first);
   }
 
-  // What is changed for the pictures on the screen, in words; empty where nothing is, or where there are none.
+  // How the pictures on the screen differ from their files, in words; empty where they do not, or where there are none.
   get words() {
     return this.#any ? inWords(this.#settings) : "";
   }
@@ -98,15 +103,22 @@ export class Appearance {
     const filter = `invert(${invert ? 1 : 0}) brightness(${brightness}%) contrast(${contrast}%)`;
     this.#stage.style.setProperty("--filter", filtered ? filter : "none");
     this.#stage.dataset.ground = ground;
-    this.#kept.set(this.#name, this.#settings);
+    this.#kept.set(this.#name, Object.fromEntries(this.#changes()));
     this.#show();
   }
 
+  // What differs from what the owner set.
+  #changes() {
+    return Object.entries(this.#settings).filter(([name, value]) => value !== this.#first[/** @type {keyof Settings} */ (name)]);
+  }
+
   #show() {
-    const words = this.words;
+    const own = this.#any && this.#changes().length > 0;
+    const words = this.words || (own ? "as their files have them" : "");
     this.#button.classList.toggle("on", words !== "");
     byId("changed").hidden = words === "" || !this.#panel.hidden;
-    setText(byId("changed-words"), words && `Pictures are changed: ${words}.`);
+    byId("changed-reset").hidden = !own;
+    setText(byId("changed-words"), words && `${own ? "You changed the pictures" : "The owner of the study set the pictures"}: ${words}.`);
     if (!this.#any) {
       this.#panel.hidden = true;
       this.#button.setAttribute("aria-expanded", "false");

@@ -1,6 +1,6 @@
 // The two items of a pair as elements: pictures, videos, sounds, texts, links. They load before the pair is shown.
 
-import { make } from "./dom.js";
+import { make, setMarkup } from "./dom.js";
 import { settingOf, withoutFences } from "./texts.js";
 
 /** @typedef {import("./texts.js").Setting} Setting */
@@ -31,7 +31,7 @@ export class Side {
     if (item.image_url) this.#addImage(item.image_url, item.text ?? `The ${name} picture`);
     if (item.video_url) this.#addPlayer(make("video", { src: item.video_url, controls: true, playsinline: true, preload: "auto" }), name);
     if (item.audio_url) this.#addPlayer(make("audio", { src: item.audio_url, controls: true, preload: "auto" }), name);
-    if (item.text != null) this.#addText(item.text, name, setting);
+    if (item.text != null) this.#addText(item.text, name, setting, item.text_html);
     if (item.link) this.#addLink(item.link);
     // An id may give the answer away ("good-17"), so it is shown only where nothing else is.
     if (!this.element.hasChildNodes()) this.#addText(item.id, name, setting);
@@ -103,10 +103,12 @@ export class Side {
     this.element.append(player);
   }
 
-  /** @param {string} text @param {SideName} name @param {Setting} setting */
-  #addText(text, name, setting) {
-    const shown = setting === "code" ? withoutFences(text) : text;
-    const words = make("div", { class: `words ${setting}`, dir: setting === "code" ? "ltr" : "auto" }, shown);
+  /** @param {string} text @param {SideName} name @param {Setting} setting @param {string | null} [html] cleaned by the server */
+  #addText(text, name, setting, html) {
+    const words = make("div", { class: `words ${html ? "markdown" : setting}`, dir: setting === "code" && !html ? "ltr" : "auto" });
+    if (html) setMarkup(words, html);
+    else words.textContent = setting === "code" ? withoutFences(text) : text;
+    const shown = words.textContent ?? "";
     this.text = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": `The ${name} text` }, words);
     this.words ||= shown.length > 300 ? `${shown.slice(0, 300)} …` : shown;
     this.element.append(this.text);

@@ -1,4 +1,5 @@
-// Small ways to make elements. Text is only ever set as text, so nothing in an item or a name can become markup.
+// Small ways to make elements. Text is only ever set as text, so nothing in an item or a name can become markup; what is
+// Markdown comes as HTML that the server has cleaned.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -59,6 +60,15 @@ export function byId(id, kind) {
  */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
+}
+
+/**
+ * Fill an element with HTML that the server has cleaned.
+ * @param {Element} element
+ * @param {string} html
+ */
+export function setMarkup(element, html) {
+  element.innerHTML = html;
 }
 
 /** @param {number} number @param {string} word */

@@ -27,14 +27,14 @@ const DOUBLE_CLICK = 400; // after a pair appears: the second click of two is me
 const NOT_LOADED = "does not load"; // how the reason of such a skip begins: the server counts these
 
 const app = byId("app");
-const { study = "", csrf = "", version = "", name = "" } = app.dataset;
+const { study = "", csrf = "", version = "", name = "", appearance = "{}" } = app.dataset;
 const api = connect({ study, csrf });
 const channel = globalThis.BroadcastChannel ? new BroadcastChannel(`ordinate:${study}:${name}`) : null;
 const tabIs = await tabName(channel);
 /** @param {string} words for those who listen */
 const announce = (words) => setText(byId("live"), words);
 const question = new Question();
-const stage = new Stage(announce, study);
+const stage = new Stage(announce, study, JSON.parse(appearance));
 const pairs = new Pairs(makeContent);
 // What was answered lately in this tab, oldest first: undo shows it again without waiting for the server.
 /** @type {Recent[]} */
@@ -311,7 +311,8 @@ async function skip(event) {
   const pair = pairs.current;
   if (pair === null || stage.pair !== pair || stopping) return;
   if (isBroken()) {
-    answer("skip", event, `${NOT_LOADED}: ${stage.missing.join(", ")}`);
+    // Where one item failed, the other may only be slow.
+    answer("skip", event, `${NOT_LOADED}: ${(stage.failed.length > 0 ? stage.failed : stage.missing).join(", ")}`);
     return;
   }
   if (shown === null || performance.now() - shown.clock < TOO_SOON) return;

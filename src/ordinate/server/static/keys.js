@@ -27,7 +27,7 @@ const TABLE = [
   { keys: ["C"], does: "less-contrast", shown: "Shift + C", words: "less contrast", where: "pictures", holds: true },
   { keys: ["i", "I"], does: "invert", shown: "I", words: "invert, like a negative", where: "pictures" },
   { keys: ["g", "G"], does: "ground", shown: "G", words: "another ground behind transparent pictures", where: "pictures" },
-  { keys: ["r", "R"], does: "appearance-reset", shown: "R", words: "pictures as their files have them", where: "pictures" },
+  { keys: ["r", "R"], does: "appearance-reset", shown: "R", words: "pictures as the study shows them at first", where: "pictures" },
   { keys: [], shown: "↑ ↓", words: "scroll the texts", where: "texts" },
   { keys: ["l", "L"], does: "together", shown: "L", words: "move both together, or each alone", where: "moving" },
   { keys: ["q", "Q"], does: "question", shown: "Q", words: "show the whole question", where: "long question" },

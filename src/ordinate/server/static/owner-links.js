@@ -1,9 +1,11 @@
 // Links: to make, to copy, to revoke.
 
-import { byId, make, setText } from "./dom.js";
+import { byId, count, make, setText } from "./dom.js";
 
 /** @typedef {{id: string, role: "owner" | "annotator", annotator: string | null, expires_at: string | null, revoked: boolean,
- *   url: string | null, shared: string | null}} Link */
+ *   url: string | null, shared: string | null, names: number | null}} Link */
+
+const STEP = 20; // names more at a time
 
 export class Links {
   #page;
@@ -32,9 +34,9 @@ export class Links {
   async look(newest = null) {
     /** @type {{links: Link[]}} */
     const { links } = await this.#page.api.get("/links");
-    // Links for annotators are handed out most, so they come first; those of names that annotators gave, and revoked ones, last.
+    // Links for annotators are handed out most, so they come first; revoked ones last.
     /** @param {Link} link */
-    const order = (link) => (link.revoked ? 3 : link.shared !== null ? 2 : link.role === "owner" ? 1 : 0);
+    const order = (link) => (link.revoked ? 2 : link.role === "owner" ? 1 : 0);
     const sorted = [...links].sort((one, other) => order(one) - order(other));
     byId("links").replaceChildren(...sorted.map((link) => this.#row(link)));
     const button = newest && document.querySelector(`[data-link="${CSS.escape(newest)}"] button`);
@@ -42,15 +44,49 @@ export class Links {
     showForNewcomers(sorted.find((link) => link.role === "annotator" && link.annotator === null && !link.revoked));
   }
 
-  /** @param {Link} link */
-  #row(link) {
+  /** @param {Link} link @param {() => Promise<void>} again looks at the list again */
+  #row(link, again = () => this.look()) {
     const title = titleOf(link);
     const until = link.expires_at === null ? "" : `, until ${new Date(link.expires_at).toLocaleString()}`;
-    if (link.revoked || link.url === null) return make("li", { class: "out" }, make("p", {}, `${title}${until}: revoked`));
+    const names = link.names ? this.#names(link, link.names) : null;
+    if (link.revoked || link.url === null) return make("li", { class: "out" }, make("p", {}, `${title}${until}: revoked`), names);
     const { address, copy, state } = copying(link.url, `the link ${title}`);
     const revoke = make("button", { type: "button", class: "quiet small", "aria-label": `Revoke the link ${title}` }, "Revoke");
-    revoke.addEventListener("click", () => this.#revoke(link, title));
-    return make("li", { "data-link": link.id }, make("p", {}, `${title}${until}`), address, make("div", { class: "row" }, copy, revoke, state));
+    revoke.addEventListener("click", () => this.#revoke(link, title, again));
+    return make("li", { "data-link": link.id }, make("p", {}, `${title}${until}`), address, make("div", { class: "row" }, copy, revoke, state), names);
+  }
+
+  /**
+   * The names that were given by a shared link, each with its own link: to find, to hand out, to revoke.
+   * @param {Link} link
+   * @param {number} many
+   */
+  #names(link, many) {
+    const list = make("ul", { class: "links" });
+    const state = make("p", { class: "hint", role: "status" });
+    const more = make("button", { type: "button", hidden: true, onclick: () => look(shown + STEP) }, "Show more");
+    const search = make("input", { type: "search", "aria-label": "Find a name", placeholder: "Find a name", maxlength: 200, oninput: () => look(STEP) });
+    const words = make("p", { class: "hint" }, "Whoever opens the link of a name goes on under it: for somebody who changes to another browser.");
+    let shown = 0;
+    let newest = 0;
+    /** @param {number} wanted */
+    const look = async (wanted) => {
+      const mine = ++newest;
+      await this.#page.attempt(async () => {
+        const part = encodeURIComponent(search.value.trim());
+        /** @type {{names: Link[], total: number}} */
+        const { names, total } = await this.#page.api.get(`/links/${encodeURIComponent(link.id)}/names?limit=${Math.min(wanted, 1000)}&search=${part}`);
+        // An answer may come after that to a later search.
+        if (mine !== newest) return;
+        shown = names.length;
+        list.replaceChildren(...names.map((one) => this.#row(one, () => look(wanted))));
+        setText(state, total === 0 ? "No name has this in it." : shown < total ? `The newest ${shown} of ${total.toLocaleString("en")}` : "");
+        more.hidden = shown === total;
+      });
+    };
+    const box = make("details", { class: "names" }, make("summary", {}, `${count(many, "name")} given by this link`), make("div", { class: "stack" }, words, search, list, state, more));
+    box.addEventListener("toggle", () => box.open && shown === 0 && look(STEP));
+    return box;
   }
 
   async #make() {
@@ -70,13 +106,13 @@ export class Links {
     this.#page.announce("The link is made.");
   }
 
-  /** @param {Link} link @param {string} title */
-  async #revoke(link, title) {
+  /** @param {Link} link @param {string} title @param {() => Promise<void>} again */
+  async #revoke(link, title, again) {
     const warning = link.role === "owner" ? " If you came by this link, you are out, too." : "";
     if (!(await this.#page.sure("Revoke this link?", `Everybody who came by the link ${title} is out at once. This cannot be taken back.${warning}`, "Revoke it"))) return;
     const done = await this.#page.attempt(async () => {
       await this.#page.api.post(`/links/${encodeURIComponent(link.id)}/revoke`);
-      await this.look();
+      await again();
     });
     if (done) this.#page.announce("The link is revoked.");
   }
@@ -106,7 +142,7 @@ function copying(url, title) {
 /** @param {Link} link */
 function titleOf(link) {
   if (link.role === "owner") return link.annotator === null || link.annotator === "owner" ? "for an owner" : `for the owner ${link.annotator}`;
-  if (link.shared !== null) return `of ${link.annotator}, who came by a link for annotators`;
+  if (link.shared !== null) return `of ${link.annotator}`;
   return link.annotator === null ? "for annotators" : `for ${link.annotator}`;
 }
 

@@ -1,6 +1,6 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
-import { byId, count, make } from "./dom.js";
+import { byId, count, make, setMarkup } from "./dom.js";
 
 /** @typedef {import("./api.js").Item} Item */
 /** @typedef {{rank: number, group: string | null, score: number, standard_error: number, item: Item}} Row */
@@ -98,7 +98,7 @@ export class OrderingList {
         item.image_url && make("img", { src: item.image_url, alt: item.text ?? `The picture of ${item.id}`, class: "large" }),
         item.video_url && make("video", { src: item.video_url, controls: true, playsinline: true, "aria-label": `The video of ${item.id}` }),
         item.audio_url && make("audio", { src: item.audio_url, controls: true, "aria-label": `The sound of ${item.id}` }),
-        item.text && make("div", { class: "scrolled words", tabindex: "0", role: "group", "aria-label": "The text", dir: "auto" }, item.text),
+        item.text && wholeText(item),
         item.link && /^https?:\/\//i.test(item.link) && make("a", { href: item.link, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
         make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
       ].flatMap((element) => element || []),
@@ -128,6 +128,14 @@ export class OrderingList {
     this.#label();
     this.#page.announce(excluded ? `${id} is left out.` : `${id} is in again.`);
   }
+}
+
+/** @param {Item} item */
+function wholeText({ text, text_html: html }) {
+  const attributes = { tabindex: "0", role: "group", "aria-label": "The text", dir: "auto" };
+  const words = make("div", { class: `scrolled words${html ? " markdown" : ""}`, ...attributes }, html ? "" : (text ?? ""));
+  if (html) setMarkup(words, html);
+  return words;
 }
 
 /** Where the server cannot make a thumbnail the browser may still be able to show the picture. @param {Item} item */

@@ -25,6 +25,10 @@ const FIELDS = {
     read: (field) => (field.value === "" ? null : rounded(60 * Number(field.value))),
   },
   theme: { show: asIs, read: (field) => field.value },
+  brightness: { show: asIs, read: (field) => Number(field.value || 100) },
+  contrast: { show: asIs, read: (field) => Number(field.value || 100) },
+  invert: { show: asIs, read: isChecked },
+  markdown: { show: asIs, read: isChecked },
   ties: { show: asIs, read: isChecked },
   again: { show: asIs, read: isChecked },
 };
@@ -65,6 +69,7 @@ export class Rules {
   /** @param {{paused: boolean} & Record<string, Value>} rules */
   #show(rules) {
     this.#showPaused(rules.paused);
+    byId("rules-form").inert = false; // what is typed before the rules are known would be overwritten
     for (const [name, { show, read }] of Object.entries(FIELDS)) {
       const field = fieldOf(name);
       const value = show(rules[name] ?? null);

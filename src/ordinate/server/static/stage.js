@@ -26,10 +26,14 @@ export class Stage {
   /** @type {Content | null} */
   pair = null;
 
-  /** @param {Announce} announce @param {string} study */
-  constructor(announce, study) {
+  /**
+   * @param {Announce} announce
+   * @param {string} study
+   * @param {Partial<import("./appearance.js").Settings>} appearance what the owner of the study set
+   */
+  constructor(announce, study, appearance) {
     this.#announce = announce;
-    this.#appearance = new Appearance(this.#element, browser, study);
+    this.#appearance = new Appearance(this.#element, browser, study, appearance);
     this.#setTogether(browser.get("together") ?? true);
     const full = document.documentElement.requestFullscreen !== undefined && document.fullscreenEnabled;
     byId("full-button").hidden = !full;
@@ -95,7 +99,7 @@ export class Stage {
     return `${first}: ${left}. ${second}: ${right}.`;
   }
 
-  // How the pictures on the screen are changed, in words.
+  // How the pictures on the screen differ from their files, in words.
   get appearance() {
     return this.#appearance.words;
   }
