@@ -126,7 +126,9 @@ class Exclusion(Given):
 class ItemShown(BaseModel):
     id: str
     text: str | None = None
-    text_html: str | None = Field(None, description="The text as safe HTML, where the rules say that it is Markdown.")
+    text_html: str | None = Field(
+        default=None, description="The text as safe HTML, where the rules say that it is Markdown."
+    )
     image_url: str | None = None
     thumbnail_url: str | None = None
     audio_url: str | None = None
