@@ -104,7 +104,7 @@ def match(pairs: PairCounts, mean: Floats, variance: Floats) -> Sites:
 
 
 def tilted(pairs: PairCounts, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
-    """log of the integral, mean and variance of N(mean, variance) times the likelihood of a pair's answers, (p,) each."""
+    """(p,) each of N(mean, variance) times the likelihood of a pair's answers: log integral, mean and variance."""
     return integrate(pairs.wins, pairs.asked - pairs.wins, mean, variance, _NODES, _NODE_WEIGHTS)
 
 
@@ -142,7 +142,7 @@ def mode_of(wins: float, losses: float, mean: float, variance: float) -> float:
 def integrate(
     wins: Floats, losses: Floats, mean: Floats, variance: Floats, nodes: Floats, weights: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """`tilted`, by Gauss-Legendre quadrature on either side of the mode, as far as the density is above exp(-30) of it."""
+    """`tilted`, by Gauss-Legendre quadrature on both sides of the mode, as far as exp(-30) of the density there."""
     count = mean.shape[0]
     logarithm, first, second = np.empty(count), np.empty(count), np.empty(count)
     for pair in range(count):

@@ -90,7 +90,7 @@ def together(belief: Belief, order: Integers) -> tuple[Integers, Integers]:
         while end < count:
             rows = order[end : end + size]
             margin, variance = belief.differences(np.full(len(rows), order[start]), rows)
-            apart = np.flatnonzero(margin >= needed * np.sqrt(np.maximum(variance, 0.0)))
+            apart = np.flatnonzero((margin > 0.0) & (margin >= needed * np.sqrt(np.maximum(variance, 0.0))))
             if len(apart):
                 end += int(apart[0])
                 break

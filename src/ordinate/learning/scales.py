@@ -19,16 +19,16 @@ import numpy as np
 from ordinate.data.arrays import Floats
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.models import Answers, ScaledModel
+from ordinate.learning.models.likelihood import sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior
 from ordinate.learning.models.sites import Sites
 
-import os
-_H = [float(x) for x in os.environ.get('HYPER', '0.3466,1.5,-1,3').split(',')]
-COEFFICIENTS = (_H[0], _H[1])
-"""Mean and standard deviation of log sqrt(c) before any answer: about the fixed scale, within a factor of 20."""
-ITEMS = (_H[2], _H[3])
-"""Of log sqrt(z): wide, so that terms per item can vanish where features say everything."""
-
+_LOG_DEVIATION = Prior(0.5 * math.log(2.0), -1.0)
+_SPREAD = Prior(1.5, 3.0)
+"""Mean and standard deviation, before any answer, of log sqrt(c) and log sqrt(z). Terms per item may nearly vanish."""
+_PREFER_NONE = 0.7
+"""log odds in favour of no terms per item. Scores that are linear in the features are then predicted as well as by a
+model of features alone; with more odds, terms per item would be missed where there are few answers."""
 _STEP = 0.05
 """Standard deviations are found to 5 %. On such a grid rounding does not matter, so every machine finds the same."""
 _STRIDES = (16, 4, 1)
@@ -40,33 +40,46 @@ _ROUGHLY = 0.01
 _MOST_ITEMS = 1000
 """Two numbers need no more items; the evidence takes n^3."""
 
+Place = tuple[int, int]
+"""Steps along the two axes of the grid."""
+
 
 def fitted_scales(model: ScaledModel, features: Floats, answers: Answers) -> Prior:
-    """The most probable prior variances, to 5 % of a standard deviation; the search starts at the model's own."""
+    """The most probable prior variances, to 5 % of a standard deviation; the search starts at the model's own.
+
+    Found in turns: the most probable place on a grid for the sites, then the sites for that place.
+    """
     propagation = Propagation(model, features, among_most_compared(answers, _MOST_ITEMS))
-    place, seen = (0, 0), []
-
-    def prior_at(place: tuple[int, int]) -> Prior:
-        scaled = (variance * math.exp(2.0 * _STEP * steps) for variance, steps in zip(model.prior, place, strict=True))
-        return Prior(*scaled)
-
+    place, seen = (0, 0), set[Place]()
     for _ in range(_MOST_ROUNDS):
-        propagation.propagate(prior_at(place), _ROUGHLY)
-        evidence = Evidence(propagation.compared, propagation.sites)
-
-        def value(place: tuple[int, int], evidence: Evidence = evidence) -> float:
-            return evidence(prior_at(place)) + log_hyperprior(prior_at(place))
-
-        place = climb(value, place, [axis for axis, variance in enumerate(model.prior) if variance > 0.0])
-        bonus = float(os.environ.get("BONUS", "-99"))
-        if model.prior.items and model.prior.coefficients and bonus > -50:
-            def valueless(at): return evidence(prior_at(at)) + log_hyperprior(Prior(prior_at(at).coefficients, 0.0))
-            none = climb(valueless, (place[0], -_FURTHEST), [0])
-            if valueless(none) + bonus > value(place): place = none
+        propagation.propagate(_prior_at(model.prior, place), _ROUGHLY)
+        place = most_probable(Evidence(propagation.compared, propagation.sites), model.prior, place)
         if place in seen:
             break
-        seen.append(place)
-    return prior_at(place)
+        seen.add(place)
+    return _prior_at(model.prior, place)
+
+
+def most_probable(evidence: Evidence, start: Prior, near: Place) -> Place:
+    """The place of the grid about `start` with the highest probability; terms per item are left out where they may."""
+
+    def probability(place: Place) -> float:
+        prior = _prior_at(start, place)
+        return evidence(prior) + log_hyperprior(prior)
+
+    def without_terms(place: Place) -> float:
+        prior = Prior(_prior_at(start, place).coefficients, 0.0)
+        return evidence(prior) + log_hyperprior(prior) + _PREFER_NONE
+
+    best = climb(probability, near, [axis for axis, variance in enumerate(start) if variance > 0.0])
+    if not all(start):
+        return best
+    none = climb(without_terms, (best[0], -_FURTHEST), [0])
+    return none if without_terms(none) > probability(best) else best
+
+
+def _prior_at(start: Prior, place: Place) -> Prior:
+    return Prior(*(variance * math.exp(2.0 * _STEP * steps) for variance, steps in zip(start, place, strict=True)))
 
 
 def among_most_compared(answers: Answers, most: int) -> Answers:
@@ -84,14 +97,14 @@ def among_most_compared(answers: Answers, most: int) -> Answers:
         places = np.flatnonzero(remains)
         remains[places[np.argsort(degree[places], kind="stable")[:excess]]] = False
         kept = remains[left] & remains[right]
-    return Answers(*(part[kept] for part in answers))
+    return Answers(answers.left[kept], answers.right[kept], answers.outcome[kept])
 
 
-def climb(value: Callable[[tuple[int, int]], float], start: tuple[int, int], axes: Sequence[int]) -> tuple[int, int]:
+def climb(value: Callable[[Place], float], start: Place, axes: Sequence[int]) -> Place:
     """The highest point near `start` on the grid, by ever smaller steps along these axes."""
-    known: dict[tuple[int, int], float] = {}
+    known: dict[Place, float] = {}
 
-    def at(place: tuple[int, int]) -> float:
+    def at(place: Place) -> float:
         if place not in known:
             known[place] = value(place)
         return known[place]
@@ -123,7 +136,7 @@ class Evidence:
         laplacian.flat[:: items + 1] = -laplacian.sum(axis=1)
         values, vectors = np.linalg.eigh(laplacian)
         self._values = np.maximum(values, 0.0)
-        shift = np.bincount(pairs.left, sites.shift, items) - np.bincount(pairs.right, sites.shift, items)
+        shift = sum_by_item(pairs, sites.shift, items, -1.0)
         self._turned, self._shift = vectors.T @ self._features, vectors.T @ shift
 
     def __call__(self, prior: Prior) -> float:
@@ -141,10 +154,11 @@ class Evidence:
             quadratic += prior.coefficients * float(pull @ pull)
         return 0.5 * (quadratic - determinant)
 
+
 def log_hyperprior(prior: Prior) -> float:
     """Of log sqrt(c) and log sqrt(z), up to a constant; a variance of 0 is one that the model lacks."""
     total = 0.0
-    for variance, (mean, deviation) in zip(prior, (COEFFICIENTS, ITEMS), strict=True):
+    for variance, mean, deviation in zip(prior, _LOG_DEVIATION, _SPREAD, strict=True):
         if variance > 0.0:
             total -= 0.5 * ((0.5 * math.log(variance) - mean) / deviation) ** 2
     return total

@@ -27,8 +27,7 @@ from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
-from ordinate.learning.models import Answers, ScaledModel
-from ordinate.learning.models.map_estimate import Prior
+from ordinate.learning.models import Answers, Model, ScaledModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.scales import fitted_scales
 from ordinate.storage import Settings
@@ -62,22 +61,24 @@ Pending = Sequence[tuple[int, int]]
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.model = model_of(
+        self._model = model_of(
             settings.algorithm,
             coefficient_variance=settings.coefficient_variance,
             item_variance=settings.item_variance,
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         fixed = settings.coefficient_variance is not None or settings.item_variance is not None
-        self._scalable = self.model if isinstance(self.model, ScaledModel) and not fixed else None
+        self._scaled_model = self._model if isinstance(self._model, ScaledModel) and not fixed else None
         self.drop_caches()
 
     def drop_caches(self) -> None:
         """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
         # The two latest fits: that of the last refit, and that of all answers.
-        self._fits: dict[tuple[int, int, int, Prior | None], Posterior] = {}
-        self._priors: dict[tuple[int, int, int], Prior] = {}
+        self._fits: dict[tuple[int, int, int, Model], Posterior] = {}
+        # Models with prior variances that were fitted to so many answers, the two latest.
+        self._scales: dict[tuple[int, int, int], ScaledModel] = {}
+        # The latest posterior that was shown.
         self._results: dict[tuple[int, int, int], Posterior] = {}
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
@@ -93,33 +94,42 @@ class Inference:
         """What all effective comparisons say of the scores."""
         return self._result(state, len(state.effective))
 
-    def prior(self, state: State, count: int) -> Prior | None:
-        """The prior variances for a fit of the first `count` answers, where they are fitted; None: they are fixed."""
-        if self._scalable is None:
-            return None
+    def model(self, state: State) -> Model:
+        """What the next choice is fitted with."""
+        items = len(state.items)
+        return self._model_of(
+            state, last_renewal(self._model, last_refit(len(state.effective), items, self._every), items)
+        )
+
+    def _model_of(self, state: State, count: int) -> Model:
+        """The model for a fit of the first `count` answers: where prior variances are fitted, with the last ones."""
+        return self._model if self._scaled_model is None else self._fitted(state, self._scaled_model, count)
+
+    def _fitted(self, state: State, model: ScaledModel, count: int) -> ScaledModel:
         if not (at := last_scales(count, len(state.items))):
-            return self._scalable.prior
+            return model
         key = (state.items_epoch, state.epoch, at)
-        if key not in self._priors:
+        if key not in self._scales:
             with one_thread():
                 answers = Answers(*state.effective.first(at))
-                self._priors = {key: fitted_scales(self._scalable, self._scale(state).features, answers)}
-        return self._priors[key]
+                prior = fitted_scales(model, self._scale(state).features, answers)
+            self._scales = {**dict(list(self._scales.items())[-1:]), key: model.with_prior(prior)}
+        return self._scales[key]
 
     def _result(self, state: State, count: int) -> Posterior:
         """The posterior that is shown: by expectation propagation where prior variances are fitted.
 
         Fits of fewer answers, for the history of the expected error, use the newest variances: they are known best.
         """
-        if self._scalable is None:
+        if self._scaled_model is None:
             return self._fit(state, count)
         key = (state.items_epoch, state.epoch, count)
         if key not in self._results:
-            prior = self.prior(state, len(state.effective))
+            model = self._fitted(state, self._scaled_model, len(state.effective))
             with one_thread():
                 answers = Answers(*state.effective.first(count))
-                found = Propagation(self._scalable, self._scale(state).features, answers).posterior(prior)
-                self._results = {key: found}
+                found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
+            self._results = {key: found}
         return self._results[key]
 
     def belief(self, state: State, pending: Pending) -> Belief:
@@ -153,7 +163,7 @@ class Inference:
     def _after_refit(self, state: State) -> _Refitted:
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
         refit = last_refit(len(state.effective), items, self._every)
-        renewal = last_renewal(self.model, refit, items, self._every) if self._settings.renew_covariance else 0
+        renewal = last_renewal(self._model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
         if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
             # The old belief is dropped first: there may be no memory for two.
@@ -238,12 +248,12 @@ class Inference:
         return scores, errors
 
     def _fit(self, state: State, count: int) -> Posterior:
-        prior = self.prior(state, last_renewal(self.model, count, len(state.items), self._every))
-        key = (state.items_epoch, state.epoch, count, prior)
+        renewal = last_renewal(self._model, count, len(state.items), self._every)
+        model = self._model_of(state, renewal)
+        key = (state.items_epoch, state.epoch, count, model)
         fit = self._fits.pop(key, None)
         if fit is None:
             with one_thread():
-                model = self.model if prior is None else self._scalable.with_prior(prior)
                 fit = model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])

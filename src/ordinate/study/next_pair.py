@@ -46,10 +46,14 @@ def choose(
     number = len(state.queries) + 1 + ahead
     rng = np.random.default_rng([settings.seed, number])
     strategy = strategy_of(settings.algorithm, settings.candidates)
+    # The share of random pairs is what tells how large differences are; chosen pairs alone say little about that.
+    if np.random.default_rng([settings.seed, number, 4]).random() < state.rules.random:
+        strategy = Uniform()
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
     pool = allowed_pairs(state, annotator, among, waiting)
     situation = inference.situation(state, pending_pairs(state, waiting), search)
     import os
+
     share = float(os.environ.get("RANDOM_SHARE", "0"))
     if share and np.random.default_rng([settings.seed, number, 5]).random() < share:
         strategy = Uniform()
@@ -65,7 +69,8 @@ def choose(
         left, right = right, left
     ids = state.items.ids
     gain = None if math.isnan(utility) else float(utility)
-    return Offer(ids[left], ids[right], annotator, gain, state.position, repr(strategy))
+    model = repr(inference.model(state))
+    return Offer(ids[left], ids[right], annotator, gain, state.position, repr(strategy), model=model)
 
 
 def choose_at_random(settings: Settings, state: State, annotator: str | None) -> Offer:

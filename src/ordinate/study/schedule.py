@@ -48,10 +48,9 @@ def _between_refits(answers: int, items: int, every: int | None) -> int:
 def last_scales(answers: int, items: int) -> int:
     """How many answers the last scheduled fit of the prior variances saw; 0: none yet.
 
-    From two answers per item on, each time the answers have grown by a quarter: fewer do not tell the scales.
+    From one answer per item on, each time the answers have grown by a quarter: fewer do not tell the scales.
     """
-    import os
-    at = int(float(os.environ.get('START','2')) * items)
+    at = items
     if answers < at:
         return 0
     while at + at // 4 <= answers:

@@ -101,7 +101,8 @@ class Study:
                 f"{name} is never refitted, so there is no covariance to renew; leave renew_covariance out"
             )
         # Variances that nobody gives are fitted to the answers, where the model can.
-        fitted = isinstance(model, ScaledModel) and coefficient_variance is None and item_variance is None
+        given = coefficient_variance is not None or item_variance is not None
+        fitted = isinstance(model, ScaledModel) and renew_covariance and not given
         settings = Settings(
             algorithm=name,
             question=text("the question", question),

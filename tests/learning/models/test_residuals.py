@@ -70,8 +70,9 @@ def test_the_covariance_of_the_items_is_the_inverse(seed: int, item_variance: fl
     features, answers, contrasts = problem(seed)
     n = len(features)
     scores = np.random.default_rng(seed).normal(size=n)
+    pairs = PairCounts.of(answers, n)
     found = [
-        ItemCovariance(PairCounts.of(answers, n), scores, item_variance, *sizes) for sizes in ((), (0, 0), (0, 10_000))
+        ItemCovariance(pairs, pairs.weight_at(scores), n, item_variance, *sizes) for sizes in ((), (0, 0), (0, 10_000))
     ]
     links = contrasts[:, features.shape[1] :]
     slope = expit(links @ scores) * expit(-links @ scores)

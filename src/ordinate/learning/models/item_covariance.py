@@ -14,7 +14,7 @@ import numpy as np
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models.cholesky import invert
 from ordinate.learning.models.inverse_diagonal import adjacency, inverse_diagonal
-from ordinate.learning.models.likelihood import PairCounts
+from ordinate.learning.models.likelihood import PairCounts, sum_by_item
 from ordinate.learning.models.pair_loops import laplacian_columns, solve_columns
 
 _QUICKLY_INVERTED = 1000
@@ -43,7 +43,7 @@ class ItemCovariance:
         self._quickly_inverted, self._inverse_fits = quickly_inverted, inverse_fits
         self.pairs, self.item_variance, self.items = pairs, item_variance, items
         self.weight = weight
-        self.degree = np.bincount(pairs.left, weight, items) + np.bincount(pairs.right, weight, items)
+        self.degree: Floats = sum_by_item(pairs, weight, items)
 
     def without_mean(self, columns: Floats) -> Floats:
         """(t, c) (I - A / item_variance) columns = A L columns: accurate also where columns share a large offset."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from scipy.special import expit
 
 from ordinate.data.arrays import Floats, Integers
@@ -42,6 +43,13 @@ class PairCounts(NamedTuple):
     def weight_at(self, scores: Floats) -> Floats:
         """(p,) `weight` at the margins of these scores (n,)."""
         return self.weight(scores[self.left] - scores[self.right])
+
+
+def sum_by_item(pairs: PairCounts, values: Floats, items: int, sign: float = 1.0) -> Floats:
+    """(items,) the sum of the values (p,) over the pairs of which an item is the left one, and sign * that of others."""
+    left, right = (np.bincount(rows, values, items).astype(np.float64) for rows in pairs[:2])
+    total: Floats = left + sign * right
+    return total
 
 
 def newton(

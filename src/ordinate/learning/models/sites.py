@@ -14,6 +14,7 @@ import numpy as np
 
 from ordinate.data.arrays import Floats
 from ordinate.learning.models.cholesky import PositiveDefinite, gram
+from ordinate.learning.models.likelihood import sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior
 from ordinate.learning.models.pair_loops import conjugate_gradients
 
@@ -31,10 +32,7 @@ def mean_given(prior: Prior, compared: Compared, sites: Sites) -> tuple[Floats, 
     """theta (k,) and zeta (t,) of the compared items: the posterior mean, where the answers are these sites."""
     _, features, pairs = compared
     items, columns = features.shape
-    degree, slope = np.zeros(items), np.zeros(items)
-    for rows, sign in ((pairs.left, 1.0), (pairs.right, -1.0)):
-        degree += np.bincount(rows, sites.weight, items)
-        slope += sign * np.bincount(rows, sites.shift, items)
+    degree, slope = sum_by_item(pairs, sites.weight, items), sum_by_item(pairs, sites.shift, items, -1.0)
     root = PositiveDefinite(
         gram(features, degree / (1.0 + prior.items * degree)), 1.0 / prior.coefficients
     ).inverse_root()
