@@ -54,8 +54,6 @@ def choose(
     situation = inference.situation(state, pending_pairs(state, waiting), search)
     import os
 
-    share = float(os.environ.get("RANDOM_SHARE", "0"))
-    if share and np.random.default_rng([settings.seed, number, 5]).random() < share:
         strategy = Uniform()
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
