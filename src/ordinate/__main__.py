@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -40,9 +41,18 @@ def exit_code(command: Callable[[], object]) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> object:
-    from ordinate.cli import app
+    from ordinate.cli import application
 
-    return app(args=arguments, prog_name="ordinate", standalone_mode=False)
+    words = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        _say_what_is_logged("ordinate.compiled")
+    return application(words)(args=words, prog_name="ordinate", standalone_mode=False)
+
+
+def _say_what_is_logged(name: str) -> None:
+    log = logging.getLogger(name)
+    log.setLevel(logging.INFO)
+    log.addHandler(logging.StreamHandler())
 
 
 def _attempt(command: Callable[[], object]) -> int:

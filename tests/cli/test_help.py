@@ -10,10 +10,10 @@ import pytest
 import typer
 
 import ordinate
-from ordinate.cli import app
+from ordinate.cli import application
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("numpy", "scipy", "numba", "sqlalchemy", "alembic", "matplotlib", "pandas", "polars", "joblib", "PIL")
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "pandas", "polars", "joblib", "PIL")
 
 
 def command_lines(command: object, *words: str) -> list[tuple[str, ...]]:
@@ -24,7 +24,7 @@ def command_lines(command: object, *words: str) -> list[tuple[str, ...]]:
     return [line for name, inner in below.items() for line in command_lines(inner, *words, name)]
 
 
-COMMANDS = command_lines(typer.main.get_command(app))
+COMMANDS = command_lines(typer.main.get_command(application()))
 
 
 def test_all_commands_are_there():

@@ -21,7 +21,7 @@ import pytest
 
 from ordinate.cli.serve import _is_loopback, _listening
 from ordinate.client import Client
-from ordinate.storage.tables import REVISIONS
+from ordinate.storage import tables
 from ordinate.study.study import Study
 
 
@@ -219,7 +219,10 @@ def test_a_study_of_the_first_version_is_upgraded_and_goes_on(run, folder):
     assert refused.code == 2
     assert f"ordinate db upgrade {folder}/old.db" in refused.err
     upgraded = run("db", "upgrade", "old.db")
-    assert (upgraded.code, upgraded.out.strip()) == (0, f"old.db: upgraded from tables 0001 to {REVISIONS[-1]}")
+    assert (upgraded.code, upgraded.out.strip()) == (
+        0,
+        f"old.db: upgraded from tables 0001 to {tables.revisions()[-1]}",
+    )
     assert run("db", "upgrade", "old.db").out.strip() == "old.db: already up to date"
     with Study.open("sqlite:///old.db") as study:
         assert [query.id for query in study.open_queries()] == ["abc123-2"]

@@ -1,6 +1,6 @@
 """Every storage keeps the same promises. A new one is one row of STORAGES."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ import pytest
 
 from ordinate import storage as storages
 from ordinate.data.items import Items
-from ordinate.storage import Entry, Settings, Storage
+from ordinate.storage import Entry, Recorded, Settings, Storage
 
 SETTINGS = Settings("guro-hybrid", "Which is «clearer»?", 2**40, "none", 7, 5000, None, 0.1 + 0.2, 1e-6, False)
 ITEMS = Items(
@@ -93,6 +93,38 @@ def test_gives_entries_back_as_they_were(kept: Kept) -> None:
     assert entries_of(kept.again(), after=1) == ENTRIES
     assert entries_of(kept.again(), after=4) == ENTRIES[3:]
     assert entries_of(kept.again(), after=6) == []
+
+
+def test_recorded_comparisons_are_entries_and_come_as_columns(kept: Kept) -> None:
+    recorded = Recorded(4, ["001", "1"], ["1", "001"], ["left", "tie"], ["Zoë", None])
+    with kept.storage.writing() as log:
+        log.append(ENTRIES[:2])
+        log.record(recorded, "t")
+        log.append([ENTRIES[3]._replace(position=6)])
+    written = [
+        *ENTRIES[:2],
+        Entry(4, "record", "t", None, "001", "1", "left", "Zoë"),
+        Entry(5, "record", "t", None, "1", "001", "tie", None),
+        ENTRIES[3]._replace(position=6),
+    ]
+    again = kept.again()
+    assert entries_of(again, after=1) == written
+    for after in range(1, 7):
+        with again.reading() as log:
+            assert as_entries(log.parts(after)) == written[after - 1 :]
+
+
+def as_entries(parts: Iterable[Entry | Recorded]) -> list[Entry]:
+    """With the time that the test gives all of them."""
+    entries: list[Entry] = []
+    for part in parts:
+        if isinstance(part, Recorded):
+            first, *columns = part
+            rows = zip(*columns, strict=True)
+            entries += [Entry(place, "record", "t", None, *row) for place, row in enumerate(rows, first)]
+        else:
+            entries.append(part)
+    return entries
 
 
 def test_items_added_later_belong_to_their_entry(kept: Kept) -> None:

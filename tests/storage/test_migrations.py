@@ -1,37 +1,19 @@
-"""The migrations make the tables that the code expects, and bring an older study up to date."""
+"""The scripts make the tables that the code expects, and bring an older study up to date."""
 
 import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
 
 from ordinate import storage as storages
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import NotAStudy
-from ordinate.storage import sql, tables
+from ordinate.storage import Entry, tables
 from ordinate.study.study import Study
-
-MIGRATIONS = Path(sql.__file__).parent / "migrations"
-SECOND = '''
-"""A test's next step."""
-import sqlalchemy as sa
-from alembic import op
-
-revision = "NEXT"
-down_revision = "LAST"
-
-
-def upgrade() -> None:
-    op.add_column("study", sa.Column("note", sa.Text))
-    op.create_table("notes", sa.Column("note", sa.Text))
-    FAIL
-'''
 
 
 @pytest.fixture
@@ -42,29 +24,73 @@ def stored(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_revisions_are_the_migrations_in_order() -> None:
-    steps = ScriptDirectory(str(MIGRATIONS)).walk_revisions()
-    assert tuple(reversed([step.revision for step in steps])) == tables.REVISIONS
+def columns(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Name, type, whether it must have a value, and place in the primary key, of each column of each table."""
+    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {
+        name: [
+            (column[1], column[2], column[3], column[5]) for column in connection.execute(f"PRAGMA table_info({name})")
+        ]
+        for name in names
+    }
 
 
-def test_the_migrations_make_the_tables_of_the_code(stored: Path) -> None:
-    engine = create_engine(f"sqlite:///{stored}")
-    with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), tables.metadata) == []
-    engine.dispose()
+def test_the_scripts_are_numbered_without_gaps() -> None:
+    assert tables.revisions() == [f"{number:04}" for number in range(1, len(tables.revisions()) + 1)]
+
+
+def test_the_log_has_a_column_for_each_field_of_an_entry(stored: Path) -> None:
+    with closing(sqlite3.connect(stored)) as connection:
+        assert {name for name, *_ in columns(connection)["log"]} == set(Entry._fields)
+
+
+# What Alembic made of the same migrations, which were written for it at first.
+BY_ALEMBIC = """
+CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL,
+    CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num));
+CREATE TABLE study (token VARCHAR NOT NULL, question TEXT NOT NULL, algorithm VARCHAR NOT NULL, seed INTEGER NOT NULL,
+    scaling VARCHAR NOT NULL, refit_every INTEGER, candidates INTEGER, PRIMARY KEY (token));
+CREATE TABLE log (position INTEGER NOT NULL, kind VARCHAR NOT NULL, at VARCHAR NOT NULL, "query" INTEGER, "left" TEXT,
+    "right" TEXT, answer VARCHAR, annotator TEXT, based_on INTEGER, utility FLOAT, algorithm VARCHAR, strategy TEXT,
+    model TEXT, expires_at VARCHAR, tab TEXT, repeat_of INTEGER, shown_at VARCHAR, answered_at VARCHAR,
+    duration_ms INTEGER, client TEXT, reason TEXT, "key" TEXT, name TEXT, value TEXT, PRIMARY KEY (position));
+CREATE TABLE items ("row" INTEGER NOT NULL, added INTEGER NOT NULL, id TEXT NOT NULL, item_group TEXT, text TEXT,
+    image TEXT, audio TEXT, link TEXT, video TEXT, PRIMARY KEY ("row"), FOREIGN KEY(added) REFERENCES log (position),
+    UNIQUE (id));
+CREATE INDEX ix_items_added ON items (added);
+CREATE TABLE features (added INTEGER NOT NULL, items INTEGER NOT NULL, columns INTEGER NOT NULL, names TEXT,
+    numbers BLOB NOT NULL, PRIMARY KEY (added), FOREIGN KEY(added) REFERENCES log (position));
+CREATE TABLE feature_files (added INTEGER NOT NULL, path TEXT NOT NULL, sha256 VARCHAR NOT NULL,
+    bytes INTEGER NOT NULL, modified_ns BIGINT NOT NULL, PRIMARY KEY (added),
+    FOREIGN KEY(added) REFERENCES log (position));
+CREATE TABLE recipe (token VARCHAR NOT NULL, encoder TEXT NOT NULL, content VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL, columns INTEGER, mean BLOB, components BLOB, PRIMARY KEY (token),
+    FOREIGN KEY(token) REFERENCES study (token));
+INSERT INTO alembic_version VALUES ('0004');
+"""
+
+
+def test_the_scripts_make_the_tables_that_alembic_made(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(":memory:")) as old, closing(sqlite3.connect(":memory:")) as new:
+        old.executescript(BY_ALEMBIC)
+        tables.create(new)
+        assert tables.revision(old) == "0004"
+        tables.migrate(old, "0004")
+        assert columns(new) == columns(old)
 
 
 UNDO = {
     "0004": "DROP TABLE recipe;",
     "0005": "ALTER TABLE study DROP COLUMN coefficient_variance; ALTER TABLE study DROP COLUMN item_variance;",
     "0006": "ALTER TABLE study DROP COLUMN renew_covariance;",
+    "0007": "ALTER TABLE study DROP COLUMN random;",
 }
 """What takes a migration back."""
 
 
 def take_back(path: Path, revision: str) -> None:
     """Bring the study back to the tables of an older revision."""
-    undone = "".join(UNDO[later] for later in reversed(tables.REVISIONS) if later > revision)
+    undone = "".join(UNDO[later] for later in reversed(tables.revisions()) if later > revision)
     connection = sqlite3.connect(path)
     connection.executescript(f"{undone} UPDATE alembic_version SET version_num = '{revision}'")
     connection.close()
@@ -110,21 +136,17 @@ def test_upgrading_a_study_of_this_version_changes_nothing(stored: Path) -> None
 
 
 @pytest.fixture
-def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A version of the package with one more migration: the folder of its migrations."""
+def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The script of a version of the package that has one more."""
     folder = tmp_path / "migrations 100%"
-    shutil.copytree(MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sql, "MIGRATIONS", folder)
-    monkeypatch.setattr(tables, "REVISIONS", (*tables.REVISIONS, "9999"))
-    return folder
-
-
-def next_step(ending: str = "") -> str:
-    return SECOND.replace("NEXT", "9999").replace("LAST", tables.REVISIONS[-2]).replace("FAIL", ending)
+    shutil.copytree(tables.MIGRATIONS, folder)
+    with monkeypatch.context() as changed:
+        changed.setattr(tables, "MIGRATIONS", folder)
+        yield folder / "9999_note.sql"
 
 
 def test_an_older_study_is_refused_until_it_is_upgraded(stored: Path, next_version: Path) -> None:
-    (next_version / "versions" / "9999_note.py").write_text(next_step())
+    next_version.write_text("-- A note.\nALTER TABLE study ADD COLUMN note TEXT;\nCREATE TABLE notes (note TEXT);\n")
     url = f"sqlite:///{stored}"
     with pytest.raises(NotAStudy, match=r"older version .* ordinate db upgrade "):
         Study.open(url)
@@ -136,14 +158,12 @@ def test_an_older_study_is_refused_until_it_is_upgraded(stored: Path, next_versi
     connection.close()
 
 
-def test_an_upgrade_that_fails_leaves_the_study_as_it_was(
-    stored: Path, next_version: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (next_version / "versions" / "9999_note.py").write_text(next_step("raise KeyboardInterrupt"))
+def test_an_upgrade_that_fails_leaves_the_study_as_it_was(stored: Path, next_version: Path) -> None:
+    next_version.write_text("ALTER TABLE study ADD COLUMN note TEXT;\nALTER TABLE missing ADD COLUMN note TEXT;\n")
     before = stored.read_bytes()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(NotAStudy, match="no such table: missing"):
         storages.upgrade(f"sqlite:///{stored}")
     assert stored.read_bytes() == before
-    monkeypatch.setattr(tables, "REVISIONS", tables.REVISIONS[:-1])
+    next_version.unlink()
     with Study.open(f"sqlite:///{stored}") as study:
         assert len(study.comparisons()) == 1

@@ -1,6 +1,7 @@
 """The fold: what a log amounts to, entry by entry."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
-from ordinate.storage import Entry
+from ordinate.storage import Entry, Recorded
 from ordinate.study.fold import State
 
 ITEMS = Items(ids=["a", "b", "c", "d"], features=np.arange(8, dtype=np.float64).reshape(4, 2))
@@ -44,12 +45,10 @@ def apply(state: State, entries: Sequence[Entry], items: Items = ITEMS) -> None:
 
 def effective(state: State) -> list[tuple[str | None, str | None, str | None]]:
     """As kept while the log grows, and as rebuilt: the two must not differ."""
-    kept: list[tuple[str | None, str | None, str | None]] = [
-        (entry.left, entry.right, entry.answer) for entry in state.effective.entries
-    ]
+    kept: list[tuple[str | None, str | None, str | None]] = [one[:3] for one in state.listed(state.effective)]
     columns = [column.tolist() for column in state.effective.first(len(state.effective))]
     state.drop_caches()
-    assert kept == [(entry.left, entry.right, entry.answer) for entry in state.effective.entries]
+    assert kept == [one[:3] for one in state.listed(state.effective)]
     assert columns == [column.tolist() for column in state.effective.first(len(state.effective))]
     return kept
 
@@ -71,6 +70,43 @@ def test_answers_and_records_count_in_the_order_of_the_log() -> None:
     left, right, outcome = state.effective.first(3)
     assert (left.tolist(), right.tolist(), outcome.tolist()) == ([2, 1, 0], [3, 3, 1], [0.5, 0.0, 1.0])
     assert open_numbers(state) == []
+
+
+def test_comparisons_in_columns_are_folded_as_one_after_the_other() -> None:
+    rng = np.random.default_rng(0)
+    names = [None, "Ann", "ann", "Bob"]
+    rows = [
+        (*map(str, rng.choice(list("abcd"), 2, replace=False)), str(rng.choice(["left", "right", "tie"])), name)
+        for name in rng.choice(np.array(names, dtype=object), 300)
+    ]
+    before = [
+        asked(1, "a", "b", "Bob"),
+        answered(1, "skip", annotator="Bob"),
+        about("exclude-annotator", 1, annotator="ann"),
+    ]
+    one_by_one = folded(*before, *(recorded(*row) for row in rows))
+    for warm in (False, True):
+        together = folded(*before)
+        if warm:
+            for name in names:
+                assert len(together.effective) + len(together.seen(name)) <= 1
+        left, right, answers, annotators = zip(*rows, strict=True)
+        together.apply([Recorded(together.position + 1, left, right, answers, annotators)], lambda _: ITEMS)
+        assert together.position == one_by_one.position
+        assert together.annotators() == one_by_one.annotators()
+        assert (together.names, together.name_of("BOB")) == (one_by_one.names, one_by_one.name_of("BOB"))
+        for name in names:
+            assert list(together.listed(together.seen(name))) == list(one_by_one.listed(one_by_one.seen(name)))
+        assert effective(together) == effective(one_by_one)
+
+
+@pytest.mark.parametrize("row", [("a", "x", "left", None), ("a", "b", "perhaps", None), (None, "b", "left", None)])
+def test_a_damaged_comparison_in_columns_is_refused(row: tuple[Any, Any, Any, Any]) -> None:
+    state = folded()
+    with pytest.raises(NotAStudy, match="does not fit those before it"):
+        state.apply([Recorded(2, *([value] for value in row))], lambda _: ITEMS)
+    with pytest.raises(NotAStudy, match="entry 3 follows entry 1"):
+        folded().apply([Recorded(3, ["a"], ["b"], ["left"], [None])], lambda _: ITEMS)
 
 
 def test_a_skip_closes_its_query_and_does_not_count() -> None:

@@ -105,11 +105,15 @@ class MethodOptions:
     scaling: Annotated[Literal["auto", "none"], typer.Option(help="Scale the features, or use them as they are.")] = (
         "auto"
     )
+    random: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Share of questions whose pair is drawn at random."),
+    ] = 0.1
     coefficient_variance: Annotated[
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each coefficient of the scaled features. Default: 2; the paper has 1.",
+            help="Prior variance of each coefficient of the scaled features. Default: fitted to the answers; the paper has 1.",
             show_default=False,
         ),
     ] = None
@@ -117,7 +121,7 @@ class MethodOptions:
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each item's own term, in hybrid and independent models. Default: 1.",
+            help="Prior variance of each item's own term. Default: fitted to the answers; the paper has 1.",
             show_default=False,
         ),
     ] = None

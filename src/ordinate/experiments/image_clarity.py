@@ -29,7 +29,7 @@ _COUNTED = ("guro-contextual", "guro-hybrid-factored", "trueskill")
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     budget = wishes.budget_or(2_000)
-    plan = Plan(budget, every=max(1, budget // 40), refit_every=10)
+    plan = Plan(budget, every=max(1, budget // 40), refit_every=10, random=0.0)
     target = bradley_terry(dataset.items, dataset.comparisons)
     few = min(FEW, budget)
     return [

@@ -42,7 +42,7 @@ class WithUntrainedFeatures(Dataset):
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     budget = wishes.budget_or(10_000)
-    plan = Plan(budget, every=max(1, budget // 20), refit_every=25, candidates=CANDIDATES)
+    plan = Plan(budget, every=max(1, budget // 20), refit_every=25, candidates=CANDIDATES, random=0.0)
     items, made = dataset.items, dataset.comparisons
     bare = Dataset(replace(items, content={}), dataset.truth, made)
     task = HumanTask(bare, bradley_terry(items, made), unit_to_hold_out(made))

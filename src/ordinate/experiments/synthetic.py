@@ -76,7 +76,7 @@ def _bounds(features: Floats, answers: Answers, truth: Truth) -> dict[str, float
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     budget = wishes.budget_or(2_000)
-    plan = Plan(budget, every=max(1, budget // 50), refit_every=10, scaling="none")
+    plan = Plan(budget, every=max(1, budget // 50), refit_every=10, scaling="none", random=0.0)
     return [Setting("loss-and-bounds", BoundedTask(dataset, NOISE), plan, ALGORITHMS, seeds=50)]
 
 

@@ -23,7 +23,7 @@ FEATURES = 162
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     features = bool(dataset.items.features.shape[1])
     budget = wishes.budget_or(3_000 if features else 2_000)
-    plan = Plan(budget, every=max(1, budget // 20), refit_every=10)
+    plan = Plan(budget, every=max(1, budget // 20), refit_every=10, random=0.0)
     target = bradley_terry(dataset.items, dataset.comparisons)
     task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
     algorithms = COMPARED if features else FEATURE_FREE

@@ -106,7 +106,7 @@ def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting
     # Each run gets a copy: keep the features and drop content and answers, which it does not need.
     bare = replace(dataset, items=replace(dataset.items, content={}), comparisons=())
     budget = wishes.budget_or(2_000)
-    plan = Plan(budget, every=max(1, budget // 50), refit_every=10)
+    plan = Plan(budget, every=max(1, budget // 50), refit_every=10, random=0.0)
     return [
         Setting("in-sample", LinearTask(bare, scores, level, 200), plan, ALGORITHMS, seeds=15),
         Setting("generalisation", HalvesTask(bare, scores, level, 300), plan, _MAIN, seeds=15),

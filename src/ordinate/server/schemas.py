@@ -106,6 +106,7 @@ class RuleChanges(Given):
     annotator_budget: Amount | None = None
     budget: Amount | None = None
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
+    random: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
     again: bool | None = None
     variety: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -256,6 +257,7 @@ class RulesShown(BaseModel):
     annotator_budget: int | None
     budget: int | None
     repeat: float
+    random: float
     ties: bool
     again: bool
     variety: float | None

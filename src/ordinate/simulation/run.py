@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from ordinate.errors import InvalidInput, PoolExhausted
 from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
+from ordinate.study.rules import RANDOM_SHARE
 
 
 class Row(NamedTuple):
@@ -50,6 +51,7 @@ class Plan:
     coefficient_variance: float | None = None
     item_variance: float | None = None
     renew_covariance: bool = True
+    random: float = RANDOM_SHARE
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -79,6 +81,7 @@ def simulate(
     coefficient_variance: float | None = None,
     item_variance: float | None = None,
     renew_covariance: bool = True,
+    random: float = RANDOM_SHARE,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
@@ -87,7 +90,17 @@ def simulate(
     """
     from ordinate.algorithms import takes
 
-    plan = Plan(budget, every, refit_every, scaling, candidates, coefficient_variance, item_variance, renew_covariance)
+    plan = Plan(
+        budget,
+        every,
+        refit_every,
+        scaling,
+        candidates,
+        coefficient_variance,
+        item_variance,
+        renew_covariance,
+        random,
+    )
     check_names(algorithms, seeds)
     for option in plan.model_options:
         if not any(takes(name, option) for name in algorithms):
@@ -127,6 +140,7 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
         scaling=plan.scaling,
         refit_every=plan.refit_every,
         candidates=plan.candidates,
+        random=plan.random,
         **{option: value for option, value in plan.model_options.items() if takes(algorithm, option)},
     )
     seconds = 0.0

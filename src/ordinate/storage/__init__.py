@@ -16,6 +16,7 @@ from ordinate.storage.log import (
     Entry,
     Kind,
     Log,
+    Recorded,
     Settings,
     Storage,
     checked,
@@ -26,7 +27,7 @@ from ordinate.storage.memory import MemoryStorage
 
 if TYPE_CHECKING:
     from ordinate.data.matrices import FileMatrix
-    from ordinate.storage.sql import SqlStorage
+    from ordinate.storage.sqlite import SqliteStorage
 
 __all__ = [
     "BEYOND_BUDGET",
@@ -35,6 +36,7 @@ __all__ = [
     "Entry",
     "Kind",
     "Log",
+    "Recorded",
     "Settings",
     "Storage",
     "checked",
@@ -64,7 +66,7 @@ def create(url: str | None, settings: Settings, items: Items) -> Storage:
 
 def open(url: str) -> Storage:
     """The storage at the address; none is created. Raises StudyNotFound, and NotAStudy for any other file."""
-    return _sql(url)
+    return _sqlite(url)
 
 
 def upgrade(url: str) -> tuple[str, str]:
@@ -80,16 +82,16 @@ def upgrade(url: str) -> tuple[str, str]:
 
 def features_outside(url: str) -> list[FileMatrix]:
     """The files outside the study that hold features of its items; they are not opened."""
-    return _sql(url).feature_files()
+    return _sqlite(url).feature_files()
 
 
 def move_features(url: str, path: str | Path) -> FileMatrix:
     """Tell the study where one of its feature files is now. Raises InvalidInput where `path` is not one of them."""
     require_file(path)
-    return _sql(url).move_features(Path(path).absolute())
+    return _sqlite(url).move_features(Path(path).absolute())
 
 
-def _sql(url: str) -> SqlStorage:
+def _sqlite(url: str) -> SqliteStorage:
     path = _sqlite_path(url)
     from ordinate.storage import sqlite
 

@@ -6,7 +6,7 @@ entries before it appends one, so it has seen everything that the new entry coul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,8 +47,9 @@ class Settings:
     refit_every           answers between two fits of the model; None: the schedule of schedule.py
     candidates            how many random pairs the strategy looks at; None: every pair of the pool
     recipe                how the features were made from texts or images; None: they were given
-    coefficient_variance  prior variance of each coefficient of the features; None: the algorithm's own
-    item_variance         prior variance of each item's own term; None: the algorithm's own
+    coefficient_variance  prior variance of each coefficient of the features
+    item_variance         prior variance of each item's own term; both None: fitted to the answers, where the model can
+    random                share of queries whose pair is drawn at random, until a rule says otherwise
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
@@ -62,6 +63,7 @@ class Settings:
     coefficient_variance: float | None = None
     item_variance: float | None = None
     renew_covariance: bool = True
+    random: float = 0.0
 
 
 class Entry(NamedTuple):
@@ -115,6 +117,16 @@ class Entry(NamedTuple):
     value: str | None = None
 
 
+class Recorded(NamedTuple):
+    """Comparisons recorded one after another, as columns: the entries from `position` on, all of the kind "record"."""
+
+    position: int
+    left: Sequence[str]
+    right: Sequence[str]
+    answer: Sequence[Answer]
+    annotator: Sequence[str | None]
+
+
 class AnswerDetails(NamedTuple):
     """What the client says about an answer: see Entry."""
 
@@ -154,11 +166,17 @@ class Log(Protocol):
     def entries(self, after: int) -> Sequence[Entry]:
         """The entries past a position, in order."""
 
+    def parts(self, after: int) -> Iterable[Entry | Recorded]:
+        """`entries`, with recorded comparisons as columns: there may be millions."""
+
     def items(self, added: int) -> Items:
         """The items that the entry at this position added."""
 
     def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
         """All entries, or none. `items` belong to the first one, which is then of the kind add-items."""
+
+    def record(self, recorded: Recorded, at: str) -> None:
+        """Append entries that were written at this time."""
 
 
 class Storage(Protocol):

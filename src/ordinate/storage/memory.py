@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ordinate.data.items import Items
-from ordinate.storage.log import Entry, Log, Settings
+from ordinate.storage.log import Entry, Log, Recorded, Settings
 
 
 class MemoryStorage:
@@ -19,6 +19,8 @@ class MemoryStorage:
     def entries(self, after: int) -> Sequence[Entry]:
         return self._entries[after:]
 
+    parts = entries
+
     def items(self, added: int) -> Items:
         return self._items[added]
 
@@ -26,6 +28,11 @@ class MemoryStorage:
         if items is not None:
             self._items[entries[0].position] = items
         self._entries.extend(entries)
+
+    def record(self, recorded: Recorded, at: str) -> None:
+        first, *columns = recorded
+        rows = zip(*columns, strict=True)
+        self._entries.extend(Entry(place, "record", at, None, *row) for place, row in enumerate(rows, first))
 
     def reading(self) -> AbstractContextManager[Log]:
         return nullcontext(self)

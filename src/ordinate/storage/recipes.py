@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from sqlite3 import Connection
 
 import numpy as np
-from sqlalchemy import Connection, insert, select
 
 from ordinate.data.projection import Projection
 from ordinate.data.recipe import Recipe
 from ordinate.errors import NotAStudy
-from ordinate.storage import tables
 
 _NUMBER = np.dtype("<f8")
 
 
 def write(connection: Connection, token: str, recipe: Recipe) -> None:
-    row: dict[str, Any] = {"token": token, "encoder": recipe.encoder, "content": recipe.content}
-    row |= {"fingerprint": recipe.fingerprint, "columns": None, "mean": None, "components": None}
+    numbers: tuple[int | bytes | None, ...] = (None, None, None)
     if (projection := recipe.projection) is not None:
         mean, components = (part.astype(_NUMBER).tobytes() for part in (projection.mean, projection.components))
-        row |= {"columns": len(projection.mean), "mean": mean, "components": components}
-    connection.execute(insert(tables.recipe), [row])
+        numbers = (len(projection.mean), mean, components)
+    connection.execute(
+        "INSERT INTO recipe (token, encoder, content, fingerprint, columns, mean, components) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (token, recipe.encoder, recipe.content, recipe.fingerprint, *numbers),
+    )
 
 
 def read(connection: Connection) -> Recipe | None:
-    row = connection.execute(select(tables.recipe)).one_or_none()
-    if row is None:
+    rows = connection.execute("SELECT encoder, content, fingerprint, columns, mean, components FROM recipe").fetchall()
+    if not rows:
         return None
+    if len(rows) > 1:
+        raise NotAStudy("its table recipe must have one row at most")
+    ((encoder, content, fingerprint, columns, mean, components),) = rows
     projection = None
-    if row.columns is not None:
-        width = row.columns * _NUMBER.itemsize
-        if width <= 0 or len(row.mean or b"") != width or not row.components or len(row.components) % width:
+    if columns is not None:
+        width = columns * _NUMBER.itemsize
+        if width <= 0 or len(mean or b"") != width or not components or len(components) % width:
             raise NotAStudy("the principal components of its recipe are damaged")
-        components = np.frombuffer(row.components, _NUMBER).reshape(-1, row.columns)
-        projection = Projection(np.frombuffer(row.mean, _NUMBER), components)
-    return Recipe(row.encoder, row.content, row.fingerprint, projection)
+        projection = Projection(np.frombuffer(mean, _NUMBER), np.frombuffer(components, _NUMBER).reshape(-1, columns))
+    return Recipe(encoder, content, fingerprint, projection)

@@ -1,116 +1,46 @@
-"""A study in the tables of a SQL database, through SQLAlchemy Core. The connections come from outside (sqlite.py)."""
+"""A study's settings, entries and items as rows of its tables. The connections come from outside (sqlite.py)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from itertools import repeat
 from pathlib import Path
-from typing import Any, Protocol
+from sqlite3 import Connection, Cursor
+from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, func, insert, inspect, select
 
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import InvalidInput, NotAStudy, StudyMoved
-from ordinate.storage import feature_files, recipes, tables
-from ordinate.storage.log import Entry, Log, Settings
+from ordinate.storage import feature_files, recipes
+from ordinate.storage.log import Entry, Recorded, Settings
 
-MIGRATIONS = Path(__file__).parent / "migrations"
-SETTINGS = (
-    "algorithm",
-    "question",
-    "seed",
-    "scaling",
-    "refit_every",
-    "candidates",
-    "coefficient_variance",
-    "item_variance",
-    "renew_covariance",
-)
+SETTINGS = tuple(field.name for field in fields(Settings) if field.name != "recipe")
 
 _ROWS = 1 << 14
+"""Rows that are read at a time: a row takes more memory than its values."""
 _LARGEST_BLOCK = 900_000_000
 """SQLite holds blocks of up to 1,000,000,000 bytes."""
 
 
-class Database(Protocol):
-    """What is particular to one kind of database."""
-
-    @property
-    def engine(self) -> Engine:
-        """Gives the connections; while `serving`, it keeps them open."""
-
-    def translated(self) -> AbstractContextManager[None]:
-        """A block in which the database's errors become ours."""
-
-    def serving(self) -> AbstractContextManager[Callable[[], int]]:
-        """A block in which many short transactions are quick; the number it gives changes when anybody has written."""
-
-    def check(self) -> None:
-        """Raises StudyMoved where what is written now would not be found by whoever opens the study next."""
-
-    def committed(self) -> None:
-        """Called after a commit, before the write is acknowledged. Raises StudyMoved."""
+def _names(columns: Sequence[str]) -> str:
+    # In brackets: SQLite takes a name in double quotes that it does not find for a text.
+    return ", ".join(f"[{name}]" for name in columns)
 
 
-class SqlStorage:
-    def __init__(self, database: Database, folder: Path) -> None:
-        self._database = database
-        self._version: Callable[[], int] | None = None
-        self._folder = folder
-        with database.translated(), database.engine.connect() as connection:
-            self.token, self.settings = _read_settings(connection)
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({_names(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
-    @contextmanager
-    def reading(self) -> Iterator[Log]:
-        with self._database.translated(), self._database.engine.connect() as connection:
-            if self._version is None:
-                # While the study is served the connections stay those to the file that was opened, wherever it is now.
-                self._database.check()
-            yield SqlLog(connection, self._folder)
 
-    @contextmanager
-    def writing(self) -> Iterator[Log]:
-        with self._database.translated(), self._writer() as connection:
-            connection.begin()  # waits for other writers here, not at the first statement
-            self._database.check()
-            yield SqlLog(connection, self._folder)
-            connection.commit()
-            self._database.committed()
-
-    def check(self) -> None:
-        self._database.check()
-
-    def feature_files(self) -> list[FileMatrix]:
-        """The files that hold features of this study; they are not opened."""
-        with self._database.translated(), self._database.engine.connect() as connection:
-            return [kept.matrix for kept in feature_files.read(connection, self._folder)]
-
-    def move_features(self, path: Path) -> FileMatrix:
-        """Note that one of them is at `path` now; the log does not change."""
-        with self._database.translated(), self._writer() as connection:
-            moved = feature_files.move(connection, self._folder, path).matrix
-            connection.commit()
-        return moved
-
-    def version(self) -> int | None:
-        return None if self._version is None else self._version()
-
-    @contextmanager
-    def serving(self) -> Iterator[None]:
-        with self._database.serving() as self._version:
-            try:
-                yield
-            finally:
-                self._version = None
-
-    def close(self) -> None:
-        self._database.engine.dispose()
-
-    def _writer(self) -> Connection:
-        return self._database.engine.connect().execution_options(writing=True)
+_ENTRIES = f"SELECT {_names(Entry._fields)} FROM log WHERE position >= ? ORDER BY position"
+_OTHERS = f"SELECT {_names(Entry._fields)} FROM log WHERE position > ? AND kind <> 'record' ORDER BY position"
+_RECORDED = f"SELECT {_names(Recorded._fields[1:])} FROM log WHERE position > ? AND position < ? ORDER BY position"
+_NEWEST = "SELECT EXISTS (SELECT 1 FROM log WHERE position = ?), (SELECT coalesce(max(position), 0) FROM log)"
+_APPEND = _insert("log", Entry._fields)
+_RECORD = _insert("log", ("kind", "at", *Recorded._fields))
 
 
 class SqlLog:
@@ -121,31 +51,57 @@ class SqlLog:
         self._folder = folder
 
     def entries(self, after: int) -> Sequence[Entry]:
-        query = select(tables.log).where(tables.log.c.position >= after).order_by(tables.log.c.position)
-        entries = [Entry._make(row) for row in self._connection.execute(query)]
+        entries = [Entry._make(row) for row in self._connection.execute(_ENTRIES, (after,))]
         if after == 0:
             return entries
         if not entries or entries[0].position != after:
-            raise StudyMoved("an older copy of the study was put in its place; open the study again")
+            raise StudyMoved(_REPLACED)
         return entries[1:]
 
+    def parts(self, after: int) -> Iterable[Entry | Recorded]:
+        known, newest = self._connection.execute(_NEWEST, (after,)).fetchone()
+        if after and not known:
+            raise StudyMoved(_REPLACED)
+        return self._parts(after, newest) if newest > after else ()
+
+    def _parts(self, after: int, newest: int) -> Iterator[Entry | Recorded]:
+        for row in self._connection.execute(_OTHERS, (after,)):
+            entry = Entry._make(row)
+            yield from self._recorded(after, entry.position)
+            yield entry
+            after = entry.position
+        yield from self._recorded(after, newest + 1)
+
+    def _recorded(self, after: int, before: int) -> Iterator[Recorded]:
+        """The comparisons between two positions: nothing else is there."""
+        if before == after + 1:
+            return
+        cursor = self._connection.execute(_RECORDED, (after, before))
+        for rows in _in_parts(cursor):
+            yield Recorded(after + 1, *zip(*rows, strict=True))
+            after += len(rows)
+        if before != after + 1:
+            raise NotAStudy(f"the log is damaged: entries before {before} are missing")
+
     def items(self, added: int) -> Items:
-        block = self._connection.execute(select(tables.features).where(tables.features.c.added == added)).one()
+        names, count, columns, numbers = _only_row(
+            self._connection.execute("SELECT names, items, columns, numbers FROM features WHERE added = ?", (added,))
+        )
         files = [kept for kept in feature_files.read(self._connection, self._folder) if kept.added == added]
         features: Any
         if files:
             features = files[0].matrix
             features.check()
-        elif min(block.items, block.columns) < 0 or len(block.numbers) != block.items * block.columns * 8:
+        elif min(count, columns) < 0 or len(numbers) != count * columns * 8:
             raise NotAStudy(f"the features of entry {added} are damaged")
         else:
-            features = np.frombuffer(block.numbers, dtype="<f8").reshape(block.items, block.columns)
+            features = np.frombuffer(numbers, dtype="<f8").reshape(count, columns)
         ids, groups, *contents = self._item_columns(added)
         try:
             return Items(
                 ids=ids,
                 features=features,
-                feature_names=None if block.names is None else json.loads(block.names),
+                feature_names=None if names is None else json.loads(names),
                 group=None if None in groups else groups,
                 content={
                     kind: values
@@ -157,84 +113,74 @@ class SqlLog:
             raise NotAStudy(f"the items of entry {added} are damaged: {error}") from error
 
     def _item_columns(self, added: int) -> list[list[Any]]:
-        """Ids, groups and each kind of content, read in parts, since rows take more memory than their values."""
-        wanted = [tables.items.c[name] for name in ("id", "item_group", *CONTENT_KINDS)]
-        query = select(*wanted).where(tables.items.c.added == added).order_by(tables.items.c.row)
+        """Ids, groups and each kind of content."""
+        wanted = ("id", "item_group", *CONTENT_KINDS)
         columns: list[list[Any]] = [[] for _ in wanted]
-        for rows in self._connection.execute(query).partitions(_ROWS):
+        query = f"SELECT {_names(wanted)} FROM items WHERE added = ? ORDER BY [row]"
+        for rows in _in_parts(self._connection.execute(query, (added,))):
             for column, values in zip(columns, zip(*rows, strict=True), strict=True):
                 column.extend(values)
         return columns
 
     def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
-        self._connection.execute(insert(tables.log), [entry._asdict() for entry in entries])
+        self._connection.executemany(_APPEND, entries)
         if items is not None:
             self._append_items(items, entries[0].position)
 
+    def record(self, recorded: Recorded, at: str) -> None:
+        first, *columns = recorded
+        positions = range(first, first + len(recorded.left))
+        self._connection.executemany(_RECORD, zip(repeat("record"), repeat(at), positions, *columns))
+
     def _append_items(self, items: Items, added: int) -> None:
-        last = self._connection.execute(select(func.coalesce(func.max(tables.items.c.row), 0))).scalar_one()
+        (last,) = self._connection.execute("SELECT coalesce(max([row]), 0) FROM items").fetchone()
         columns: dict[str, Sequence[Any]] = {"id": items.ids, **items.content}
         if items.group is not None:
             columns["item_group"] = items.group
-        for start in range(0, len(items), _ROWS):
-            rows = zip(*(values[start : start + _ROWS] for values in columns.values()), strict=True)
-            self._connection.execute(
-                insert(tables.items),
-                [
-                    {"row": number, "added": added, **dict(zip(columns, row, strict=True))}
-                    for number, row in enumerate(rows, last + start + 1)
-                ],
-            )
+        numbered = range(last + 1, last + 1 + len(items))
+        self._connection.executemany(
+            _insert("items", ("row", "added", *columns)), zip(numbered, repeat(added), *columns.values())
+        )
         features: Any = items.features
         in_file = isinstance(features, FileMatrix)
-        block = {
-            "added": added,
-            "items": items.features.shape[0],
-            "columns": items.features.shape[1],
-            "names": None if items.feature_names is None else json.dumps(list(items.feature_names)),
-            "numbers": b"" if in_file else features.astype("<f8").tobytes(),
-        }
-        if len(block["numbers"]) > _LARGEST_BLOCK:
+        names = None if items.feature_names is None else json.dumps(list(items.feature_names))
+        numbers = b"" if in_file else features.astype("<f8").tobytes()
+        if len(numbers) > _LARGEST_BLOCK:
             raise InvalidInput(
-                f"features of {len(block['numbers']) / 1e9:.1f} GB do not fit into a study; write them to a .npy file "
-                "with numpy.save and give its path, then they stay there"
+                f"features of {len(numbers) / 1e9:.1f} GB do not fit into a study; write them to a .npy file with "
+                "numpy.save and give its path, then they stay there"
             )
-        self._connection.execute(insert(tables.features), [block])
+        block = {"added": added, "items": features.shape[0], "columns": features.shape[1], "names": names}
+        self._connection.execute(_insert("features", (*block, "numbers")), (*block.values(), numbers))
         if in_file:
             feature_files.write(self._connection, self._folder, added, features)
 
 
+_REPLACED = "an older copy of the study was put in its place; open the study again"
+
+
 def write_settings(connection: Connection, settings: Settings, token: str) -> None:
-    row = {name: getattr(settings, name) for name in SETTINGS}
-    connection.execute(insert(tables.study), [{"token": token, **row}])
+    values = [getattr(settings, name) for name in SETTINGS]
+    connection.execute(_insert("study", ("token", *SETTINGS)), (token, *values))
     if settings.recipe is not None:
         recipes.write(connection, token, settings.recipe)
 
 
-def _read_settings(connection: Connection) -> tuple[str, Settings]:
-    row = connection.execute(select(tables.study)).one()
-    return row.token, Settings(**{name: getattr(row, name) for name in SETTINGS}, recipe=recipes.read(connection))
+def read_settings(connection: Connection) -> tuple[str, Settings]:
+    token, *values = _only_row(connection.execute(f"SELECT {_names(('token', *SETTINGS))} FROM study"))
+    stored = dict(zip(SETTINGS, values, strict=True))
+    stored["renew_covariance"] = bool(stored["renew_covariance"])  # SQLite has no booleans
+    return token, Settings(**stored, recipe=recipes.read(connection))
 
 
-def check_revision(connection: Connection) -> str:
-    """The revision of the tables. Raises NotAStudy where these are not our tables, or are newer than this version."""
-    names = set(inspect(connection).get_table_names())
-    if not {"alembic_version", tables.study.name, tables.log.name} <= names:
-        raise NotAStudy("it holds no study" if names else "it is empty")
-    revision = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one()
-    if revision not in tables.REVISIONS:
-        raise NotAStudy(
-            f"a newer version of ordinate wrote it (tables {revision}); update with: python -m pip install -U ordinate"
-        )
-    return str(revision)
+def _only_row(cursor: Cursor) -> tuple[Any, ...]:
+    rows = cursor.fetchall()
+    if len(rows) != 1:
+        raise NotAStudy(f"it is damaged: {len(rows)} rows are where one must be")
+    row: tuple[Any, ...] = rows[0]
+    return row
 
 
-def migrate(connection: Connection) -> None:
-    """Run the migrations that are missing, in the transaction of this connection."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+def _in_parts(cursor: Cursor) -> Iterator[list[Any]]:
+    while rows := cursor.fetchmany(_ROWS):
+        yield rows

@@ -6,21 +6,17 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, MultipleResultsFound, NoResultFound
-from sqlalchemy.pool import NullPool, Pool, QueuePool
-
 from ordinate.data.items import Items
+from ordinate.data.matrices import FileMatrix
 from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyMoved, StudyNotFound
-from ordinate.storage import tables
-from ordinate.storage.log import Entry, Settings
-from ordinate.storage.sql import SqlLog, SqlStorage, check_revision, migrate, write_settings
+from ordinate.storage import feature_files, tables
+from ordinate.storage.log import Entry, Log, Settings
+from ordinate.storage.sql import SqlLog, read_settings, write_settings
 
 BUSY_SECONDS = 30
 # SQLITE_ERROR: a table or a column is missing; the others: what a damaged or foreign file gives.
@@ -36,7 +32,7 @@ FAILURES = {
 }
 
 
-def create(path: Path, settings: Settings, token: str, first: Entry, items: Items) -> SqlStorage:
+def create(path: Path, settings: Settings, token: str, first: Entry, items: Items) -> SqliteStorage:
     """A new study file. It is built under a temporary name and then renamed, so nobody sees an incomplete one."""
     if os.path.lexists(path):
         raise StudyExists(f"{path} exists already; it was left as it is. Choose another name, or delete it first")
@@ -44,13 +40,10 @@ def create(path: Path, settings: Settings, token: str, first: Entry, items: Item
         raise InvalidInput(f"there is no folder {path.parent}; make it first")
     partial = path.with_name(f".{path.name[:100]}.{token}.partial")
     try:
-        with _translated(path):
-            engine = _engine(partial, "rwc")
-            with engine.connect().execution_options(writing=True) as connection:
-                migrate(connection)
-                write_settings(connection, settings, token)
-                SqlLog(connection, path.parent).append([first], items)
-                connection.commit()
+        with _translated(path), closing(_connect(partial, "rwc")) as connection, _transaction(connection, "IMMEDIATE"):
+            tables.create(connection)
+            write_settings(connection, settings, token)
+            SqlLog(connection, path.parent).append([first], items)
         _put_in_place(partial, path)
     finally:
         for leftover in (partial, partial.with_name(partial.name + "-journal")):
@@ -58,32 +51,59 @@ def create(path: Path, settings: Settings, token: str, first: Entry, items: Item
     return open(path)
 
 
-def open(path: Path) -> SqlStorage:
+def open(path: Path) -> SqliteStorage:
     if not path.exists():
         raise StudyNotFound(f"there is no study {path}; create one with: ordinate create, or Study.create")
     if not path.is_file():
         raise NotAStudy(f"{path} is a folder, not a study")
-    database = SqliteFile(path)
-    with _translated(path), database.engine.connect() as connection:
-        if check_revision(connection) != tables.REVISIONS[-1]:
-            raise NotAStudy(
-                "an older version of ordinate wrote it; keep a copy, then run once: "
-                f"ordinate db upgrade {shlex.quote(str(path))}"
-            )
-    return SqlStorage(database, path.parent)
+    return SqliteStorage(path)
 
 
-class SqliteFile:
-    """The file of an open study: its connections, its errors, and whether it is still the file that was opened."""
+def upgrade(path: Path) -> tuple[str, str]:
+    if not path.is_file():
+        raise StudyNotFound(f"there is no study {path}")
+    newest = tables.revisions()[-1]
+    with _translated(path), closing(_connect(path, "rw")) as connection, _transaction(connection, "IMMEDIATE"):
+        before = tables.revision(connection)
+        if before != newest:
+            tables.migrate(connection, before)
+    return before, newest
+
+
+class SqliteStorage:
+    """The file of an open study: its transactions, and whether it is still the file that was opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._identity = _identity(path)
-        self._checkpointer: sqlite3.Connection | None = None
-        self.engine = _engine(path, "rw")
+        self._connections = _Connections(path)
+        self._served: _Served | None = None
+        with _translated(path), self._connections.one() as connection, _transaction(connection):
+            if tables.revision(connection) != tables.revisions()[-1]:
+                raise NotAStudy(
+                    "an older version of ordinate wrote it; keep a copy, then run once: "
+                    f"ordinate db upgrade {shlex.quote(str(path))}"
+                )
+            self.token, self.settings = read_settings(connection)
 
-    def translated(self) -> AbstractContextManager[None]:
-        return _translated(self._path)
+    @contextmanager
+    def reading(self) -> Iterator[Log]:
+        if self._served is None:
+            # While the study is served the connections stay those to the file that was opened, wherever it is now.
+            self.check()
+        with _translated(self._path), self._connections.one() as connection, _transaction(connection):
+            yield SqlLog(connection, self._path.parent)
+
+    @contextmanager
+    def writing(self) -> Iterator[Log]:
+        with _translated(self._path), self._connections.one() as connection:
+            # A writer takes its lock before it reads, so what it has read is still true when it appends.
+            with _transaction(connection, "IMMEDIATE"):
+                self.check()
+                yield SqlLog(connection, self._path.parent)
+            if self._served is not None:
+                self._served.empty_write_ahead_log()
+            self.check()
 
     def check(self) -> None:
         if (now := _identity(self._path)) == self._identity:
@@ -94,95 +114,165 @@ class SqliteFile:
             "study and open it where it is now"
         )
 
-    def committed(self) -> None:
-        self._empty_write_ahead_log()
-        self.check()
+    def feature_files(self) -> list[FileMatrix]:
+        """The files that hold features of this study; they are not opened."""
+        with _translated(self._path), self._connections.one() as connection, _transaction(connection):
+            return [kept.matrix for kept in feature_files.read(connection, self._path.parent)]
 
-    def _empty_write_ahead_log(self) -> None:
+    def move_features(self, path: Path) -> FileMatrix:
+        """Note that one of them is at `path` now; the log does not change."""
+        with _translated(self._path), self._connections.one() as connection, _transaction(connection, "IMMEDIATE"):
+            return feature_files.move(connection, self._path.parent, path).matrix
+
+    def version(self) -> int | None:
+        return None if self._served is None else self._served.version()
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
+
+        Readers never wait then. (`synchronous`: FULL and EXTRA are one there.)
+        """
+        with _translated(self._path):
+            self._served = _Served(self._path)
+        self._connections.served = True
+        try:
+            yield
+        finally:
+            served, self._served, self._connections.served = self._served, None, False
+            self._connections.close()
+            served.close()
+            if _identity(self._path) == self._identity:
+                with suppress(sqlite3.DatabaseError), closing(_connect(self._path, "rw")) as last:
+                    last.execute("PRAGMA busy_timeout = 0")
+                    last.execute("PRAGMA journal_mode = DELETE")
+
+    def close(self) -> None:
+        self._connections.close()
+
+
+class _Connections:
+    """Connections to one file, kept between transactions. A thread takes one that no other uses.
+
+    What SQLite keeps of the file is trusted only where nobody else has changed the file since, and never in another
+    process: a connection must not be used, nor closed, after a fork.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.served = False
+        self._path = path
+        self._write_ahead_log = f"{path}-wal"
+        self._idle: list[sqlite3.Connection] = []
+        self._process = os.getpid()
+        self._left: tuple[int, ...] | None = None
+
+    @contextmanager
+    def one(self) -> Iterator[sqlite3.Connection]:
+        """A connection; it is closed where the block fails."""
+        connection = self._take()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        # Where another program serves the study, whoever keeps a connection would keep it from ending that cleanly.
+        if self.served or not os.path.exists(self._write_ahead_log):
+            self._left = _version(self._path)
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def close(self) -> None:
+        if self._process != os.getpid():
+            _of_parents.extend(self._idle)
+            self._idle, self._process = [], os.getpid()
+        while self._idle:
+            self._idle.pop().close()
+
+    __del__ = close
+
+    def _take(self) -> sqlite3.Connection:
+        if self._process != os.getpid():
+            self.close()
+        if not self.served and self._left != _version(self._path):
+            self.close()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _connect(self._path, "rw")
+
+
+_of_parents: list[sqlite3.Connection] = []
+"""Connections of the process that this one was forked from, so that they are not closed here."""
+
+
+class _Served:
+    """What a study needs while it is served: two more connections, and the file in the mode of a write-ahead log."""
+
+    def __init__(self, path: Path) -> None:
+        self._watching = _connect(path, "rw")
+        self._watching.execute("PRAGMA journal_mode = WAL")
+        self._checkpointer = _connect(path, "rw")
+        self._checkpointer.execute("PRAGMA busy_timeout = 0")
+
+    def version(self) -> int:
+        """A number that changes with every write."""
+        return int(self._watching.execute("PRAGMA data_version").fetchone()[0])
+
+    def empty_write_ahead_log(self) -> None:
         """Move what is in SQLite's write-ahead log into the file.
 
         Whoever moves the file leaves that log behind: acknowledged answers would be missing, and another file that is
         put in its place would be overwritten with them. Where somebody is reading just now, a part may stay behind
         until the next commit.
         """
-        if self._checkpointer is not None:
-            self._checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    @contextmanager
-    def serving(self) -> Iterator[Callable[[], int]]:
-        """SQLite's write-ahead log while the block runs, one file again after it, unless others still use the study.
-
-        Readers never wait then. (`synchronous`: FULL and EXTRA are one there.)
-        """
-        before, self.engine = self.engine, _engine(self._path, "rw", QueuePool)
-        with self.translated():
-            connection = self.engine.raw_connection()
-            kept: Any = connection.driver_connection
-            kept.execute("PRAGMA journal_mode = WAL")
-            self._checkpointer = _connect(self._path, "rw")
-            self._checkpointer.execute("PRAGMA busy_timeout = 0")
-        try:
-            yield lambda: int(kept.execute("PRAGMA data_version").fetchone()[0])
-        finally:
-            # It is empty after each write; where the file is damaged or gone, nothing more can be done.
-            with suppress(sqlite3.DatabaseError):
-                self._empty_write_ahead_log()
-            self._checkpointer.close()
-            self._checkpointer = None
-            connection.close()
-            self.engine.dispose()
-            self.engine = before
-            if _identity(self._path) == self._identity:
-                with suppress(sqlite3.DatabaseError), closing(_connect(self._path, "rw")) as last:
-                    last.execute("PRAGMA busy_timeout = 0")
-                    last.execute("PRAGMA journal_mode = DELETE")
-
-
-def upgrade(path: Path) -> tuple[str, str]:
-    if not path.is_file():
-        raise StudyNotFound(f"there is no study {path}")
-    with _translated(path), _engine(path, "rw").connect().execution_options(writing=True) as connection:
-        before = check_revision(connection)
-        if before != tables.REVISIONS[-1]:
-            migrate(connection)
-            connection.commit()
-    return before, tables.REVISIONS[-1]
+    def close(self) -> None:
+        # The log is empty after each write; where the file is damaged or gone, nothing more can be done.
+        with suppress(sqlite3.DatabaseError):
+            self.empty_write_ahead_log()
+        self._checkpointer.close()
+        self._watching.close()
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Mode "rw" never creates a file, and falls back to reading where the file is read-only."""
     address = f"file:{quote(str(path))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    # EXTRA also flushes the folder after the journal is deleted; without it a power cut could undo a stored answer.
+    connection.execute("PRAGMA synchronous = EXTRA")
+    return connection
 
 
-def _engine(path: Path, mode: str, pool: type[Pool] = NullPool) -> Engine:
-    """Connections to the file. By default each is opened for one transaction, so nothing is open between calls or
-    across a fork.
-
-    Mode "rw" never creates a file, and falls back to reading where the file is read-only.
-    """
-    engine = create_engine("sqlite://", creator=lambda: _connect(path, mode), poolclass=pool)
-
-    @event.listens_for(engine, "connect")
-    def _be_durable(connection: Any, _record: object) -> None:
-        # EXTRA also flushes the folder after the journal is deleted; without it a power cut could undo a stored answer.
-        connection.execute("PRAGMA synchronous = EXTRA")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        # A writer takes its lock before it reads, so what it has read is still true when it appends.
-        writing = connection.get_execution_options().get("writing", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-    return engine
+@contextmanager
+def _transaction(connection: sqlite3.Connection, lock: str = "DEFERRED") -> Iterator[None]:
+    connection.execute(f"BEGIN {lock}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.DatabaseError):  # some errors have ended the transaction already
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
     """Which file the path leads to; None: to none."""
     try:
-        found = path.stat()
+        found = os.stat(path)
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _version(path: Path) -> tuple[int, ...] | None:
+    """Which file the path leads to, and when it was changed last."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _put_in_place(partial: Path, path: Path) -> None:
@@ -218,12 +308,8 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except NotAStudy as error:
         raise NotAStudy(f"{path} is not a study that can be opened: {error}") from error
-    except DBAPIError as error:
-        raise _translate(path, error.orig) from error
     except sqlite3.DatabaseError as error:
         raise _translate(path, error) from error
-    except (NoResultFound, MultipleResultsFound) as error:
-        raise NotAStudy(f"{path} is damaged: a row that must be there once is not") from error
     except UnicodeEncodeError as error:
         raise InvalidInput(f"{error.object!r} holds a character that cannot be stored; leave it out") from error
 

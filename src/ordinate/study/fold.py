@@ -6,20 +6,22 @@ again, answers from another process, and a study that is opened again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ordinate.data.arrays import Floats, Integers
-from ordinate.data.comparisons import ANSWERS, OUTCOME_VALUES, Comparison
+from ordinate.data.arrays import Integers
+from ordinate.data.comparisons import Answer, Comparison
 from ordinate.data.items import Items
 from ordinate.data.joining import joined, require_same_grouping
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import annotator_name, caseless
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
-from ordinate.storage import BEYOND_BUDGET, Entry
+from ordinate.storage import BEYOND_BUDGET, Entry, Recorded
+from ordinate.study.comparisons import VALUES, Comparisons
 from ordinate.study.rules import Rules, changed
 
 
@@ -57,7 +59,8 @@ class State:
     items_epoch          rises whenever items are added, excluded or included
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Rules = Rules()) -> None:
+        """Before the first entry. `rules`: those that the study was created with."""
         self.position = 0
         self.items = Items(ids=())
         self.rows: dict[str, int] = {}
@@ -72,7 +75,7 @@ class State:
         self.newest_asked: dict[str | None, int] = {}
         self.repeats: list[int] = []
         self.keys: dict[str, Entry] = {}
-        self.rules = Rules()
+        self.rules = rules
         self.names: set[str] = set()
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
@@ -87,9 +90,11 @@ class State:
         self._open: dict[int, Entry] = {}
         self._answered_by: dict[str | None, list[int]] = {}
         self._answers_of: dict[str | None, int] = {}
-        # Answers, skips and records that were not taken back, by position.
-        self._live: dict[int, Entry] = {}
-        self._live_of: dict[str | None, dict[int, Entry]] = {}
+        # Answers, skips and records; the positions of those that were taken back, and of those beyond the budget.
+        self._given = Comparisons()
+        self._taken_back: set[int] = set()
+        self._beyond_budget: set[int] = set()
+        self._numbers: dict[str | None, int] = {}  # of the annotators in `_given`
         self.drop_caches()
 
     def drop_caches(self) -> None:
@@ -105,24 +110,52 @@ class State:
         self.epoch += 1
         self._effective: Comparisons | None = None
 
-    def apply(self, entries: Iterable[Entry], items: Callable[[int], Items]) -> None:
+    def apply(self, parts: Iterable[Entry | Recorded], items: Callable[[int], Items]) -> None:
         """Fold the next entries in; `items` gives the items that the add-items entry at a position added.
 
         Raises NotAStudy where an entry does not fit those before it; the state must not be used after that.
         """
-        for entry in entries:
-            if entry.position != self.position + 1:
-                raise NotAStudy(f"the log is damaged: entry {entry.position} follows entry {self.position}")
+        for part in parts:
+            if part.position != self.position + 1:
+                raise NotAStudy(f"the log is damaged: entry {part.position} follows entry {self.position}")
             try:
-                self._apply(entry, items)
+                if isinstance(part, Recorded):
+                    self._record(part)
+                    self.position += len(part.left)
+                else:
+                    self._apply(part, items)
+                    self.position += 1
             except (LookupError, TypeError, ValueError) as error:
-                raise NotAStudy(f"the log is damaged: entry {entry.position} does not fit those before it") from error
-            self.position = entry.position
+                raise NotAStudy(f"the log is damaged: entry {part.position} does not fit those before it") from error
+
+    def _record(self, recorded: Recorded) -> None:
+        total = len(recorded.left)
+        for name in dict.fromkeys(recorded.annotator):
+            self._name(name)
+            self._numbers.setdefault(name, len(self._numbers))
+        columns = (
+            np.arange(recorded.position, recorded.position + total),
+            _looked_up(self.rows, recorded.left),
+            _looked_up(self.rows, recorded.right),
+            _looked_up(self._numbers, recorded.annotator),
+        )
+        added = Comparisons(np.array(columns), np.array(list(map(VALUES.__getitem__, recorded.answer))))
+        self._given.extend(added)
+        counted = np.bincount(added.annotators[~added.skipped], minlength=len(self._numbers))
+        for name, answers in zip(self._numbers, counted.tolist(), strict=True):
+            if answers:
+                self._answers_of[name] = self._answers_of.get(name, 0) + answers
+        if self._effective is not None:
+            self._effective.extend(added.those(self._counting(added)))
+        self._seen.clear()
+
+    def _name(self, name: str | None) -> None:
+        if name is not None and name not in self.names:
+            self.names.add(name)
+            self._names.setdefault(caseless(str(name)), name)
 
     def _apply(self, entry: Entry, items: Callable[[int], Items]) -> None:
-        if entry.annotator is not None and entry.annotator not in self.names:
-            self.names.add(entry.annotator)
-            self._names.setdefault(caseless(str(entry.annotator)), entry.annotator)
+        self._name(entry.annotator)
         match entry.kind:
             case "ask":
                 self.queries.append(entry)
@@ -206,26 +239,27 @@ class State:
 
     def _add(self, entry: Entry) -> None:
         self._require_items(entry)
-        if entry.answer not in ANSWERS:
-            raise ValueError(f"unknown answer {entry.answer!r}")
-        self._live[entry.position] = entry
-        self._live_of.setdefault(entry.annotator, {})[entry.position] = entry
+        number = self._numbers.setdefault(entry.annotator, len(self._numbers))
+        left, right = self.rows[_text(entry.left)], self.rows[_text(entry.right)]
+        row = (entry.position, left, right, number, VALUES[_text(entry.answer)])
+        self._given.add(*row)
+        if entry.value == BEYOND_BUDGET:
+            self._beyond_budget.add(entry.position)
         self._count(entry, 1)
-        if self._effective is not None and self._counts(entry):
-            self._effective.add(entry, self.rows)
+        if self._effective is not None and _is_counted(entry) and self.includes(entry):
+            self._effective.add(*row)
         if (seen := self._seen.get(entry.annotator)) is not None:
-            seen.add(entry, self.rows)
+            seen.add(*row)
 
     def _retract(self, number: int) -> None:
         answer = self.answered.pop(number)
         self._answered_by[answer.annotator].remove(number)
-        del self._live[answer.position]
-        del self._live_of[answer.annotator][answer.position]
+        self._taken_back.add(answer.position)
         self._count(answer, -1)
         self._open[number] = self.queries[number - 1]
         self._seen.pop(answer.annotator, None)
         self._unseen.pop(answer.annotator, None)
-        if self._counts(answer):
+        if _is_counted(answer) and self.includes(answer):
             self._drop_effective()
 
     def _count(self, entry: Entry, by: int) -> None:
@@ -260,14 +294,33 @@ class State:
     def effective(self) -> Comparisons:
         """The comparisons that count, in the order of the log."""
         if self._effective is None:
-            self._effective = Comparisons(filter(self._counts, self._live.values()), self.rows)
+            self._effective = self._given.those(self._counting(self._given))
         return self._effective
+
+    def _counting(self, given: Comparisons) -> NDArray[np.bool_]:
+        """Which of them count."""
+        without = np.fromiter(self._taken_back | self._beyond_budget, dtype=np.int64)
+        excluded = [number for name, number in self._numbers.items() if name in self.excluded_annotators]
+        left, right = given.pairs
+        kept: NDArray[np.bool_] = ~given.skipped & (self.active[left] >= 0) & (self.active[right] >= 0)
+        return kept & ~np.isin(given.positions, without) & ~np.isin(given.annotators, excluded)
 
     def seen(self, annotator: str | None) -> Comparisons:
         """What this annotator answered, skipped or had recorded."""
         if annotator not in self._seen:
-            self._seen[annotator] = Comparisons(self._live_of.get(annotator, {}).values(), self.rows)
+            number = self._numbers.get(annotator)
+            self._seen[annotator] = Comparisons() if number is None else self._given_by(number)
         return self._seen[annotator]
+
+    def _given_by(self, number: int) -> Comparisons:
+        mine = self._given.those(self._given.annotators == number)
+        return mine.those(~np.isin(mine.positions, np.fromiter(self._taken_back, dtype=np.int64)))
+
+    def listed(self, given: Comparisons) -> Iterator[tuple[str, str, Answer, str | None]]:
+        """Left, right, answer and annotator of each."""
+        ids, names = self.items.ids, list(self._numbers)
+        left, right = (map(ids.__getitem__, rows.tolist()) for rows in given.pairs)
+        return zip(left, right, given.answers, map(names.__getitem__, given.annotators.tolist()), strict=True)
 
     def unseen(self, annotator: str | None) -> AllPairs:
         """All pairs less those that the annotator has seen."""
@@ -311,7 +364,7 @@ class State:
         return None if name is None else self._names.get(caseless(name), name)
 
     def knows_annotator(self, name: str | None) -> bool:
-        return any(entry.annotator == name for entries in (self.queries, self._live.values()) for entry in entries)
+        return name in self.newest_asked or len(self.seen(name)) > 0
 
     def row(self, item: str, where: str = "") -> int:
         """The row of an item. Raises UnknownItem; `where` opens the message."""
@@ -340,9 +393,6 @@ class State:
         names = ("",) * len(items) if items.group is None else items.group
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
-    def _counts(self, entry: Entry) -> bool:
-        return _is_counted(entry) and self.includes(entry)
-
     def includes(self, pair: Pair) -> bool:
         """Whether neither the items nor the annotator are excluded."""
         return not (
@@ -350,38 +400,6 @@ class State:
             or pair.left in self.excluded_items
             or pair.right in self.excluded_items
         )
-
-
-class Comparisons:
-    """Answers as entries and as columns. They only grow at the end, so a view of the first k never changes."""
-
-    def __init__(self, entries: Iterable[Entry], rows: dict[str, int]) -> None:
-        self.entries: list[Entry] = []
-        self._pairs = np.empty((2, 64), dtype=np.int64)
-        self._outcomes = np.empty(64)
-        for entry in entries:
-            self.add(entry, rows)
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def add(self, entry: Entry, rows: dict[str, int]) -> None:
-        place = len(self.entries)
-        if place == len(self._outcomes):
-            self._pairs = np.concatenate([self._pairs, np.empty_like(self._pairs)], axis=1)
-            self._outcomes = np.concatenate([self._outcomes, np.empty_like(self._outcomes)])
-        self._pairs[0, place] = rows[_text(entry.left)]
-        self._pairs[1, place] = rows[_text(entry.right)]
-        self._outcomes[place] = OUTCOME_VALUES.get(_text(entry.answer), np.nan)
-        self.entries.append(entry)
-
-    def first(self, count: int) -> tuple[Integers, Integers, Floats]:
-        """Left rows (count,), right rows (count,), and outcomes (count,): 1 left, 0 right, 0.5 a tie."""
-        return self._pairs[0, :count], self._pairs[1, :count], self._outcomes[:count]
-
-    @property
-    def pairs(self) -> tuple[Integers, Integers]:
-        return self._pairs[0, : len(self)], self._pairs[1, : len(self)]
 
 
 def _is_counted(entry: Entry) -> bool:
@@ -393,6 +411,10 @@ def pair_of(pair: Pair) -> tuple[str, str]:
     """The two ids in order, so that the sides do not matter."""
     left, right = _text(pair.left), _text(pair.right)
     return (left, right) if left < right else (right, left)
+
+
+def _looked_up(table: Mapping[Any, int], keys: Sequence[Any]) -> Integers:
+    return np.fromiter(map(table.__getitem__, keys), dtype=np.int64, count=len(keys))
 
 
 def _number(entry: Entry) -> int:

@@ -26,7 +26,7 @@ def columns(entries: Sequence[Entry], state: State, token: str) -> dict[str, lis
     asked = {entry.query: entry for entry in entries if entry.kind == "ask"}
     answers = [entry for entry in entries if entry.kind in ("answer", "record")]
     taken_back = _taken_back(entries)
-    counting = {entry.position for entry in state.effective.entries}
+    counting = set(state.effective.positions.tolist())
     queries = [asked.get(entry.query) for entry in answers]
     statuses = [_status(entry, state, counting, taken_back) for entry in answers]
 

@@ -11,9 +11,10 @@ from typing import Any, Generic, TypeVar, cast
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import NotAStudy, OrdinateError
-from ordinate.storage import Clock, Entry, Kind, Log, Storage
+from ordinate.storage import Clock, Entry, Kind, Log, Recorded, Storage
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference
+from ordinate.study.rules import Rules
 
 R = TypeVar("R")
 
@@ -25,7 +26,7 @@ class Ledger:
         self.storage = storage
         self.clock = clock
         self.inference = Inference(storage.settings)
-        self._state = State()
+        self._state = State(Rules(random=storage.settings.random))
         # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
         # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
         self._writing = RLock()
@@ -42,7 +43,7 @@ class Ledger:
             version = self.storage.version()
             if version is None or version != self._version:
                 with self.storage.reading() as log:
-                    self._apply(log.entries(self._state.position), log.items)
+                    self._apply(log.parts(self._state.position), log.items)
                 self._version = version
             yield self._state
 
@@ -81,7 +82,7 @@ class Ledger:
         try:
             with self.storage.writing() as log:
                 locked = self._lock.acquire()
-                self._apply(log.entries(self._state.position), log.items)
+                self._apply(log.parts(self._state.position), log.items)
                 for one in batch:
                     transaction = Transaction(self._state, self.clock(), log, self._apply)
                     try:
@@ -105,18 +106,16 @@ class Ledger:
             for one in batch:
                 one.done = True
 
-    def _apply(self, entries: Sequence[Entry], items: Callable[[int], Any]) -> None:
-        if not entries:
-            return
+    def _apply(self, parts: Iterable[Entry | Recorded], items: Callable[[int], Any]) -> None:
         try:
-            self._state.apply(entries, items)
+            self._state.apply(parts, items)
         except BaseException:
             self._reset()
             raise
 
     def _reset(self) -> None:
         """The state may hold half an entry, or one that was not stored: the next call folds the whole log again."""
-        self._state = State()
+        self._state = State(Rules(random=self.storage.settings.random))
         self._version = None
         self.inference.drop_caches()
 
@@ -125,7 +124,11 @@ class Transaction:
     """What one piece of work may use: the state after the whole log, the time, and a way to add entries."""
 
     def __init__(
-        self, state: State, time: str, log: Log, apply: Callable[[Sequence[Entry], Callable[[int], Any]], None]
+        self,
+        state: State,
+        time: str,
+        log: Log,
+        apply: Callable[[Sequence[Entry | Recorded], Callable[[int], Any]], None],
     ) -> None:
         self.state = state
         self.time = time
@@ -140,18 +143,17 @@ class Transaction:
     def append_all(self, kind: Kind, rows: Iterable[Mapping[str, Any]], items: Items | None = None) -> None:
         """Add an entry for each row of fields. One that does not fit those before it never reaches the disk."""
         first = self.state.position + 1
-        self._add([Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)], items)
-
-    def record(self, comparisons: Iterable[Comparison]) -> None:
-        """`append_all` of comparisons that were made elsewhere; there may be millions, and dictionaries take time."""
-        first = self.state.position + 1
-        self._add([Entry(place, "record", self.time, None, *one) for place, one in enumerate(comparisons, first)])
-
-    def _add(self, entries: Sequence[Entry], items: Items | None = None) -> None:
-        if entries:
+        if entries := [Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)]:
             self.appended = True
             self._log.append(entries, items)
             self._apply(entries, lambda _: items)
+
+    def record(self, comparisons: Sequence[Comparison]) -> None:
+        """Add an entry for each comparison that was made elsewhere; there may be millions."""
+        recorded = Recorded(self.state.position + 1, *zip(*comparisons, strict=True))
+        self.appended = True
+        self._log.record(recorded, self.time)
+        self._apply([recorded], lambda _: None)
 
 
 class _Work(Generic[R]):

@@ -46,15 +46,11 @@ def choose(
     number = len(state.queries) + 1 + ahead
     rng = np.random.default_rng([settings.seed, number])
     strategy = strategy_of(settings.algorithm, settings.candidates)
-    # The share of random pairs is what tells how large differences are; chosen pairs alone say little about that.
     if np.random.default_rng([settings.seed, number, 4]).random() < state.rules.random:
         strategy = Uniform()
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
     pool = allowed_pairs(state, annotator, among, waiting)
     situation = inference.situation(state, pending_pairs(state, waiting), search)
-    import os
-
-        strategy = Uniform()
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
         if state.rules.variety is not None and {left, right} & (newest := _newest_rows(state, annotator)):
@@ -104,12 +100,13 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
     if state.rules.again and state.rules.lease is None:
         choices += [(pairs, waiting), (pairs, own)]
     elif state.rules.again:
-        skipped = [entry for entry in state.seen(annotator).entries if entry.answer == "skip"]
-        choices += [(pairs.without(*state.pairs(skipped)), waiting)]
+        seen = state.seen(annotator)
+        left, right = seen.pairs
+        choices += [(pairs.without(left[seen.skipped], right[seen.skipped]), waiting)]
     for pool, taken in choices:
-        left = pool.without(*state.pairs(taken)) if taken else pool
-        if left.size:
-            return left
+        free = pool.without(*state.pairs(taken)) if taken else pool
+        if free.size:
+            return free
     if len(own) < len(waiting) and any(pool.without(*state.pairs(own)).size for pool, _ in choices):
         raise PairsHeld("others are judging the last pairs; there may be more when they are done")
     raise PoolExhausted("no pair is left to ask; answer or withdraw the open queries, or add or include items")

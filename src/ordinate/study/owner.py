@@ -13,7 +13,7 @@ from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import caseless
 from ordinate.errors import InvalidInput, NameTaken
-from ordinate.storage import Entry, Settings
+from ordinate.storage import Settings
 from ordinate.study import leases
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
@@ -149,7 +149,7 @@ def people(state: State) -> list[Person]:
 
 def skips(state: State, annotator: str | None) -> int:
     """How many pairs the annotator skipped."""
-    return sum(entry.answer == "skip" for entry in state.seen(annotator).entries)
+    return int(state.seen(annotator).skipped.sum())
 
 
 def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
@@ -160,12 +160,10 @@ def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
         if one.annotator not in names:
             names[one.annotator] = state.name_of(one.annotator, f"row {row}: ")
         wanted[_facts(names[one.annotator], one.left, one.right, one.outcome)] += 1
-    entries = (entry for annotator in {facts[0] for facts in wanted} for entry in state.seen(annotator).entries)
-    return (wanted & Counter(map(_facts_of, entries))).total()
-
-
-def _facts_of(entry: Entry) -> tuple[str | None, ...]:
-    return _facts(entry.annotator, entry.left, entry.right, entry.answer)
+    known = (one for annotator in {facts[0] for facts in wanted} for one in state.listed(state.seen(annotator)))
+    return (
+        wanted & Counter(_facts(annotator, left, right, answer) for left, right, answer, annotator in known)
+    ).total()
 
 
 def _facts(annotator: str | None, left: str | None, right: str | None, answer: str | None) -> tuple[str | None, ...]:

@@ -31,7 +31,7 @@ from ordinate.study import history, leases, next_pair, owner
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
-from ordinate.study.rules import Link, Person, Progress, Role, Rules
+from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -70,6 +70,7 @@ class Study:
         coefficient_variance: float | None = None,
         item_variance: float | None = None,
         renew_covariance: bool = True,
+        random: float = RANDOM_SHARE,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -80,9 +81,13 @@ class Study:
         scaling               "auto": features are brought to one unit; "none": they are used as they are
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
         candidates            how many random pairs to look at for each question; None: all of them
-        coefficient_variance  prior variance of each coefficient of the scaled features; None: 2; the paper has 1
-        item_variance         prior variance of each item's own term, in hybrid and independent models; None: 1
+        coefficient_variance  prior variance of each coefficient of the scaled features; the paper has 1
+        item_variance         prior variance of each item's own term; the paper has 1. Where both are None, they are
+                              fitted to the answers, and results are by expectation propagation; sequential models
+                              have 2 and 1
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
+        random                share of questions whose pair is drawn at random: they cost a little, and tell how large
+                              differences are and whether answers are better than coin tosses; the paper has 0
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -114,6 +119,7 @@ class Study:
             coefficient_variance=None if fitted else getattr(model, "coefficient_variance", None),
             item_variance=None if fitted else getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
+            random=between("random", random, 0.0, 1.0),
         )
         if recipe is not None:
             recipe.require_made(items)
@@ -313,8 +319,7 @@ class Study:
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count, in the order in which they were added."""
         with self._ledger.reading() as state:
-            entries = state.effective.entries
-            return [Comparison(entry.left, entry.right, entry.answer, entry.annotator) for entry in entries]  # type: ignore[arg-type]
+            return [Comparison(*one) for one in state.listed(state.effective)]  # type: ignore[arg-type]
 
     def history(self) -> dict[str, list[Any]]:
         """Every answer, skip and recorded comparison as columns, those that do not count too; see `history.py`."""

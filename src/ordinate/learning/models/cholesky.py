@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, blas, cho_solve, cholesky, lapack, solve_triangular
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
@@ -20,6 +19,8 @@ class PositiveDefinite:
     """
 
     def __init__(self, information: Floats, precision: float) -> None:
+        from scipy.linalg import LinAlgError, cholesky
+
         matrix = information.copy()
         matrix.flat[:: len(matrix) + 1] += precision
         self._scale = np.sqrt(np.diagonal(matrix)) if len(matrix) else np.empty(0)
@@ -33,12 +34,16 @@ class PositiveDefinite:
 
     def solve(self, right: Floats) -> Floats:
         """H^-1 right, for right (k,) or (k, c)."""
+        from scipy.linalg import cho_solve
+
         scale = self._scale if right.ndim == 1 else self._scale[:, None]
         solved: Floats = cho_solve((self._lower, True), right / scale, check_finite=False) / scale
         return solved
 
     def inverse_root(self) -> Floats:
         """(k, k) root with root @ root.T = H^-1."""
+        from scipy.linalg import solve_triangular
+
         inverse = solve_triangular(self._lower, np.eye(len(self._scale)), lower=True, check_finite=False)
         root: Floats = inverse.T / self._scale[:, None]
         return root
@@ -46,6 +51,8 @@ class PositiveDefinite:
 
 def gram(features: Floats, weight: Floats) -> Floats:
     """(k, k) X^T diag(weight) X of features X (n, k) and weights (n,) >= 0; memory does not grow with n."""
+    from scipy.linalg import blas
+
     columns = features.shape[1]
     total, root = np.zeros((columns, columns)), np.sqrt(weight)[:, None]
     for start in range(0, len(features) if columns else 0, _BLOCK):
@@ -58,6 +65,8 @@ def gram(features: Floats, weight: Floats) -> Floats:
 
 def invert(matrix: Floats) -> None:
     """The inverse of a positive definite matrix, in place; only the upper triangle is read."""
+    from scipy.linalg import lapack
+
     if not len(matrix):
         return
     # The transpose is what LAPACK takes as its own, so nothing is copied.
@@ -71,6 +80,8 @@ def invert(matrix: Floats) -> None:
 
 def root_of(covariance: Floats) -> Floats:
     """(k, k) root with root @ root.T = covariance, for a positive semi-definite covariance."""
+    from scipy.linalg import LinAlgError, cholesky
+
     symmetric = 0.5 * (covariance + covariance.T)
     try:
         lower: Floats = cholesky(symmetric, lower=True, check_finite=False)

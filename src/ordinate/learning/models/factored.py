@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.linear_scores import linear_scores
@@ -38,6 +37,8 @@ class FactoredHybrid:
         mean[compared.rows] += zeta
 
         def covariance_of_fit() -> PosteriorCovariance:
+            from scipy.special import expit
+
             margin = mean[answers.left] - mean[answers.right]
             return self._covariance(features, answers.left, answers.right, expit(margin) * expit(-margin))
 

@@ -47,6 +47,8 @@ class ItemCovariance:
 
     def without_mean(self, columns: Floats) -> Floats:
         """(t, c) (I - A / item_variance) columns = A L columns: accurate also where columns share a large offset."""
+        if not self.items:
+            return columns
         flow = laplacian_columns(self.pairs.left, self.pairs.right, self.weight, columns)
         return self._solve(flow)
 
@@ -88,4 +90,6 @@ class ItemCovariance:
 
     def _solve(self, right: Floats) -> Floats:
         pairs = self.pairs
-        return solve_columns(pairs.left, pairs.right, self.weight, self.degree, self.item_variance, right)
+        return solve_columns(
+            pairs.left, pairs.right, self.weight, self.degree, self.item_variance, right, _MOST_PRODUCTS
+        )

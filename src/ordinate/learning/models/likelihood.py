@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models.pair_loops import count_pairs
@@ -37,6 +36,8 @@ class PairCounts(NamedTuple):
 
     def weight(self, margin: Floats) -> Floats:
         """(p,) minus the second derivative of the log-likelihood by the margin: asked * sigma'(margin)."""
+        from scipy.special import expit
+
         weight: Floats = self.asked * expit(margin) * expit(-margin)
         return weight
 
@@ -46,7 +47,7 @@ class PairCounts(NamedTuple):
 
 
 def sum_by_item(pairs: PairCounts, values: Floats, items: int, sign: float = 1.0) -> Floats:
-    """(items,) the sum of the values (p,) over the pairs of which an item is the left one, and sign * that of others."""
+    """(items,) sums of the values (p,) over the pairs whose left item it is, plus sign * those whose right item it is."""
     left, right = (np.bincount(rows, values, items).astype(np.float64) for rows in pairs[:2])
     total: Floats = left + sign * right
     return total

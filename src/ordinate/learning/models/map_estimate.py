@@ -44,6 +44,9 @@ class Compared(NamedTuple):
 
     @classmethod
     def of(cls, features: Floats, answers: Answers) -> Compared:
+        if not len(answers.left):  # the first question of a study should not wait for what only answers need
+            nothing, none = np.empty(0, dtype=np.int64), np.empty(0)
+            return cls(nothing, np.empty((0, features.shape[1])), PairCounts(nothing, nothing, none, none))
         pairs = PairCounts.of(answers, len(features))
         seen = np.zeros(len(features), dtype=np.bool_)
         seen[pairs.left] = seen[pairs.right] = True
@@ -69,6 +72,8 @@ def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
 
 def map_estimate(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
     """theta (k,) and zeta (t,) of the compared items at the MAP; zeta is 0 where its variance is."""
+    if not len(compared.rows):
+        return np.zeros(compared.features.shape[1]), np.empty(0)
     problem = _Problem(prior, compared)
     theta, tension, _ = problem.parts(newton(problem.objective, problem.step, problem.start))
     return theta, prior.items * tension

@@ -70,7 +70,8 @@ def centre(features: Floats, number: Integers, sets: int) -> None:
         for column in range(columns):
             total[column] += row[column]
     for one in range(sets):
-        mean[one] /= size[one]
+        for column in range(columns):
+            mean[one, column] /= size[one]
     for item in range(items):
         row, middle = features[item], mean[number[item]]
         for column in range(columns):
@@ -200,9 +201,9 @@ def laplacian_columns(left: Integers, right: Integers, weight: Floats, columns: 
 
 @compiled
 def solve_columns(
-    left: Integers, right: Integers, weight: Floats, degree: Floats, item_variance: float, columns: Floats
+    left: Integers, right: Integers, weight: Floats, degree: Floats, item_variance: float, columns: Floats, most: int
 ) -> Floats:
-    """(n, c) (I / item_variance + L)^-1 @ columns, for columns that each sum to 0."""
+    """(n, c) (I / item_variance + L)^-1 @ columns, for columns that each sum to 0; most: products for each."""
     nothing, solved = np.empty((degree.shape[0], 0)), np.empty_like(columns)
     for column in range(columns.shape[1]):
         _, tension, _ = conjugate_gradients(
@@ -218,7 +219,8 @@ def solve_columns(
             np.zeros(degree.shape[0]),
             columns[:, column].copy(),
             1e-26,
-            10_000,
+            most,
         )
-        solved[:, column] = item_variance * tension
+        for item in range(tension.shape[0]):  # an assignment of arrays takes two seconds to compile
+            solved[item, column] = item_variance * tension[item]
     return solved
