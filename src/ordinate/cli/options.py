@@ -113,7 +113,7 @@ class MethodOptions:
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each coefficient of the scaled features. Default: fitted to the answers; the paper has 1.",
+            help="Prior variance of each coefficient of the features. Default: fitted to the answers; the paper has 1.",
             show_default=False,
         ),
     ] = None

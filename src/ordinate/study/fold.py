@@ -59,7 +59,7 @@ class State:
     items_epoch          rises whenever items are added, excluded or included
     """
 
-    def __init__(self, rules: Rules = Rules()) -> None:
+    def __init__(self, rules: Rules) -> None:
         """Before the first entry. `rules`: those that the study was created with."""
         self.position = 0
         self.items = Items(ids=())

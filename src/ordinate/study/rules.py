@@ -25,8 +25,8 @@ class Rules:
     annotator_budget  answers that each annotator is asked for; None: no limit
     budget            answers that the study asks for; None: no limit
     repeat            share of queries that ask an annotator's earlier pair again with the sides swapped
-    random            share of queries whose pair is drawn at random; the answers to these tell how large differences are,
-                      and whether the answers can be told from coin tosses
+    random            share of queries with a pair drawn at random, since chosen pairs hardly tell how large differences
+                      are, or whether answers are better than coin tosses
     ties              whether "tie" is an answer
     again             whether a pair comes back to an annotator once nothing new is left for them
     variety           a pair without the items of the annotator's newest one is preferred if its utility is at least

@@ -47,7 +47,7 @@ class PairCounts(NamedTuple):
 
 
 def sum_by_item(pairs: PairCounts, values: Floats, items: int, sign: float = 1.0) -> Floats:
-    """(items,) sums of the values (p,) over the pairs whose left item it is, plus sign * those whose right item it is."""
+    """(items,) sums of the values (p,) of the pairs with the item on the left, plus sign * those on the right."""
     left, right = (np.bincount(rows, values, items).astype(np.float64) for rows in pairs[:2])
     total: Floats = left + sign * right
     return total
