@@ -49,6 +49,8 @@ class Propagation:
     def propagate(self, prior: Prior, converged: float = CONVERGED) -> None:
         """Update the sites for these prior variances."""
         pairs, model = self.compared.pairs, self.model.with_prior(prior)
+        if not len(pairs.left):
+            return
         if model.dense and len(self.compared.rows) > _MOST_DENSE:
             model = FactoredHybrid(prior.coefficients or 1.0, prior.items)
 
