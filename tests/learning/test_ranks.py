@@ -7,7 +7,7 @@ from scipy.stats import norm
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
-from ordinate.learning.ranks import LEVEL, ranks_of, together
+from ordinate.learning.ranks import LEVEL, counted, independent, ranks_of, together
 
 
 def belief_of(mean, covariance):
@@ -41,19 +41,31 @@ def test_intervals_hold_the_ranks_of_other_draws():
     assert inside.mean() < LEVEL + 0.03
 
 
-def test_items_drawn_by_themselves_have_nearly_the_same_intervals(monkeypatch):
-    posterior, group = fit(80, 500, 3), np.zeros(80, dtype=np.int64)
+def test_of_many_independent_items_the_formula_is_what_draws_count() -> None:
+    rng = np.random.default_rng(3)
+    scores = np.sort(rng.normal(size=600))[::-1]
+    errors = rng.uniform(0.1, 0.6, size=600)
+    low, high, best = independent(scores, errors)
+    drawn_low, drawn_high, drawn_best = counted(scores + errors * rng.standard_normal((4000, 600)))
+    assert np.abs(low - drawn_low).max() < 30
+    assert np.abs(low - drawn_low).mean() < 6
+    assert np.abs(high - drawn_high).mean() < 6
+    assert best == pytest.approx(drawn_best, abs=0.03)
+    assert best.sum() == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_belief_about_correlated_scores_is_counted_nearly_alike() -> None:
+    posterior, group = fit(300, 2500, 3), np.zeros(300, dtype=np.int64)
     joint = ranks_of(posterior, group, np.random.default_rng(0))
-    monkeypatch.setattr("ordinate.learning.ranks._MOST_JOINT", 0)
-    alone = ranks_of(posterior, group, np.random.default_rng(0))
-    width = joint.high - joint.low
-    assert np.abs((alone.high - alone.low) - width).mean() < 0.1 * width.mean()
+    low, high, _ = independent(*posterior.centred(group))
+    width = (joint.high - joint.low).mean()
+    assert (high - low).mean() == pytest.approx(width, rel=0.1)
 
 
 def test_each_group_has_ranks_of_its_own_and_unused_items_have_none():
     group = np.array([0, 1, -1, 0, 1, 0])
     found = ranks_of(fit(6, 20, 4), group, np.random.default_rng(0))
-    assert found.low[2] == found.high[2] == found.first[2] == 0
+    assert found.low[2] == found.high[2] == found.tied_low[2] == 0
     assert np.isnan(found.best[2])
     assert found.high[group == 0].max() == 3
     assert found.high[group == 1].max() == 2

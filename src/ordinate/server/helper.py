@@ -13,15 +13,16 @@ from multiprocessing import connection, get_context, parent_process
 from typing import NamedTuple
 
 from ordinate.data.ordering import Ordering
+from ordinate.study.inference import Reliability
 from ordinate.study.leases import Offer
 from ordinate.study.study import Study
 
 
 class Results(NamedTuple):
-    """After how many answers the ordering has which expected error, and the errors it had after fewer."""
+    """After how many answers the ordering can be trusted how far, and the expected errors it had after fewer."""
 
     answers: int
-    expected_error: float
+    reliability: Reliability
     history: list[tuple[int, float]]
 
 
@@ -70,7 +71,7 @@ def choose(url: str, annotators: list[str | None], offered: list[Offer]) -> list
 def results(url: str) -> Results:
     study = _study(url)
     # Answers of excluded annotators too, as the server counts them: it asks again where this number is another one.
-    return Results(sum(study.annotators().values()), study.expected_error(), study.error_history(most=1))
+    return Results(sum(study.annotators().values()), study.reliability(), study.error_history(most=1))
 
 
 def ordering(url: str) -> Ordering:

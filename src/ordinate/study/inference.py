@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,15 +21,17 @@ from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
-from ordinate.data.ordering import Ordering
+from ordinate.data.ordering import Ordering, RankIntervals
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
+from ordinate.learning.coin_gate import CoinGate
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.models import Answers, Model, ScaledModel
 from ordinate.learning.posterior import Posterior
+from ordinate.learning.ranks import ranks_of
 from ordinate.learning.scales import fitted_scales
 from ordinate.storage import Settings
 from ordinate.study.fold import State
@@ -52,6 +55,18 @@ class _Refitted:
     answers: int
     covariance: KeptCovariance
     belief: Belief
+
+
+class Reliability(NamedTuple):
+    """How far the ordering can be trusted.
+
+    better_than_coins  True: coin tosses would give such answers with a chance of less than 1 in 20; False: they could;
+                       None: there are no random pairs to tell by
+    expected_error     the mean over pairs of the probability of the wrong order, if the answers are not coin tosses
+    """
+
+    better_than_coins: bool | None
+    expected_error: float
 
 
 Pending = Sequence[tuple[int, int]]
@@ -78,6 +93,10 @@ class Inference:
         self._fits: dict[tuple[int, int, int, Model], Posterior] = {}
         # Models with prior variances that were fitted to so many answers, the two latest.
         self._scales: dict[tuple[int, int, int], ScaledModel] = {}
+        # Ranks after so many answers.
+        self._ranked: tuple[tuple[int, int, int], RankIntervals] | None = None
+        # Bets against coin tosses since the effective comparisons last changed.
+        self._gate: tuple[tuple[int, int], CoinGate] | None = None
         # The latest posterior that was shown.
         self._results: dict[tuple[int, int, int], Posterior] = {}
         # Expected errors of fits of so many answers.
@@ -226,8 +245,29 @@ class Inference:
             if items is not None:
                 return _ordered(items, np.arange(len(items)), *self._place(state, items))
             scores, errors = self.posterior(state).centred(state.active)
+            ranks = self._ranks(state)
         rows = np.flatnonzero(state.active >= 0)
-        return _ordered(state.items, rows, scores[rows], errors[rows])
+        return _ordered(state.items, rows, scores[rows], errors[rows], ranks.of(rows))
+
+    def _ranks(self, state: State) -> RankIntervals:
+        key = (state.items_epoch, state.epoch, len(state.effective))
+        if self._ranked is None or self._ranked[0] != key:
+            rng = np.random.default_rng(self._settings.seed)
+            self._ranked = key, ranks_of(self.posterior(state), state.active, rng)
+        return self._ranked[1]
+
+    def reliability(self, state: State) -> Reliability:
+        """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
+        error = self._expected_error(state, len(state.effective))
+        epochs = (state.items_epoch, state.epoch)
+        if self._gate is None or self._gate[0] != epochs:
+            self._gate = epochs, CoinGate()
+        gate = self._gate[1]
+        with one_thread():
+            gate.read(self._scale(state).features, Answers(*state.effective.first(len(state.effective))))
+        # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
+        tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
+        return Reliability(gate.is_open if tested else None, error)
 
     def _place(self, state: State, items: Items) -> tuple[Floats, Floats]:
         """Scores and standard errors, each (m,), of any items: the study's own keep theirs, others go by features."""
@@ -304,7 +344,9 @@ class _Situation:
         return np.concatenate([left, pending[:, 0]]), np.concatenate([right, pending[:, 1]])
 
 
-def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Ordering:
+def _ordered(
+    items: Items, rows: Integers, scores: Floats, errors: Floats, intervals: RankIntervals | None = None
+) -> Ordering:
     """Group after group as they first appear, each from high to low; equal scores keep the order of the items."""
     group = None if items.group is None else [items.group[row] for row in rows]
     codes: dict[str, int] = {}
@@ -315,4 +357,5 @@ def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Or
         scores=scores[order],
         standard_errors=errors[order],
         group=None if group is None else tuple(group[place] for place in order),
+        intervals=None if intervals is None else intervals.of(order),
     )

@@ -28,6 +28,7 @@ from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo
 from ordinate.learning.models import ScaledModel
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
+from ordinate.study.inference import Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
@@ -303,8 +304,16 @@ class Study:
         with self._ledger.reading() as state:
             return self._ledger.inference.posterior(state).mean
 
+    def reliability(self) -> Reliability:
+        """Whether the answers can be told from coin tosses, and how wrong the ordering is expected to be."""
+        with self._ledger.reading() as state:
+            return self._ledger.inference.reliability(state)
+
     def expected_error(self) -> float:
-        """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order."""
+        """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
+
+        It presumes answers that are not coin tosses; `reliability` tells whether that is known.
+        """
         with self._ledger.reading() as state:
             return self._ledger.inference.expected_error(state)
 
