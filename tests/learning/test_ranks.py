@@ -7,7 +7,7 @@ from scipy.stats import norm
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
-from ordinate.learning.ranks import LEVEL, counted, independent, ranks_of, together
+from ordinate.learning.ranks import LEVEL, _told_by, counted, independent, ranks_of, together
 
 
 def belief_of(mean, covariance):
@@ -76,17 +76,17 @@ def test_sets_of_items_that_cannot_be_told_apart_by_hand():
     z = norm.ppf(LEVEL)
     # Differences have variance 2: the second is just within reach of the first, the third just outside.
     mean = [5.0, 5.0 - 0.99 * z * np.sqrt(2), 5.0 - 1.01 * z * np.sqrt(2), 0.0, -0.1, -9.0]
-    first, last = together(belief_of(mean, np.eye(6)), np.arange(6))
+    first, last = together(_told_by(belief_of(mean, np.eye(6)), np.arange(6)), 6)
     assert first.tolist() == [1, 1, 3, 4, 4, 6]
     assert last.tolist() == [2, 2, 3, 5, 5, 6]
 
 
 def test_sets_longer_than_a_block_are_found_whole():
-    first, last = together(belief_of(np.linspace(1.0, 0.9, 500), np.eye(500)), np.arange(500))
+    first, last = together(_told_by(belief_of(np.linspace(1.0, 0.9, 500), np.eye(500)), np.arange(500)), 500)
     assert (first == 1).all()
     assert (last == 500).all()
 
 
 def test_equal_items_without_variance_are_told_apart_from_nothing():
-    first, _ = together(belief_of([1.0, 1.0], np.zeros((2, 2))), np.arange(2))
+    first, _ = together(_told_by(belief_of([1.0, 1.0], np.zeros((2, 2))), np.arange(2)), 2)
     assert first.tolist() == [1, 1]

@@ -31,6 +31,7 @@ _NODES, _NODE_WEIGHTS = (0.5 * (part + shift) for part, shift in zip(leggauss(32
 _DEPTH = 30.0
 _HALVINGS = 8
 
+_MOST_PAIRS = 200_000
 _MOST_DENSE = 1000
 """Above so many compared items the sites of a model with a dense covariance are found with the factored one."""
 
@@ -39,7 +40,7 @@ class Propagation:
     """The answers as sites, for a model whose prior variances may change; each call starts from the last sites."""
 
     def __init__(self, model: ScaledModel, features: Floats, answers: Answers) -> None:
-        self._features = features
+        self._features, self._answers = features, answers
         self.model, self.compared = model, model.compared(features, answers)
         self._alone = self.compared._replace(rows=np.arange(len(self.compared.rows)))
         pairs = self.compared.pairs
@@ -61,9 +62,12 @@ class Propagation:
         self.sites = propagate(pairs, margins, self.sites, converged)
 
     def posterior(self, prior: Prior) -> Posterior:
-        """The posterior with these prior variances."""
+        """The posterior with these prior variances; Laplace's of very many pairs, which leave it nothing to correct."""
+        model = self.model.with_prior(prior)
+        if len(self.compared.pairs.left) > _MOST_PAIRS:
+            return model.fit(self._features, self._answers)
         self.propagate(prior)
-        return self.model.with_prior(prior).given(self._features, self.compared, self.sites)
+        return model.given(self._features, self.compared, self.sites)
 
 
 Margins = Callable[[Sites], tuple[Floats, Floats]]

@@ -8,6 +8,8 @@ less likely, and intervals wide enough for that say next to nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
@@ -32,13 +34,34 @@ def ranks_of(posterior: Posterior, group: Integers, rng: np.random.Generator) ->
     low, high, first, last = (np.zeros(items, dtype=np.int64) for _ in range(4))
     best = np.full(items, np.nan)
     scores, errors = posterior.centred(group)
-    draws = posterior.belief.sample(_DRAWS, rng) if items <= _MOST_JOINT else None
+    # Not the posterior's own, which would be kept.
+    belief = posterior.covariance.belief(posterior.mean) if items <= _MOST_JOINT else None
+    draws = None if belief is None else belief.sample(_DRAWS, rng)
     for rows in members(group):
         order = rows[np.lexsort((rows, -scores[rows]))]
-        intervals = independent(scores[order], errors[order]) if draws is None else counted(draws[:, order])
-        low[order], high[order], best[order] = intervals
-        first[order], last[order] = together(posterior.belief, order)
+        if belief is None or draws is None:
+            low[order], high[order], best[order] = independent(scores[order], errors[order])
+            first[order], last[order] = together(_apart(scores[order], errors[order]), len(order))
+        else:
+            low[order], high[order], best[order] = counted(draws[:, order])
+            first[order], last[order] = together(_told_by(belief, order), len(order))
     return RankIntervals(low, high, best, first, last)
+
+
+Margins = Callable[[int, slice], tuple[Floats, Floats]]
+"""Mean and variance of the score in one place of the order minus those in several."""
+
+
+def _told_by(belief: Belief, order: Integers) -> Margins:
+    def margins(place: int, others: slice) -> tuple[Floats, Floats]:
+        rows = order[others]
+        return belief.differences(np.full(len(rows), order[place]), rows)
+
+    return margins
+
+
+def _apart(scores: Floats, errors: Floats) -> Margins:
+    return lambda place, others: (scores[place] - scores[others], errors[place] ** 2 + errors[others] ** 2)
 
 
 def counted(draws: Floats) -> tuple[Integers, Integers, Floats]:
@@ -82,27 +105,26 @@ def independent(scores: Floats, errors: Floats) -> tuple[Integers, Integers, Flo
     return rank(scores + tail), rank(scores - tail), best
 
 
-def together(belief: Belief, order: Integers) -> tuple[Integers, Integers]:
-    """First and last rank, (r,) each, of the sets of neighbours in order that cannot be told apart.
+def together(margins: Margins, count: int) -> tuple[Integers, Integers]:
+    """First and last rank, (count,) each, of the sets of neighbours in order that cannot be told apart.
 
     From the top, a set takes in items as long as its first one is above them with a probability below `LEVEL`.
     """
     from scipy.special import ndtri
 
-    count, needed = len(order), float(ndtri(LEVEL))
+    needed = float(ndtri(LEVEL))
     first, last = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
     start = 0
     while start < count:
         end, size = start + 1, 8
         while end < count:
-            rows = order[end : end + size]
-            margin, variance = belief.differences(np.full(len(rows), order[start]), rows)
+            stop = min(end + size, count)
+            margin, variance = margins(start, slice(end, stop))
             apart = np.flatnonzero((margin > 0.0) & (margin >= needed * np.sqrt(np.maximum(variance, 0.0))))
             if len(apart):
                 end += int(apart[0])
                 break
-            end, size = end + len(rows), 2 * size
-        end = min(end, count)
+            end, size = stop, 2 * size
         first[start:end], last[start:end] = start + 1, end
         start = end
     return first, last
