@@ -87,6 +87,9 @@ ALGORITHMS: dict[str, Algorithm] = {
     "bald-paper-contextual-sequential": Algorithm(
         Sequential(), BALD_PAPER, "bald-paper-contextual without refits, as in the paper's experiments.", 1
     ),
+    "bald-paper-hybrid-sequential": Algorithm(
+        Sequential(item_variance=1.0), BALD_PAPER, "bald-paper-hybrid-factored without refits.", 1
+    ),
     "norm-min-hybrid": Algorithm(Hybrid(), NORM_MIN, "NormMin, hybrid model."),
     "norm-min-contextual": Algorithm(
         Contextual(), NORM_MIN, "Asks where the model knows least, however easy the answer; a baseline of the paper."

@@ -23,8 +23,7 @@ import httpx
 from ordinate import errors
 from ordinate.data.comparisons import Answer, Comparison, Query
 
-ATTEMPTS = 6
-"""How often a request is sent while the server cannot be reached or is too busy."""
+_LONGEST_PAUSE = 4.0
 _STUDIES = "/api/v1/studies"
 _PAGE = 1000
 _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
@@ -48,22 +47,29 @@ class OrderedItem(NamedTuple):
 class Client:
     """A study on a server, for whom the link is.
 
-    timeout  seconds that one request may take, and that `ask` waits for a pair
-    pause    seconds before a request is sent again after a failure; doubled each time
+    timeout   seconds that one request may take, and that `ask` waits for a pair
+    patience  seconds for which a request is sent again while the server cannot be reached or is too busy
+    pause     seconds before a request is sent again after a failure; doubled each time, up to four seconds
 
     Errors are those of the package: AlreadyAnswered, PoolExhausted, UnknownQuery, InvalidInput; StorageFailed where the
     server cannot be reached or has no pair in time.
     """
 
     def __init__(
-        self, link: str, *, timeout: float = 60.0, pause: float = 0.5, transport: httpx.BaseTransport | None = None
+        self,
+        link: str,
+        *,
+        timeout: float = 60.0,
+        patience: float = 15.0,
+        pause: float = 0.5,
+        transport: httpx.BaseTransport | None = None,
     ) -> None:
         found = re.fullmatch(r"(https?://.+)/join/([^/?#]+)/([^/?#]+)/?", link.strip())
         if found is None:
             raise errors.InvalidInput("a server is named by a link such as http://127.0.0.1:8000/join/study/TOKEN")
         base, self.study, token = found.groups()
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._patience, self._pause = timeout, pause
+        self._timeout, self._patience, self._pause = timeout, patience, pause
         self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout, transport=transport)
 
     def status(self, annotator: str | None = None) -> dict[str, Any]:
@@ -77,7 +83,7 @@ class Client:
 
     def ask_shown(self, annotator: str | None = None, count: int = 1) -> list[dict[str, Any]]:
         """`ask` as the server sends it, with what there is to show of each item."""
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self._timeout
         while True:
             given = self._send("POST", "/queries", json={"count": count, "annotator": annotator})
             queries: list[dict[str, Any]] = given["queries"]
@@ -236,21 +242,21 @@ class Client:
 
     def _request(self, method: str, address: str, *, once: bool = False, **request: Any) -> httpx.Response:
         """The response; `once`: a request that may have arrived is not sent again."""
-        for attempt in range(ATTEMPTS):
-            last = attempt == ATTEMPTS - 1
+        until, pause = time.monotonic() + self._patience, self._pause
+        while True:
+            wait = pause
             try:
                 response = self._http.request(method, address, **request)
+                named = response.headers.get("Retry-After", "")
+                wait = float(named) if named.isdecimal() else pause
+                if response.status_code not in (429, 503) or time.monotonic() + wait > until:
+                    return response
             except httpx.TransportError as error:
-                if last or (once and not isinstance(error, httpx.ConnectError)):
+                arrived = once and not isinstance(error, httpx.ConnectError)
+                if arrived or time.monotonic() + wait > until:
                     raise errors.StorageFailed(f"{self._http.base_url} cannot be reached: {error}") from error
-                time.sleep(self._pause * 2**attempt)
-                continue
-            if response.status_code in (429, 503) and not last:
-                wait = response.headers.get("Retry-After", "")
-                time.sleep(float(wait) if wait.isdecimal() else self._pause * 2**attempt)
-                continue
-            return response
-        raise AssertionError("the last attempt returns or raises")
+            time.sleep(wait)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 def _content(response: httpx.Response) -> dict[str, Any]:

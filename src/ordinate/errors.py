@@ -14,6 +14,10 @@ class InvalidInput(OrdinateError, ValueError):
     """A value, a file or a column is invalid; the message names the row, the column or the id."""
 
 
+class FeatureWarning(UserWarning):
+    """Features of a new study have no effect, count twice or are far out; the message names them."""
+
+
 class UnknownItem(InvalidInput):
     """The study has no item with this id."""
 

@@ -1,9 +1,10 @@
-"""What the feature rule promises: one scalar for a matrix, one per named column, constants out, no overflow."""
+"""What the rules of scaling promise: one scalar for a matrix, one per named column, no constants, outliers drawn in."""
 
 import numpy as np
 import pytest
 
-from ordinate.data.scaling import FeatureMap
+from ordinate.data.scaling import FeatureMap, require_differences
+from ordinate.errors import InvalidInput
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.hybrid import Hybrid
@@ -11,8 +12,8 @@ from ordinate.learning.models.hybrid import Hybrid
 EVERY = np.ones(50, dtype=bool)
 
 
-def scaled(features: np.ndarray, named: bool) -> np.ndarray:
-    return FeatureMap.fit(features, named, "auto", np.ones(len(features), dtype=bool)).transform(features)
+def scaled(features: np.ndarray, named: bool, scaling: str = "robust") -> np.ndarray:
+    return FeatureMap.fit(features, named, scaling, np.ones(len(features), dtype=bool)).transform(features)
 
 
 def test_a_matrix_is_centred_and_divided_by_one_number() -> None:
@@ -51,14 +52,77 @@ def test_excluded_items_do_not_count_but_go_through_the_map() -> None:
     features[7] = 1e12
     active = EVERY.copy()
     active[7] = False
-    found = FeatureMap.fit(features, False, "auto", active).transform(features)
+    found = FeatureMap.fit(features, False, "standard", active).transform(features)
     np.testing.assert_allclose(found[active], scaled(features[active], named=False))
     assert found[7, 0] > 1e10
 
 
-def test_none_leaves_features_alone() -> None:
+def test_none_only_centres_and_studies_from_before_have_their_features_as_they_are() -> None:
     features = 1e3 * np.random.default_rng(4).normal(size=(50, 3)) + 9
-    np.testing.assert_array_equal(FeatureMap.fit(features, True, "none", EVERY).transform(features), features)
+    np.testing.assert_allclose(scaled(features, True, "none"), features - features.mean(axis=0), atol=1e-9)
+    np.testing.assert_array_equal(scaled(features, True, "uncentred"), features)
+    active = EVERY.copy()
+    active[:25] = False
+    found = FeatureMap.fit(features, True, "none", active).transform(features)
+    np.testing.assert_allclose(found[active].mean(axis=0), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("offset", [0.1, 1e7, 1e15, -1e300])
+def test_a_constant_column_is_centred_exactly_however_large(offset: float) -> None:
+    features = np.column_stack([np.full(50, offset), np.arange(50.0)])
+    np.testing.assert_array_equal(scaled(features, True, "none")[:, 0], np.zeros(50))
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("columns", [1, 6, 80])
+def test_on_ordinary_features_the_robust_rule_is_the_standard_one(named: bool, columns: int) -> None:
+    features = np.random.default_rng(6).normal(size=(300, columns)) * np.arange(1.0, columns + 1.0)
+    features[:, ::2] = np.random.default_rng(7).random(size=features[:, ::2].shape)
+    if named:
+        features[:, -1] = np.arange(300) % 7 == 0  # a flag that one in seven has
+    np.testing.assert_array_equal(scaled(features, named), scaled(features, named, "standard"))
+
+
+def test_a_flag_has_one_scale_however_few_items_have_it() -> None:
+    """Flagged and other items differ as they do where half of the items have the flag."""
+    columns = np.zeros((1000, 4))
+    for column, share in enumerate((1, 10, 80, 500)):
+        columns[:share, column] = 1.0
+    gaps = scaled(columns, True).max(axis=0) - scaled(columns, True).min(axis=0)
+    np.testing.assert_allclose(gaps, 2.0 / np.sqrt(4))
+    assert np.ptp(scaled(columns, True, "standard")[:, 0]) > 15
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_one_outlying_row_leaves_the_others_as_they_were(named: bool) -> None:
+    features = np.random.default_rng(8).normal(size=(400, 5))
+    features[3] = [1.0, -1.0, 2.0, 1.0, -1.0]
+    spoiled = features.copy()
+    spoiled[3] *= 1e4
+    found, expected = scaled(spoiled, named), scaled(features, named, "standard")
+    others = np.arange(400) != 3
+    np.testing.assert_allclose(found[others], expected[others], rtol=0.2, atol=0.02)
+    typical = np.linalg.norm(expected, axis=1).max()
+    assert typical < np.linalg.norm(found[3]) < 10 * typical
+    assert np.ptp(scaled(spoiled, named, "standard")[others], axis=0).max() < 1e-2
+    # Drawn in towards the middle: a matrix row keeps its direction, and a new item is treated in the same way.
+    where = FeatureMap.fit(spoiled, named, "robust", np.ones(400, dtype=bool))
+    np.testing.assert_array_equal(where.transform(spoiled[3:4] * [[1.0]]), found[3:4])
+    if not named:
+        cosine = found[3] @ expected[3] / np.linalg.norm(found[3]) / np.linalg.norm(expected[3])
+        assert cosine > 0.99
+
+
+def test_of_fewer_than_ten_items_none_is_outlying() -> None:
+    features = np.append(np.arange(8.0), 1e6)[:, None]
+    np.testing.assert_array_equal(scaled(features, True), scaled(features, True, "standard"))
+
+
+def test_differences_that_would_overflow_are_refused() -> None:
+    features = np.array([[1.0, 1e155], [2.0, -1e155], [3.0, 0.0]])
+    with pytest.raises(InvalidInput, match=r"feature column 2 runs from -1e\+155 to 1e\+155, too far apart"):
+        require_differences(features)
+    require_differences(np.array([[1e300, 5.0], [1e300, 5e14]]))
 
 
 @pytest.mark.parametrize("model", [Contextual(), Hybrid()], ids=repr)
@@ -68,7 +132,7 @@ def test_more_columns_than_items_changes_no_posterior(model: Contextual | Hybrid
     features, new = rng.normal(size=(8, 30)), rng.normal(size=(4, 30))
     centre = features.mean(axis=0)
     unit = np.sqrt(np.square(features - centre).sum(axis=1).mean())
-    mapped = FeatureMap.fit(features, False, "auto", np.ones(8, dtype=bool))
+    mapped = FeatureMap.fit(features, False, "standard", np.ones(8, dtype=bool))
     left = rng.integers(0, 8, 40)
     answers = Answers(left, (left + rng.integers(1, 8, 40)) % 8, rng.integers(0, 2, 40).astype(float))
     plain = model.fit((features - centre) / unit, answers)

@@ -66,6 +66,39 @@ def test_a_projected_belief_shrinks_as_the_factored_one_that_it_stands_for() -> 
         np.testing.assert_allclose(projected.variance, factored.variance, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["dense", "contextual", "hybrid", "projected"])
+def test_no_variance_grows_by_more_than_histories_say(kind: str) -> None:
+    """Open queries are answered in another order than they were asked in, and others come in between."""
+    rng, largest, named = np.random.default_rng(5), 0.0, 0
+    for _ in range(200):
+        if kind == "dense":
+            fit: Belief = random_dense(rng, 8)[0]
+        elif kind == "projected":
+            fit = random_belief(rng, "projected", 8)
+        else:
+            fit = random_factored(rng, 8, 4, float(kind == "hybrid"))[0]
+        asked = [tuple(rng.choice(8, 2, replace=False).tolist()) for _ in range(5)]
+        before = after = update(fit, 0, 1)
+        for left, right in asked:
+            before = pending(before, left, right)
+        for step, place in enumerate(rng.permutation(5)):
+            after = (pending if step > 2 else update)(after, *asked[place][:: 1 - 2 * int(rng.integers(2))])
+        after = update(after, *rng.choice(8, 2, replace=False).tolist())
+        left, right = np.triu_indices(8, 1)
+        growth = after.history.growth_since(before.history)
+        assert 1.0 <= growth < np.inf
+        named += growth > 1.0
+        ratio = float((after.differences(left, right)[1] / before.differences(left, right)[1]).max())
+        largest = max(largest, ratio / growth)
+        assert ratio <= growth * (1 + 1e-12)
+        # Without one of them, variance may come back, and so it may under another fit.
+        fewer = update(update(fit, 0, 1), *asked[0])
+        assert fewer.history.growth_since(before.history) == np.inf
+        assert pending(fewer.with_mean(fewer.mean), *asked[0]).history.growth_since(before.history) == np.inf
+    assert largest > 0.9
+    assert named > 10
+
+
 @pytest.mark.parametrize("pieces", [2, 20])
 @pytest.mark.parametrize("kind", ["dense", "factored", "hybrid"])
 def test_a_kept_covariance_is_that_of_the_belief_it_absorbed(kind: str, pieces: int) -> None:

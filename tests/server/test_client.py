@@ -118,7 +118,7 @@ def test_what_is_no_link_is_refused(link):
 
 def test_a_server_that_is_not_there():
     with (
-        Client("http://127.0.0.1:9/join/study/token", pause=0.0) as client,
+        Client("http://127.0.0.1:9/join/study/token", patience=0.0) as client,
         pytest.raises(StorageFailed, match="cannot be reached"),
     ):
         client.ask()

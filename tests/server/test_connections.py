@@ -23,7 +23,7 @@ import pytest
 
 from ordinate.data.items import Items
 from ordinate.server.app import create_app
-from ordinate.server.connections import Server, server
+from ordinate.server.connections import REFUSED_AT_ONCE, Server, server
 from ordinate.server.limits import Limits
 from ordinate.server.signing import LinkSigner
 from ordinate.study.study import Study
@@ -124,6 +124,49 @@ def test_a_second_request_on_a_connection_has_the_same_deadline(listen: Any) -> 
         assert b"200 OK" in connection.recv(65536)
         connection.sendall(b"GET /healthz HTTP/1.1\r\n")
         assert b" 408 " in everything(connection)
+
+
+def test_above_the_limit_of_connections_requests_are_refused_until_others_end(listen: Any) -> None:
+    address = listen(connections=5)
+    url = f"http://{address[0]}:{address[1]}/healthz"
+
+    def open_connection(waiting: list[socket.socket]) -> None:
+        waiting.append(socket.create_connection(address, timeout=SOON))
+        waiting[-1].sendall(b"GET /healthz HTTP/1.1\r\nX-Slow: 1")
+
+    held: list[socket.socket] = []
+    try:
+        for _ in range(5):
+            open_connection(held)
+        refused = httpx.get(url, timeout=SOON)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert (refused.headers["x-frame-options"], refused.headers["connection"]) == ("DENY", "close")
+        # Those within the limit are served.
+        held[0].sendall(b"\r\nHost: x\r\n\r\n")
+        assert b"200 OK" in held[0].recv(65536)
+        # Far above the limit they are closed at once.
+        for _ in range(REFUSED_AT_ONCE):
+            open_connection(held)
+        with connected(address) as connection, suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
+    finally:
+        for one in held:
+            one.close()
+    ends = time.monotonic() + SOON
+    while httpx.get(url, timeout=SOON).status_code == 503:
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def test_a_process_that_may_open_few_files_takes_fewer_connections(tmp_path: Path) -> None:
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, {hard}));"
+        "from ordinate.server.connections import _room_for; print(_room_for(2000), _room_for(50))"
+    )
+    for hard, room in (("700", "300 50"), ("5000", "2000 50")):
+        command = [sys.executable, "-c", code.format(hard=hard)]
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == room
 
 
 def test_a_refused_body_that_trickles_on_ends_the_connection(listen: Any) -> None:
@@ -273,7 +316,7 @@ def test_a_signal_stops_the_server_within_five_seconds(process: Any, state: str)
         for thread in threads:
             thread.start()
         time.sleep(0.5)
-        assert httpx.get(f"{base}/healthz", timeout=5.0).is_success, "health waits for nothing"
+        assert httpx.get(f"{base}/healthz", timeout=15.0).is_success, "health waits for nothing"
     if state == "slow clients":
         for number in range(50):
             sockets.append(socket.create_connection(address, timeout=SOON))
@@ -310,11 +353,11 @@ def test_a_stopped_helper_keeps_nobody_from_judging(process: Any) -> None:
         os.kill(helper, signal.SIGSTOP)
     with httpx.Client(headers=headers, timeout=SOON) as client, ThreadPoolExecutor(60) as threads:
         many = [threads.submit(client.post, f"{api}/queries", json={"annotator": f"P{n}"}) for n in range(60)]
-        health = client.get(f"{base}/healthz", timeout=5.0)
+        health = client.get(f"{base}/healthz", timeout=15.0)
         assert health.is_success
         responses = [one.result().json() for one in many]
         assert [one for one in responses if not one.get("queries")] == []
         given = [one["queries"] for one in responses]
         for n, queries in enumerate(given[:5]):
             answer = {"annotator": f"P{n}", "query": queries[0]["id"], "answer": "left"}
-            assert client.post(f"{api}/answers", json=answer, timeout=10.0).is_success
+            assert client.post(f"{api}/answers", json=answer, timeout=SOON).is_success

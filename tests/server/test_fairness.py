@@ -55,6 +55,19 @@ def test_one_link_holds_no_more_than_one_may(build: Any) -> None:
     assert bob.post("/queries", {"count": 2, "tab": "other"}).json()["retry_after"] == 2
 
 
+def test_what_a_link_holds_is_known_after_a_restart(build: Any) -> None:
+    site = build(MANY, limits={"open_per_link": 6})
+    token = site.token()
+    held = site.browser("Ann", token=token).ask(6)
+    olgas = site.token("annotator", "Olga")
+    own = site.browser("Olga", token=olgas).ask(6)
+    again = build(limits={"open_per_link": 6})
+    assert again.browser("Bob", token=token).post("/queries").json()["retry_after"] == 2
+    assert again.browser("Ann", token=token).ask(6) == held
+    assert again.browser("Olga", token=olgas).ask(8, tab="other") == own
+    assert len(again.browser("Cem").ask(2)) == 2
+
+
 def test_whoever_comes_first_gets_a_random_pair_before_the_helper_is_up(build: Any) -> None:
     """Also where there is one pair only."""
     executor, go_on = ThreadPoolExecutor(1), threading.Event()

@@ -377,7 +377,7 @@ def until_noticed(fault: Fault, crowd: Crowd, server: Server) -> None:
 def owners_problem(server: Server) -> str | None:
     """What the owner's page says of the study; reading works whatever happened to the file."""
     start, study, token = re.findall("(.+)/join/(.+)/(.+)", server.owner_link)[0]
-    assert httpx.get(f"{start}/healthz", timeout=5.0).is_success
+    assert httpx.get(f"{start}/healthz", timeout=15.0).is_success
     headers = {"Authorization": f"Bearer {token}"}
     status = httpx.get(f"{start}/api/v1/studies/{study}", headers=headers, timeout=SOON)
     problem: str | None = status.raise_for_status().json()["problem"]

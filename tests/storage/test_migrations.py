@@ -83,7 +83,8 @@ UNDO = {
     "0004": "DROP TABLE recipe;",
     "0005": "ALTER TABLE study DROP COLUMN coefficient_variance; ALTER TABLE study DROP COLUMN item_variance;",
     "0006": "ALTER TABLE study DROP COLUMN renew_covariance;",
-    "0007": "ALTER TABLE study DROP COLUMN random;",
+    "0007": "",
+    "0008": "ALTER TABLE study DROP COLUMN random;",
 }
 """What takes a migration back."""
 
@@ -127,6 +128,17 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
     with Study.open(f"sqlite:///{stored}") as study:
         assert (study.settings.coefficient_variance, study.settings.item_variance) == variances
         assert study.settings.renew_covariance
+
+
+@pytest.mark.parametrize(("before", "after"), [("auto", "standard"), ("none", "uncentred")])
+def test_a_study_from_before_robust_scaling_keeps_the_rule_it_had(stored: Path, before: str, after: str) -> None:
+    take_back(stored, "0006")
+    with sqlite3.connect(stored) as connection:
+        connection.execute("UPDATE study SET scaling = ?", (before,))
+    connection.close()
+    storages.upgrade(f"sqlite:///{stored}")
+    with Study.open(f"sqlite:///{stored}") as study:
+        assert study.settings.scaling == after
 
 
 def test_upgrading_a_study_of_this_version_changes_nothing(stored: Path) -> None:

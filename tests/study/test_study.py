@@ -79,7 +79,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
         ({"refit_every": 0}, "refit_every must be a whole number from 1 on"),
         ({"candidates": "many"}, "candidates must be a whole number, not 'many'"),
-        ({"scaling": "whiten"}, "unknown scaling 'whiten'"),
+        ({"scaling": "whiten"}, "unknown scaling 'whiten'; it is robust, standard, none"),
         ({"storage": "study.db"}, "sqlite:///study.db"),
         ({"item_variance": 0}, "item_variance must be a number from 1e-06 to 1e\\+06, not 0"),
         ({"coefficient_variance": float("nan")}, "coefficient_variance must be a number from .*, not nan"),
@@ -130,6 +130,33 @@ def test_prior_variances_are_those_of_the_scores(storage: str | None) -> None:
     variance = 0.25 * np.square(contrast).sum(axis=1) + 3.0 * 2.0 / 3.0
     errors = dict(zip(ordering.ids, ordering.standard_errors, strict=True))
     np.testing.assert_allclose([errors[item] for item in items.ids], np.sqrt(variance))
+
+
+@pytest.mark.parametrize("algorithm", ["guro-contextual", "guro-hybrid", "guro-hybrid-factored"])
+def test_an_offset_of_features_that_are_not_scaled_changes_nothing(algorithm: str) -> None:
+    rng = np.random.default_rng(0)
+    features = np.round(rng.normal(size=(12, 3)), 3)
+    rows = [(str(left), str((left + step) % 12)) for left, step in rng.integers(1, 12, (40, 2))]
+    made = []
+    for offset in (0.0, 1e7):
+        study = Study.create(Items([str(k) for k in range(12)], features + offset), algorithm=algorithm, scaling="none")
+        study.record([Comparison(left, right, "left") for left, right in rows])
+        ordering = study.ordering()
+        made.append((ordering.ids, study.expected_error(), [*ordering.scores, *ordering.standard_errors]))
+    assert made[0][0] == made[1][0]
+    assert made[0][1] == pytest.approx(made[1][1], abs=1e-6)
+    np.testing.assert_allclose(made[0][2], made[1][2], atol=1e-5)
+
+
+def test_features_that_are_not_scaled_and_would_overflow_are_refused(storage: str | None) -> None:
+    items = Items(["a", "b", "c"], np.array([[1e155], [0.0], [1.0]]))
+    with pytest.raises(InvalidInput, match="feature column 1 runs from 0 to 1e"):
+        Study.create(items, scaling="none", storage=storage)
+    assert Study.create(items).ask()
+    with Study.create(Items(["b", "c"], np.array([[0.0], [1.0]])), scaling="none", storage=storage) as study:
+        with pytest.raises(InvalidInput, match="too far apart"):
+            study.add_items(Items(["a"], np.array([[1e155]])))
+        assert study.items.ids == ("b", "c")
 
 
 @pytest.mark.parametrize(

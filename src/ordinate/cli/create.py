@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
@@ -23,7 +24,7 @@ from ordinate.cli.options import (
     study_url,
 )
 from ordinate.cli.screen import count, note, print_json, say
-from ordinate.errors import InvalidInput, naming
+from ordinate.errors import FeatureWarning, InvalidInput, naming
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,7 +91,8 @@ def create(
     columns = read_item_columns(items)
     read, recipe = read_items(columns, items, table, embed, pca)
     unused = read.unused(columns, table.id_column)
-    with media.in_study(read, items, study, convert) as shown:
+    with media.in_study(read, items, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", FeatureWarning)
         made = Study.create(
             shown.items,
             algorithm=algorithm,
@@ -100,7 +102,7 @@ def create(
             recipe=recipe,
             **asdict(method),
         )
-    notes = _notes(items, shown, study)
+    notes = [*_notes(items, shown, study), *(str(one.message) for one in warned)]
     with made:
         if as_json:
             print_json({"study": study, **_summary(made), "columns_not_used": unused, "notes": notes})
@@ -144,6 +146,7 @@ def add_items(
         columns = read_item_columns(items)
         read = read_items_like(opened, columns, items, table)
         unused, before = read.unused(columns, table.id_column), opened.items.ids
+        known_notes = opened.feature_notes()
         if Path(items).is_dir():
             known = set(before)
             read = read.take([row for row, item in enumerate(read.ids) if item not in known])
@@ -156,6 +159,7 @@ def add_items(
         with media.in_study(read, items, study, convert) as shown, naming(items):
             opened.add_items(shown.items)
         notes = _notes(items, shown, study, earlier=before)
+        notes += [one for one in opened.feature_notes() if one not in known_notes]
         if as_json:
             print_json(
                 {

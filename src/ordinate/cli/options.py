@@ -102,9 +102,13 @@ class MethodOptions:
             show_default=False,
         ),
     ] = None
-    scaling: Annotated[Literal["auto", "none"], typer.Option(help="Scale the features, or use them as they are.")] = (
-        "auto"
-    )
+    scaling: Annotated[
+        Literal["robust", "standard", "none"],
+        typer.Option(
+            help="Bring the features to one unit and draw in outlying ones (robust), only bring them to one unit "
+            "(standard), or use them as they are (none)."
+        ),
+    ] = "robust"
     random: Annotated[
         float,
         typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Share of questions whose pair is drawn at random."),

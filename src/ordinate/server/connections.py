@@ -7,26 +7,44 @@ import json
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
 import h11
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import ALWAYS, DEFAULTS
 from ordinate.server.limits import Limits
+from ordinate.server.problems import RETRY_SECONDS, problem
 
 FINISH_SECONDS = 2
 """How long requests may take to finish when the server stops; then they are cancelled."""
+REFUSED_AT_ONCE = 100
+"""Connections above the limit that are told so."""
+FILES = 300
+"""Files that the server opens beside its connections: the study's, those of items, pipes to helpers."""
 STOP_SECONDS = 4.5
 """When a server that was told to stop ends in any case; every answer that it acknowledged is on the disk."""
 
 
+async def crowded(scope: Scope, receive: Receive, send: Send) -> None:
+    """The application of connections above the limit."""
+    headers = {**ALWAYS, **DEFAULTS, "Retry-After": str(RETRY_SECONDS), "Connection": "close"}
+    refusal = problem(503, "the server has as many connections as it takes; try again soon", headers=headers)
+    await refusal(scope, receive, send)
+
+
 class Connection(H11Protocol):
-    """A connection whose requests must have their headers, and whose responses must be taken, before a deadline."""
+    """A connection whose requests must have their headers, and whose responses must be taken, before a deadline.
+
+    Above the limit of connections, requests are refused; far above it, connections are closed unheard.
+    """
 
     limits: Limits
     _deadline: asyncio.TimerHandle | None = None
@@ -34,6 +52,10 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if (others := len(self.connections) - self.limits.connections) > 0:
+            self.app = crowded
+            if others > REFUSED_AT_ONCE:
+                transport.abort()
         self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
@@ -129,7 +151,7 @@ class Server(uvicorn.Server):
 
 def server(app: FastAPI, proxies: Sequence[str] = ()) -> Server:
     """A server of this application. Only requests from `proxies` may say for whom they were forwarded."""
-    limits: Limits = app.state.limits
+    limits = replace(app.state.limits, connections=_room_for(app.state.limits.connections))
     options: dict[str, Any] = {"proxy_headers": True, "forwarded_allow_ips": list(proxies)} if proxies else {}
     config = uvicorn.Config(
         app,
@@ -142,3 +164,20 @@ def server(app: FastAPI, proxies: Sequence[str] = ()) -> Server:
         **{"proxy_headers": False, **options},
     )
     return Server(config, app.state.authenticator)
+
+
+def _room_for(connections: int) -> int:
+    """How many connections this process may have, of those wanted; each is a file to the operating system."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has no such limit
+        return connections
+    wanted = connections + REFUSED_AT_ONCE + FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):  # some systems allow fewer than they say
+            resource.setrlimit(
+                resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+            )
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return connections if soft == resource.RLIM_INFINITY else min(connections, max(soft - REFUSED_AT_ONCE - FILES, 10))

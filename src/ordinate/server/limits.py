@@ -9,6 +9,7 @@ from dataclasses import dataclass
 class Limits:
     """Sizes are in bytes, times in seconds.
 
+    connections          that are open at the same time, or fewer where the operating system allows fewer files
     requests_per_second  of one annotator in the long run, four times as many at once; of a program, ten times as many
     at_once              requests of one annotator that are answered at the same time, ten times as many of a program;
                          the others wait for their turn. (Browsers open six connections to a server.)
@@ -25,6 +26,7 @@ class Limits:
     open_per_link        pairs that everybody who came by one link may hold together
     """
 
+    connections: int = 2000
     requests_per_second: float = 30.0
     at_once: int = 6
     failures_per_second: float = 2.0

@@ -85,12 +85,20 @@ class Failure(NamedTuple):
 
 
 class Holdings:
-    """Which open queries were given to whoever came by which link, since the server started."""
+    """Which open queries were given to whoever came by which link.
 
-    def __init__(self, most: int) -> None:
+    Those from before the server started count for the link by which their annotator came; who was spoken for by a
+    program with a shared link came by none.
+    """
+
+    def __init__(self, most: int, study: Study) -> None:
         self._most = most
         self._lock = threading.Lock()
         self._queries: dict[str, set[str]] = {}
+        came_by = {link.annotator: link.shared or link.id for link in study.links() if link.annotator is not None}
+        for query in study.open_queries():
+            if query.annotator in came_by:
+                self._queries.setdefault(came_by[query.annotator], set()).add(query.id)
 
     def add(self, link: str, queries: Sequence[Lease]) -> None:
         with self._lock:
@@ -137,7 +145,6 @@ class ServedStudy:
     ) -> None:
         self.name, self.path, self._limits, self._root = name, path, limits, root
         self.presence = Presence(clock)
-        self._holdings = Holdings(limits.open_per_link)
         self._drawing = threading.Lock()
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
@@ -147,6 +154,7 @@ class ServedStudy:
         self._closing = ExitStack()
         self.study = self._closing.enter_context(Study.open(url))
         media.require_inside(self.study.items, self.folders)
+        self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
         if self.study.rules == Rules():
             self.study.set_rules(**PEOPLE)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,9 +76,11 @@ def _on_cluster(
 
 
 def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[int, Result]:
-    if multiprocessing.parent_process() is not None:
+    if (parent := multiprocessing.parent_process()) is not None:
         # Ctrl-C reaches the whole process group. Only the parent handles it, so that children print no traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if isinstance(counts, np.memmap):
+            _end_with(parent.pid, Path(str(counts.filename)).parent)
 
     def report(step: int) -> None:
         counts[place] = step
@@ -82,6 +88,20 @@ def _run(run: Run[Result], counts: Integers, place: int, steps: int) -> tuple[in
     result = run(report)
     counts[place] = steps
     return place, result
+
+
+@cache
+def _end_with(parent: int | None, folder: Path) -> None:
+    """End this process soon after its parent was killed, and remove the folder that the parent would have removed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL_SECONDS)
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+    if os.name == "posix":  # elsewhere a process keeps the number of a parent that has ended
+        threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -7,12 +7,14 @@ processes does not change the rows: each run has its own generators and uses one
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from ordinate.errors import InvalidInput, PoolExhausted
+from ordinate.data.scaling import Scaling
+from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
 from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
 from ordinate.study.rules import RANDOM_SHARE
@@ -46,7 +48,7 @@ class Plan:
     budget: int
     every: int
     refit_every: int | None = None
-    scaling: Literal["auto", "none"] = "auto"
+    scaling: Scaling = "robust"
     candidates: int | None = None
     coefficient_variance: float | None = None
     item_variance: float | None = None
@@ -76,7 +78,7 @@ def simulate(
     jobs: Jobs = 1,
     progress: Progress | None = None,
     refit_every: int | None = None,
-    scaling: Literal["auto", "none"] = "auto",
+    scaling: Scaling = "robust",
     candidates: int | None = None,
     coefficient_variance: float | None = None,
     item_variance: float | None = None,
@@ -117,7 +119,8 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
     from ordinate.compiled import interrupted
 
     try:
-        with threadpool_limits(limits=1):
+        with threadpool_limits(limits=1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FeatureWarning)  # once a run would be too often
             return list(_rows(task, plan, algorithm, seed, report))
     except SystemError as error:
         if interrupted(error):

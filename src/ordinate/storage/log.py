@@ -44,6 +44,7 @@ BEYOND_BUDGET = "beyond the budget"
 class Settings:
     """What is decided when a study is created; it never changes.
 
+    scaling               the rule of scaling.py by which features are brought to one unit
     refit_every           answers between two fits of the model; None: the schedule of schedule.py
     candidates            how many random pairs the strategy looks at; None: every pair of the pool
     recipe                how the features were made from texts or images; None: they were given
@@ -56,7 +57,7 @@ class Settings:
     algorithm: str
     question: str = "Which ranks higher?"
     seed: int = 0
-    scaling: Literal["auto", "none"] = "auto"
+    scaling: Literal["robust", "standard", "none", "uncentred"] = "robust"
     refit_every: int | None = None
     candidates: int | None = None
     recipe: Recipe | None = None

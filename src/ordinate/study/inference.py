@@ -293,12 +293,23 @@ class Inference:
         key = (state.items_epoch, state.epoch, count, model)
         fit = self._fits.pop(key, None)
         if fit is None:
+            answers = Answers(*state.effective.first(count))
             with one_thread():
-                fit = model.fit(self._scale(state).features, Answers(*state.effective.first(count)))
+                fit = self._continued(key, answers) or model.fit(self._scale(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit
         return fit
+
+    def _continued(self, key: tuple[int, int, int, Model], answers: Answers) -> Posterior | None:
+        """The newest kept fit with the answers since, where the model takes one answer after another."""
+        earlier = [kept for kept in self._fits if kept[:2] == key[:2] and kept[2] < key[2]]
+        newest = max(earlier, key=lambda kept: kept[2], default=None)
+        further = None if newest is None else self._fits[newest].further
+        if newest is None or further is None:
+            return None
+        done = newest[2]
+        return further(Answers(answers.left[done:], answers.right[done:], answers.outcome[done:]))
 
     def _scale(self, state: State) -> _Scaled:
         if self._scaled is None or self._scaled.items_epoch != state.items_epoch:

@@ -12,6 +12,7 @@ from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import caseless
+from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Settings
 from ordinate.study import leases
@@ -21,7 +22,10 @@ from ordinate.study.rules import Link, Person, Progress, Role, differences
 
 
 def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
-    algorithms.require_size(settings.algorithm, len(joined(transaction.state.items, items)))
+    together = joined(transaction.state.items, items)
+    algorithms.require_size(settings.algorithm, len(together))
+    if settings.scaling == "none":
+        require_differences(together.features)
     transaction.append("add-items", items)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ordinate.choosing.search import Shortlist
 from ordinate.data.comparisons import Answer, Query
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.pairs import PairList
@@ -84,13 +83,12 @@ class Questions:
         """A pair for each annotator, new to all of them; None where no pair is left for one."""
         with self._ledger.reading() as state:
             inference = self._ledger.inference
-            shortlist = Shortlist(inference.search)
             before = [offer for offer in offered if {offer.left, offer.right} <= state.rows.keys()]
             offers: list[Offer | None] = []
             for ahead, annotator in enumerate(map(state.name_of, annotators)):
                 try:
                     offer = next_pair.choose(
-                        self._settings, state, inference, shortlist, annotator, offered=before, ahead=ahead
+                        self._settings, state, inference, inference.search, annotator, offered=before, ahead=ahead
                     )
                     before.append(offer)
                     offers.append(offer)

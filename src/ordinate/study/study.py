@@ -10,21 +10,24 @@ Every call first reads what other processes have written. Every write is one tra
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Self, get_args, overload
 
 from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import between, text, whole
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
+from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
-from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo
+from ordinate.data.scaling import Scaling, require_differences
+from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
 from ordinate.learning.models import ScaledModel
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
@@ -65,7 +68,7 @@ class Study:
         question: str = "Which ranks higher?",
         seed: int = 0,
         storage: str | None = None,
-        scaling: Literal["auto", "none"] = "auto",
+        scaling: Scaling = "robust",
         refit_every: int | None = None,
         candidates: int | None = None,
         coefficient_variance: float | None = None,
@@ -79,7 +82,8 @@ class Study:
 
         algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
         storage               None: in memory; "sqlite:///study.db": a new file
-        scaling               "auto": features are brought to one unit; "none": they are used as they are
+        scaling               "robust": features are brought to one unit, and outlying ones are drawn in; "standard":
+                              they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
         candidates            how many random pairs to look at for each question; None: all of them
         coefficient_variance  prior variance of each coefficient of the scaled features; the paper has 1
@@ -92,11 +96,15 @@ class Study:
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
+
+        Warns (FeatureWarning) of features that have no effect, count twice or are far out; see `feature_notes`.
         """
         name = algorithms.default_algorithm(items) if algorithm is None else algorithm
         algorithms.require_size(name, len(items))
-        if scaling not in ("auto", "none"):
-            raise InvalidInput(f"unknown scaling {scaling!r}; it is auto or none")
+        if scaling not in get_args(Scaling):
+            raise InvalidInput(f"unknown scaling {scaling!r}; it is {', '.join(get_args(Scaling))}")
+        if scaling == "none":
+            require_differences(items.features)
         model = algorithms.model_of(
             name,
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
@@ -125,7 +133,10 @@ class Study:
         if recipe is not None:
             recipe.require_made(items)
         _require_pair(items)
-        return cls(storages.create(storage, settings, items), clock)
+        study = cls(storages.create(storage, settings, items), clock)
+        for note in feature_notes(items, scaling):
+            warnings.warn(note, FeatureWarning, stacklevel=2)
+        return study
 
     @classmethod
     def open(cls, url: str, *, clock: Clock = now) -> Study:
@@ -347,6 +358,11 @@ class Study:
         """All items, also excluded ones, in the order in which they were added."""
         with self._ledger.reading() as state:
             return state.items
+
+    def feature_notes(self) -> list[str]:
+        """Sentences about features that have no effect, count twice, differ for few items only, or are far out."""
+        with self._ledger.reading() as state:
+            return feature_notes(state.items, self.settings.scaling, state.active >= 0)
 
     def row(self, item: str) -> int:
         """The place of an item among `items`. Raises UnknownItem."""

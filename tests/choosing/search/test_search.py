@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordinate.choosing.search import CurvaturePower, Utility, best_pair, best_scored, rows
+from ordinate.choosing.search import CurvaturePower, Utility, best_pair, best_scored
 from ordinate.choosing.search.choice import BestSoFar, pair_priority, tie_floor
 from ordinate.data.arrays import Floats
 from ordinate.data.pairs import AllPairs, PairList
@@ -17,8 +17,6 @@ from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.belief.factored import FactoredBelief
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-EXPONENTS = [0, 2]
 
 
 def plain(margin: Floats, variance: Floats) -> Floats:
@@ -111,22 +109,6 @@ def test_many_tiles_equal_brute_force(kind: str, n: int, name: str) -> None:
     choice = best_pair(belief, AllPairs.of(group), utility, np.random.default_rng(1))
     priority = np.random.default_rng(1).integers(0, 2**64, dtype=np.uint64)
     assert (choice.left, choice.right) == brute_force(belief, every, utility, priority)
-
-
-@pytest.mark.parametrize("exponent", EXPONENTS)
-def test_both_scans_of_a_tile_agree_where_both_may_be_used(exponent: int) -> None:
-    """exp per item against exp per pair, at scores up to the limit of the first."""
-    rng = np.random.default_rng(7)
-    mean = np.sort(rng.uniform(-340, 340, 50))
-    factor = rng.normal(size=(50, 3))
-    variance = np.einsum("nk,nk->n", factor, factor)
-    start, column = np.zeros(51, dtype=np.int64), np.empty(0, dtype=np.int64)
-    places, narrow, wide = np.arange(50), np.empty(50), np.empty(50)
-    tile = factor @ factor.T
-    rows.row_maxima(tile, places, 0, variance, np.exp(mean), np.exp(-mean), exponent, start, column, narrow)
-    rows.row_maxima_wide(tile, places, 0, variance, mean, exponent, start, column, wide)
-    np.testing.assert_allclose(narrow, wide, rtol=1e-10)
-    assert wide[-1] == rows.NO_PAIR
 
 
 @pytest.mark.parametrize("utility", [CurvaturePower(2), plain])

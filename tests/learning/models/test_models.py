@@ -10,10 +10,12 @@ from scipy.optimize import minimize
 from ordinate.algorithms import ALGORITHMS
 from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.models import Answers
+from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
-from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.models.hybrid import Hybrid, HybridCovariance, Same, prior_precision
 from ordinate.learning.models.independent import Independent
+from ordinate.learning.models.map_estimate import Prior
 
 MODELS = {repr(row.model): row.model for row in ALGORITHMS.values()}
 MAP_MODELS = [
@@ -119,6 +121,38 @@ def test_the_gradient_of_the_test_itself_is_the_slope_of_its_objective() -> None
         for h in 1e-6 * np.eye(9)
     ]
     np.testing.assert_allclose(negative_gradient(point, *arguments), slopes, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "k", "answers"), [(40, 6, 0), (40, 6, 30), (60, 90, 200), (250, 30, 4000)])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 9.0])
+def test_the_two_ways_to_the_covariance_of_the_hybrid_model_agree(n: int, k: int, answers: int, scale: float) -> None:
+    features, given = draw(np.random.default_rng(n), n, k, answers)
+    features *= scale / np.sqrt(k)
+    covariance = Hybrid(2.0, 0.5).fit(features, given).find_covariance()
+    assert isinstance(covariance, HybridCovariance)
+    precision = prior_precision(Same(features), covariance.prior)
+    assert precision is not None
+    kept = precision.copy()
+    by_parts = covariance.by_parts()
+    np.testing.assert_allclose(covariance.by_precision(precision), by_parts, rtol=0, atol=1e-11 * by_parts.max())
+    assert np.array_equal(precision, kept), "it is kept for the next fit"
+
+
+def test_a_prior_precision_that_would_lose_digits_or_much_memory_is_not_used() -> None:
+    prior = Prior(2.0, 1.0)
+    assert prior_precision(Same(np.full((3, 2), 1e3)), prior) is None
+    assert prior_precision(Same(np.zeros((1001, 1))), prior) is None
+    assert prior_precision(Same(np.full((3, 2), np.inf)), prior) is None
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 130])
+def test_inverse_of_a_positive_definite_matrix(size: int) -> None:
+    rows = np.random.default_rng(size).normal(size=(2 * size, size)) * np.logspace(-3, 3, size)
+    inverse = PositiveDefinite(rows.T @ rows, 0.5).inverse()
+    plain = np.linalg.inv(rows.T @ rows + 0.5 * np.eye(size))
+    scale = np.sqrt(np.outer(np.diagonal(plain), np.diagonal(plain)))
+    np.testing.assert_allclose(inverse / scale, plain / scale, atol=1e-10)
+    assert np.array_equal(inverse, inverse.T)
 
 
 @pytest.mark.parametrize("variance", [0.3, 1.0, 4.0])

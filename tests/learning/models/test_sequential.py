@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.sequential import Sequential
+from ordinate.learning.models.trueskill import TrueSkill
 
 
 def draw(seed: int, items: int, columns: int, count: int) -> tuple[np.ndarray, Answers]:
@@ -66,3 +67,23 @@ def test_many_answers_lead_where_a_full_fit_leads() -> None:
     one, all_at_once = Sequential().fit(features, answers), Contextual().fit(features, answers)
     np.testing.assert_allclose(one.coefficients, all_at_once.coefficients, atol=0.1)
     np.testing.assert_allclose(one.covariance.coefficients, all_at_once.covariance.coefficients, atol=2e-3)
+
+
+@pytest.mark.parametrize("model", [Sequential(), Sequential(item_variance=1.0), TrueSkill()])
+def test_further_answers_give_what_all_answers_give(model: Sequential | TrueSkill) -> None:
+    features, answers = draw(4, 9, 3, 60)
+
+    def part(first: int, last: int) -> Answers:
+        return Answers(answers.left[first:last], answers.right[first:last], answers.outcome[first:last])
+
+    early = model.fit(features, part(0, 25))
+    kept = early.mean.copy()
+    for posterior in (early, early):  # continuing changes nothing, so it can be done again
+        later = posterior
+        for piece in (part(25, 26), part(26, 60)):
+            assert later.further is not None
+            later = later.further(piece)
+        whole = model.fit(features, answers)
+        assert np.array_equal(later.mean, whole.mean)
+        assert np.array_equal(later.covariance.variance, whole.covariance.variance)
+    assert np.array_equal(early.mean, kept)

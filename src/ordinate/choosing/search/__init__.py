@@ -4,7 +4,6 @@ from ordinate.choosing.search.choice import Choice
 from ordinate.choosing.search.disagreement import most_disagreement
 from ordinate.choosing.search.limits import LIMITS, Limits
 from ordinate.choosing.search.search import LazySearch, Search, best_pair, best_scored
-from ordinate.choosing.search.shortlist import Shortlist
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility
 from ordinate.data.pairs import AllPairs, PairList, Pool, pair_codes
 
@@ -20,7 +19,6 @@ __all__ = [
     "Pool",
     "Score",
     "Search",
-    "Shortlist",
     "Utility",
     "best_pair",
     "best_scored",

@@ -68,7 +68,7 @@ class _Group(NamedTuple):
     residuals  (c, S) of the draws from their mean, over sqrt(S - 1)
     farthest   (c,) the largest distance of a draw from the mean
     share      (S - 1) / S
-    mask       the pairs that the pool lacks, as in `rows`
+    mask       the pairs that the pool lacks: where the columns that each row lacks begin, and these, ascending
     """
 
     rows: Integers

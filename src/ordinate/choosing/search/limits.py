@@ -27,10 +27,6 @@ class Limits:
     most_pairs        of more pairs than this, not all are evaluated
     sampled_pairs     random pairs that stand for more than `most_pairs` where no bound helps
 
-    Of a batch, for `Shortlist`:
-    shortlist_rows    rows whose best pairs are listed, at least
-    shortlist_pairs   the length of the list, at most
-
     Of many items, for `ManyItemsSearch`:
     most_items        of more items with more than `most_pairs` pairs, only those with the largest variance bounds
     tiles             tiles of pairs evaluated among more than `most_pairs` pairs
@@ -46,8 +42,6 @@ class Limits:
 
     most_pairs: int = MOST_PAIRS
     sampled_pairs: int = 200_000
-    shortlist_rows: int = 64
-    shortlist_pairs: int = 4096
     most_items: int = 1 << 17
     tiles: int = 2000
     block: int = 128

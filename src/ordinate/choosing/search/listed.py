@@ -1,7 +1,7 @@
 """A list of pairs, searched lazily: an old utility bounds the new one, so only pairs that may win are evaluated.
 
-Between refits m stays and every answer takes a rank-one piece off the covariance, so no monotone utility increases; see
-`rows`, which searches all pairs by the same rule. Pair lists that gain or lose pairs share their listing, and so the
+Between refits m stays and every answer takes a rank-one piece off the covariance, so no monotone utility increases;
+`segments` searches all pairs by the same rule. Pair lists that gain or lose pairs share their listing, and so the
 bounds.
 """
 

@@ -1,8 +1,9 @@
 """The best pair of a pool under a utility: one face for every way of finding it.
 
 The pair of the largest utility is the one that the plain formula, evaluated for every pair, would give, and a tie is
-broken at random (`choice`). A utility that only decreases as answers come in is searched lazily: all pairs in `rows`, a
-list of pairs in `listed`, many items in `many_items`. Any other score is evaluated for every pair, block by block.
+broken at random (`choice`). A utility that only decreases as answers come in is searched lazily: all pairs in
+`segments`, a list of pairs in `listed`, many items in `many_items`. Any other score is evaluated for every pair, block
+by block.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ordinate.choosing.search.choice import BestSoFar, Choice
 from ordinate.choosing.search.limits import LIMITS, Limits
 from ordinate.choosing.search.listed import ListSearch
 from ordinate.choosing.search.many_items import ManyItemsSearch
-from ordinate.choosing.search.rows import RowSearch
+from ordinate.choosing.search.segments import SegmentSearch
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility
 from ordinate.data.pairs import AllPairs, PairList, Pool
 from ordinate.errors import PoolExhausted
@@ -42,7 +43,7 @@ class LazySearch:
 
     def __init__(self, limits: Limits = LIMITS) -> None:
         self._limits = limits
-        self._rows: RowSearch | None = None
+        self._segments: SegmentSearch | None = None
         self._listed: ListSearch | None = None
         self._many: ManyItemsSearch | None = None
 
@@ -56,9 +57,9 @@ class LazySearch:
                 if found is not None:
                     return found
             if pool.size <= self._limits.most_pairs:
-                if self._rows is None or not self._rows.serves(answered, pool, utility):
-                    self._rows = RowSearch(answered, pool, utility)
-                return self._rows.best(answered, belief, pool, seed)
+                if self._segments is None or not self._segments.serves(pool, utility):
+                    self._segments = SegmentSearch(pool, utility)
+                return self._segments.best(belief, pool, seed)
         elif isinstance(pool, PairList) and isinstance(utility, MonotoneUtility) and answered.many_items is None:
             if self._listed is None or not self._listed.serves(answered, pool, utility):
                 self._listed = ListSearch(answered, pool, utility)

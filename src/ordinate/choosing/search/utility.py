@@ -45,6 +45,10 @@ class MonotoneUtility(ABC):
         """The most it may be where v is smaller, or |m| larger, than where it had this value."""
         return value * (1.0 + self.relative_tolerance) + self.absolute_tolerance
 
+    def grown(self, value: Floats, growth: float, largest: float) -> Floats:
+        """The most they may be where each v, at most `largest`, is up to `growth` > 1 times what it was."""
+        return value + self.max_slope * (growth - 1.0) * largest
+
 
 Score = Callable[[Integers, Integers], Floats]
 """Rows left (P,), right (P,) -> (P,) finite scores; the same bits for (i, j) and (j, i)."""
@@ -63,6 +67,9 @@ class CurvaturePower(MonotoneUtility):
     def __call__(self, margin: Floats, variance: Floats) -> Floats:
         utility: Floats = power_utilities(margin, variance, self.exponent)
         return utility
+
+    def grown(self, value: Floats, growth: float, largest: float) -> Floats:
+        return value * growth
 
 
 @compiled

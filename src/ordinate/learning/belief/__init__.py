@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -119,18 +119,38 @@ class KeptBelief:
         self._belief = belief
 
 
+class Taken(NamedTuple):
+    """What one `shrink` took off: the precision that it added to the difference of a pair's scores.
+
+    shared  along the directions that items share, in the whole covariance
+    own     (2,) to the residuals of the left and of the right item, where the two have residuals; else 0
+    """
+
+    left: int
+    right: int
+    shared: float
+    own: tuple[float, float] = (0.0, 0.0)
+
+    def share_of(self, other: Taken) -> float:
+        """The least share, at most 1, of what the other one took off that this one did too; both of one pair."""
+        mine, theirs = (self.shared, *self.own), (other.shared, *other.own[:: 1 if self.left == other.left else -1])
+        return min((min(a / b, 1.0) for a, b in zip(mine, theirs, strict=True) if b > 0.0), default=1.0)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class History:
-    """What a belief has been through since its fit: one link per rank-one piece, known by identity.
+    """What a belief has been through since its fit: one link per `shrink`, known by identity.
 
-    A belief that continues another has the same mean, and no v_ij above the other's.
+    Precisions add up in whatever order they come. So where every one of another history of the same fit is matched by
+    one of the same pair, of at least the share 1 / c, no v_ij is above c times what it was under the other history.
     """
 
     previous: History | None = None
     length: int = 0
+    taken: Taken | None = None
 
-    def extended(self) -> History:
-        return History(self, self.length + 1)
+    def extended(self, taken: Taken) -> History:
+        return History(self, self.length + 1, taken)
 
     def continues(self, other: History) -> bool:
         """Whether this is the other one with any number of pieces (also none) taken off since."""
@@ -138,6 +158,35 @@ class History:
         for _ in range(self.length - other.length):
             link = link.previous if link is not None else None
         return link is other
+
+    def growth_since(self, other: History) -> float:
+        """A c such that no v_ij is above c times what it was under the other history; inf if none is known.
+
+        1 where this history continues the other one, or where open queries have been answered since.
+        """
+        mine: dict[tuple[int, int], list[Taken]] = {}
+        theirs: list[Taken] = []
+        one: History | None = self
+        two: History | None = other
+        while one is not two:
+            if one is None or two is None:
+                return math.inf
+            if one.length >= two.length and one.taken is not None:
+                pair = one.taken.left, one.taken.right
+                mine.setdefault((min(pair), max(pair)), []).append(one.taken)
+                one = one.previous
+            elif two.taken is not None:
+                theirs.append(two.taken)
+                two = two.previous
+            else:
+                return math.inf
+        share = 1.0
+        for taken in theirs:
+            matching = mine.get((min(taken.left, taken.right), max(taken.left, taken.right)))
+            if not matching:
+                return math.inf
+            share = min(share, matching.pop().share_of(taken))
+        return 1.0 / share if share > 0.0 else math.inf
 
 
 OneBelief = TypeVar("OneBelief", bound=Belief)

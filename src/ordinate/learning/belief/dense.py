@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.belief import Belief, History, rounding_of
+from ordinate.learning.belief import Belief, History, Taken, rounding_of
 from ordinate.learning.belief.loops import Pieces, differences
 
 _FEW_PIECES = 16
 """Fewer rank-one pieces stay in the factor at a refit: a pass over the matrix would cost more time than they do."""
 
 
-class _Taken(NamedTuple):
+class _Piece(NamedTuple):
     """What an answer of this curvature to a pair took off S: column column^T, column = scale S z."""
 
     left: int
@@ -73,7 +73,7 @@ class DenseBelief:
     base: _Base
     factor: Floats
     history: History = field(default_factory=History)
-    taken: tuple[_Taken, ...] = ()
+    taken: tuple[_Piece, ...] = ()
     many_items = None
 
     @cached_property
@@ -114,8 +114,8 @@ class DenseBelief:
         return replace(
             self,
             factor=np.column_stack([self.factor, scale * direction]),
-            history=self.history.extended(),
-            taken=(*self.taken, _Taken(left, right, curvature, scale)),
+            history=self.history.extended(Taken(left, right, curvature)),
+            taken=(*self.taken, _Piece(left, right, curvature, scale)),
         )
 
     def with_mean(self, mean: Floats) -> DenseBelief:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.belief import History, rounding_of
+from ordinate.learning.belief import History, Taken, rounding_of
 from ordinate.learning.belief.loops import Pieces, differences, without_direction
 
 _NO_BASE = np.empty((0, 0))
@@ -58,9 +58,9 @@ class FactoredBelief:
 
     def shrink(self, left: int, right: int, curvature: float) -> FactoredBelief:
         contrast = self.factor[left] - self.factor[right]
-        step, residual = rank_one_step(contrast, self.residual, left, right, curvature)
+        step, residual, taken = rank_one_step(contrast, self.residual, left, right, curvature)
         factor, squared = without_direction(self.factor, contrast, step)
-        belief = FactoredBelief(self.mean, factor, residual, self.history.extended())
+        belief = FactoredBelief(self.mean, factor, residual, self.history.extended(taken))
         belief.__dict__["variance"] = squared + residual
         return belief
 
@@ -74,18 +74,29 @@ class FactoredBelief:
         return draws
 
 
-def rank_one_step(contrast: Floats, residual: Floats, left: int, right: int, curvature: float) -> tuple[float, Floats]:
+def rank_one_step(
+    contrast: Floats, residual: Floats, left: int, right: int, curvature: float
+) -> tuple[float, Floats, Taken]:
     """What an answer of this curvature does to a factor and to residuals (n,), by Sherman and Morrison.
 
     contrast (k,) = factor_left - factor_right. Returns the step t, so that the factor becomes
-    factor @ (I - t contrast contrast^T), and the new residuals.
+    factor @ (I - t contrast contrast^T); the new residuals; and the precisions that this adds.
     """
     length = float(contrast @ contrast)
-    variance = length + residual[left] + residual[right]
-    rate = curvature / (1.0 + curvature * variance)
-    if residual[left] > 0.0 or residual[right] > 0.0:
+    own = float(residual[left] + residual[right])
+    rate = curvature / (1.0 + curvature * (length + own))
+    # rate = s / (1 + s |contrast|^2) for the factor and t / (1 + t residual) for a residual, with these s and t.
+    taken = Taken(
+        left,
+        right,
+        curvature / (1.0 + curvature * own),
+        (rate / (1.0 - rate * float(residual[left])), rate / (1.0 - rate * float(residual[right])))
+        if own
+        else (0.0, 0.0),
+    )
+    if own > 0.0:
         residual = residual.copy()
         for item in (left, right):
             residual[item] -= rate * residual[item] ** 2
     # So the covariance becomes factor @ (I - rate contrast contrast^T) @ factor.T.
-    return rate / (1.0 + math.sqrt(max(1.0 - rate * length, 0.0))), residual
+    return rate / (1.0 + math.sqrt(max(1.0 - rate * length, 0.0))), residual, taken

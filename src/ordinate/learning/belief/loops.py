@@ -55,20 +55,6 @@ def differences(mean: Floats, pieces: Pieces, left: Integers, right: Integers) -
 
 
 @fast
-def quick_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
-    """`difference_variance` up to rounding, its sum in whatever order is quickest."""
-    # The loop is repeated, since Numba's cache on disk does not tell two compilations of one function apart.
-    squared = 0.0
-    for column in range(factor.shape[1]):
-        gap = factor[i, column] - factor[j, column]
-        squared += gap * gap
-    variance: float = residual[i] + residual[j] + sign * squared
-    if base.shape[0]:
-        variance += base[i, i] + base[j, j] - 2.0 * base[i, j]
-    return variance
-
-
-@fast
 def without_direction(factor: Floats, contrast: Floats, step: float) -> tuple[Floats, Floats]:
     """(n, k) factor @ (I - step * contrast @ contrast.T) and its rows' squared lengths, in one pass over the memory."""
     shrunk, squared = np.empty_like(factor), np.empty(factor.shape[0])

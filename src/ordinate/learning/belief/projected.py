@@ -74,12 +74,12 @@ class ProjectedBelief:
     def shrink(self, left: int, right: int, curvature: float) -> ProjectedBelief:
         pair = self._factor(np.array([left, right]))
         contrast = pair[0] - pair[1]
-        step, residual = rank_one_step(contrast, self.residual, left, right, curvature)
+        step, residual, taken = rank_one_step(contrast, self.residual, left, right, curvature)
         return replace(
             self,
             root=self.root - np.outer(self.root @ contrast, step * contrast),
             residual=residual,
-            history=self.history.extended(),
+            history=self.history.extended(taken),
             refit=self.at_refit,
             taken=(*self.taken, (left, right, curvature)),
         )

@@ -40,6 +40,15 @@ class PositiveDefinite:
         solved: Floats = cho_solve((self._lower, True), right / scale, check_finite=False) / scale
         return solved
 
+    def inverse(self) -> Floats:
+        """(k, k) H^-1."""
+        from scipy.linalg import lapack
+
+        inverse: Floats = lapack.dpotri(self._lower, lower=1)[0].T
+        inverse /= np.outer(self._scale, self._scale)
+        mirror(inverse)
+        return inverse
+
     def inverse_root(self) -> Floats:
         """(k, k) root with root @ root.T = H^-1."""
         from scipy.linalg import solve_triangular

@@ -2,13 +2,14 @@
 
 X (n, k) features     L (n, n) Laplacian of the answered pairs, weights sigma'     A = (I / item_variance + L)^-1
 S = I / coefficient_variance + X^T (I - A / item_variance) X / item_variance, the Schur complement: Cov(theta) = S^-1
-Cov(f) = A + A X S^-1 X^T A / item_variance^2
+K = coefficient_variance X X^T + item_variance I, the prior covariance of f
+Cov(f) = A + A X S^-1 X^T A / item_variance^2 = (K^-1 + L)^-1
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.belief.dense import DenseBelief, DenseCovariance, add_product
 from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
-from ordinate.learning.models.cholesky import PositiveDefinite
+from ordinate.learning.models.cholesky import PositiveDefinite, invert
 from ordinate.learning.models.item_covariance import ItemCovariance
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.sites import Sites, mean_given
@@ -25,6 +26,10 @@ from ordinate.learning.posterior import Posterior
 
 _MOST = 0.8
 """Where more than this share of the items were compared, the others are inverted with them: one matrix, not two."""
+_PRECISION_KEPT = 1000
+"""Up to so many items K^-1 is kept from fit to fit, at 8 MB."""
+_WELL_CONDITIONED = 1e5
+"""Up to this condition of K, no digits that matter are lost in K^-1."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,21 @@ class HybridCovariance:
         return self.kept().belief(mean)
 
     def kept(self) -> DenseCovariance:
+        precision = prior_precision(Same(self.features), self.prior)
+        return DenseCovariance(self.by_parts() if precision is None else self.by_precision(precision))
+
+    def by_precision(self, precision: Floats) -> Floats:
+        """(n, n) Cov(f) = (K^-1 + L)^-1."""
+        rows, pairs = self.compared.rows, self.compared.pairs
+        covariance = precision.copy()
+        # Only the upper triangle is read, and each pair's left item is the one with the lower row.
+        covariance[rows[pairs.left], rows[pairs.right]] -= self._items.weight
+        covariance[rows, rows] += self._items.degree
+        invert(covariance)
+        return covariance
+
+    def by_parts(self) -> Floats:
+        """(n, n) Cov(f) = A + A X S^-1 X^T A / item_variance^2."""
         rows, items = self.compared.rows, len(self.features)
         if len(rows) > _MOST * items:
             covariance = self._items.dense(rows, items)
@@ -100,7 +120,7 @@ class HybridCovariance:
             covariance.flat[:: items + 1] = self.prior.items
             place_block(self._items.dense(np.arange(len(rows)), len(rows)), rows, covariance)
         add_product(covariance, self.score_map @ self._root, 1.0)
-        return DenseCovariance(covariance)
+        return covariance
 
     @cached_property
     def coefficients(self) -> Floats:
@@ -127,6 +147,33 @@ class HybridCovariance:
     @cached_property
     def _items(self) -> ItemCovariance:
         return ItemCovariance(self.compared.pairs, self.weight, len(self.compared.rows), self.prior.items)
+
+
+class Same:
+    """An array that is equal to itself alone, so that what was computed from it can be kept."""
+
+    def __init__(self, array: Floats) -> None:
+        self.array = array
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.array is other.array
+
+
+@lru_cache(maxsize=2)  # one of choosing, one of results
+def prior_precision(features: Same, prior: Prior) -> Floats | None:
+    """(n, n) K^-1, or None where it would take much memory or lose digits."""
+    given = features.array
+    condition = 1.0 + prior.coefficients / prior.items * float(np.square(given).sum())
+    if len(given) > _PRECISION_KEPT or not condition <= _WELL_CONDITIONED:
+        return None
+    precision = np.zeros((len(given), len(given)))
+    precision.flat[:: len(given) + 1] = prior.items
+    add_product(precision, given, prior.coefficients)
+    invert(precision)
+    return precision
 
 
 @compiled

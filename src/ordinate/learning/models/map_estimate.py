@@ -108,8 +108,7 @@ class _Problem:
         precision, item_variance = 1.0 / self.prior.coefficients, self.prior.items
         if self._steps % _STEPS_PER_GRAM == 0:
             information = gram(self.features, degree / (1.0 + item_variance * degree))
-            root = PositiveDefinite(information, precision).inverse_root()
-            self._schur_inverse = root @ root.T
+            self._schur_inverse = PositiveDefinite(information, precision).inverse()
         self._steps += 1
         moved = conjugate_gradients(
             self.features,

@@ -9,6 +9,7 @@ terms of theta and zeta are dropped, as in `factored`. Unlike in the other model
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,15 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
 from ordinate.learning.models.one_by_one import replay_sequential
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
+
+
+class _State(NamedTuple):
+    """After some answers: theta (k,), Cov(theta) (k, k), zeta (n,) and its variances (n,)."""
+
+    theta: Floats
+    covariance: Floats
+    zeta: Floats
+    residual: Floats
 
 
 @dataclass(frozen=True)
@@ -30,11 +40,25 @@ class Sequential:
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         items, columns = features.shape
-        theta, covariance = np.zeros(columns), self.coefficient_variance * np.eye(columns)
-        zeta, residual = np.zeros(items), np.full(items, self.item_variance)
-        replay_sequential(np.ascontiguousarray(features), *answers, theta, covariance, zeta, residual)
+        prior = _State(
+            np.zeros(columns),
+            self.coefficient_variance * np.eye(columns),
+            np.zeros(items),
+            np.full(items, self.item_variance),
+        )
+        return self._after(prior, np.ascontiguousarray(features), answers)
+
+    def _after(self, earlier: _State, features: Floats, answers: Answers) -> Posterior:
+        now = _State(*(values.copy() for values in earlier))
+        replay_sequential(features, *answers, *now)
 
         def covariance_of_fit() -> PosteriorCovariance:
-            return factored_covariance(covariance, features, root_of(covariance), residual)
+            return factored_covariance(now.covariance, features, root_of(now.covariance), now.residual)
 
-        return Posterior(linear_scores(features, theta) + zeta, theta, covariance_of_fit, self.item_variance)
+        return Posterior(
+            linear_scores(features, now.theta) + now.zeta,
+            now.theta,
+            covariance_of_fit,
+            self.item_variance,
+            lambda further: self._after(now, features, further),
+        )

@@ -36,12 +36,21 @@ class TrueSkill:
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
+        count = len(features)
+        return self._after(np.zeros(count), np.full(count, self.deviation**2), answers)
+
+    def _after(self, earlier_mean: Floats, earlier_variance: Floats, answers: Answers) -> Posterior:
         from scipy.special import ndtri
 
-        count = len(features)
-        mean, variance = np.zeros(count), np.full(count, self.deviation**2)
+        mean, variance = earlier_mean.copy(), earlier_variance.copy()
         margin = float(ndtri(0.5 * (1.0 + self.draw_probability))) * math.sqrt(2.0) * self.beta
         replay_trueskill(*answers, self.beta, self.tau, margin, mean, variance)
-        nothing = np.empty((count, 0))
+        nothing = np.empty((len(mean), 0))
         covariance = FactoredCovariance(np.empty((0, 0)), nothing, nothing, variance)
-        return Posterior(mean, np.empty(0), lambda: covariance, self.deviation**2)
+        return Posterior(
+            mean,
+            np.empty(0),
+            lambda: covariance,
+            self.deviation**2,
+            lambda further: self._after(mean, variance, further),
+        )

@@ -206,8 +206,8 @@ def test_a_search_after_another_looks_at_a_small_part(kind: str, waiting: bool) 
         evaluated.append(choice.pairs_evaluated)
         belief = pending(belief, choice.left, choice.right) if waiting else update(belief, choice.left, choice.right)
         answered = answered if waiting else belief
-    assert evaluated[0] == n * (n - 1) // 2
-    assert np.mean(evaluated[1:]) < 0.25 * evaluated[0]
+    assert n * (n - 1) // 2 < evaluated[0] < 1.1 * n * (n - 1) // 2
+    assert np.mean(evaluated[1:]) < 0.2 * evaluated[0]
 
 
 def test_lists_that_lose_pairs_and_get_them_back_are_looked_at_in_small_part() -> None:
@@ -269,4 +269,4 @@ def test_pools_without_an_item_now_and_then_cost_no_later_search() -> None:
         assert choice[:2] == best_pair(belief, pool, CurvaturePower(2), rng)[:2]
         evaluated.append(choice.pairs_evaluated)
         belief = update(belief, choice.left, choice.right)
-    assert max(evaluated[20:]) < 0.5 * every.size
+    assert np.mean(evaluated[1:]) < 0.2 * every.size
