@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import pytest
 from PIL import Image
 
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+
 axe_playwright_python = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 

@@ -13,6 +13,8 @@ import pytest
 
 from ordinate.datasets import degrade_photo
 
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+
 GUIDE = (Path(__file__).parents[2] / "docs" / "first-study.md").read_text(encoding="utf-8")
 CREATE, _, ORDER = re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTALL)
 

@@ -5,7 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ordinate import Items, Study
+
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
 PAIR = """[...document.querySelectorAll('#stage:not([hidden]) .item')].map(item =>
   [...item.querySelectorAll('[src]')].map(one => new URL(one.src).pathname).join() + item.textContent).join(' | ')"""

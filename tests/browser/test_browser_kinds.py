@@ -8,6 +8,8 @@ import pytest
 
 from ordinate import Items, Study
 
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+
 IMAGES, TEXTS = (f"[...document.querySelectorAll('#stage {one}')]" for one in (".picture img", ".text"))
 SCALES = f"{IMAGES}.map(i => new DOMMatrix(getComputedStyle(i).transform).a)"
 LIGHT = f"getComputedStyle({IMAGES}[0]).filter"

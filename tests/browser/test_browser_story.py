@@ -4,8 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from ordinate import Study
+
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
 BUDGET = 30
 MEASURED = "performance.getEntriesByName('ordinate:next-pair').map(one => one.duration)"

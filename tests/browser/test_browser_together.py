@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from ordinate import Study
+
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
 
 def test_two_tabs_show_two_pairs(serve: Any, photos: Any, judge: Callable[..., Any], answers: Any) -> None:

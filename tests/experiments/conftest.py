@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from ordinate.experiments import Wishes
+from ordinate.experiments.reproduce import Done, Sources, cases, run_case
+
+WISHES = Wishes(seeds=2, budget=20)
 
 
 class World:
@@ -60,7 +66,50 @@ class World:
         np.save(folder / "features.npy", self.features)
         return folder
 
+    def write(self, data: str, folder: Path) -> Path:
+        """The folder of a data set, as `--folder` would hold it."""
+        place = folder / data
+        text = [f"word{k % 5} and word{k % 7}" for k in range(len(self.truth))]
+        writers = {
+            "x-ray-age": lambda: self.x_rays(place),
+            "image-clarity": lambda: self.tables(place),
+            "wisc-ads": lambda: self.ads(place),
+            "imdb-wiki-sbs": lambda: self.faces(place),
+            "gppl_humour": lambda: self.tables(place, bws_score=[f"{value:.4f}" for value in self.truth], text=text),
+            "sentimentit_movie_reviews": lambda: self.tables(place, text=text),
+            "wiscads_no_text": lambda: self.tables(place, features=False),
+            "imdb_wiki_sbs_partial": lambda: self.tables(place, features=False),
+            "pwcmp_light_field": lambda: self.tables(
+                place, features=False, dist_type=["a", "b"] * 12, dist_level=[k % 5 for k in range(24)]
+            ),
+        }
+        if data in writers:
+            writers[data]()
+        if data == "gppl_humour":
+            np.save(place / "untrained.npy", np.random.default_rng(9).standard_normal(self.features.shape))
+        return folder
+
 
 @pytest.fixture(scope="session")
 def world() -> World:
     return World()
+
+
+@pytest.fixture(scope="session")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("out")
+
+
+@pytest.fixture(scope="session")
+def ran(world: World, out: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Done]:
+    """An experiment on one of its data sets, run once at a tiny size, by the names of both."""
+    kept: dict[tuple[str, str], Done] = {}
+
+    def run(name: str, data: str) -> Done:
+        if (name, data) not in kept:
+            folder = world.write(data, tmp_path_factory.mktemp("data"))
+            (case,) = cases(name, Sources(data=data, folder=str(folder)), WISHES)
+            kept[name, data] = run_case(case, Sources(), out, 1, lambda what: None)
+        return kept[name, data]
+
+    return run

@@ -1,5 +1,7 @@
 """Each experiment on each of its data sets, from a folder to rows and figures, at a tiny size."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,31 +13,8 @@ from ordinate.experiments.image_clarity import distortion_features
 from ordinate.experiments.reproduce import Sources, cases, measured_figures, run_case
 from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD, ridge
 
-WISHES = Wishes(seeds=2, budget=30)
-
-
-def write(world, data, folder):
-    """The folder of a data set, as `--folder` would hold it."""
-    place = folder / data
-    text = [f"word{k % 5} and word{k % 7}" for k in range(len(world.truth))]
-    writers = {
-        "x-ray-age": lambda: world.x_rays(place),
-        "image-clarity": lambda: world.tables(place),
-        "wisc-ads": lambda: world.ads(place),
-        "imdb-wiki-sbs": lambda: world.faces(place),
-        "gppl_humour": lambda: world.tables(place, bws_score=[f"{value:.4f}" for value in world.truth], text=text),
-        "sentimentit_movie_reviews": lambda: world.tables(place, text=text),
-        "wiscads_no_text": lambda: world.tables(place, features=False),
-        "imdb_wiki_sbs_partial": lambda: world.tables(place, features=False),
-        "pwcmp_light_field": lambda: world.tables(
-            place, features=False, dist_type=["a", "b"] * 12, dist_level=[k % 5 for k in range(24)]
-        ),
-    }
-    if data in writers:
-        writers[data]()
-    if data == "gppl_humour":
-        np.save(place / "untrained.npy", np.random.default_rng(9).standard_normal(world.features.shape))
-    return folder
+pytestmark = pytest.mark.xdist_group("experiments")  # with test_page.py, which looks at the same runs
+WISHES = Wishes(seeds=2, budget=20)
 
 
 def every_case():
@@ -43,11 +22,10 @@ def every_case():
 
 
 @pytest.mark.parametrize(("name", "data"), every_case())
-def test_an_experiment_runs_from_the_folder_to_the_figures(world, tmp_path, name, data):
-    folder = write(world, data, tmp_path / "data")
-    (case,) = cases(name, Sources(data=data, folder=str(folder)), WISHES)
+def test_an_experiment_runs_from_the_folder_to_the_figures(ran, out, name, data):
+    done = ran(name, data)
+    case = done.case
     assert case.name == data
-    done = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None)
     expected = sum(len(setting.algorithms) * 2 for setting in case.settings)
     assert done.made == expected
     assert set(done.figures) == {figure.name for figure in case.data.figures}
@@ -57,9 +35,14 @@ def test_an_experiment_runs_from_the_folder_to_the_figures(world, tmp_path, name
     for rows in done.rows.values():
         assert np.isfinite(rows["error"]).all()
         assert set(rows["seed"]) == {0, 1}
-    again = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None)
+    again = run_case(without_figures(case), Sources(), out, 1, lambda what: None)
     assert again.made == 0
     assert again.rows == done.rows
+
+
+def without_figures(case):
+    """The case with nothing to draw, which takes longer than the runs."""
+    return replace(case, data=case.data._replace(figures=()))
 
 
 def only(name, sources, wishes=WISHES):
@@ -68,8 +51,9 @@ def only(name, sources, wishes=WISHES):
 
 
 def test_the_same_rows_whatever_the_number_of_jobs(world, tmp_path):
-    write(world, "gppl_humour", tmp_path)
-    case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
+    world.write("gppl_humour", tmp_path)
+    case = without_figures(only("imdb-wiki-sbs", Sources(folder=str(tmp_path))))
+    case = replace(case, settings=case.settings[:2])
     one, two = (run_case(case, Sources(), tmp_path / f"out{jobs}", jobs, lambda what: None).rows for jobs in (1, 2))
     for setting in one:
         for name in ("algorithm", "seed", "step", "part", "error"):
@@ -77,9 +61,9 @@ def test_the_same_rows_whatever_the_number_of_jobs(world, tmp_path):
 
 
 def test_the_paper_s_own_data_is_preferred_to_a_stand_in(world, tmp_path):
-    write(world, "sentimentit_movie_reviews", tmp_path)
+    world.write("sentimentit_movie_reviews", tmp_path)
     assert only("wisc-ads", Sources(folder=str(tmp_path))).name == "sentimentit_movie_reviews"
-    write(world, "wisc-ads", tmp_path)
+    world.write("wisc-ads", tmp_path)
     assert only("wisc-ads", Sources(folder=str(tmp_path))).name == "wisc-ads"
     named = Sources(data="sentimentit_movie_reviews", folder=str(tmp_path))
     assert only("wisc-ads", named).name == "sentimentit_movie_reviews"
@@ -107,24 +91,23 @@ def test_without_a_true_order_only_that_panel_is_missing(world, tmp_path):
 
 
 def test_features_that_are_missing_are_asked_for(world, tmp_path):
-    write(world, "wisc-ads", tmp_path)
+    world.write("wisc-ads", tmp_path)
     (tmp_path / "wisc-ads" / "features.npy").unlink()
     with pytest.raises(InvalidInput, match=r"has no features\.npy: a matrix with a row for each of the 24 items"):
         only("wisc-ads", Sources(folder=str(tmp_path)))
 
 
-def test_the_gap_is_out_of_sample_minus_in_sample(world, tmp_path):
-    write(world, "x-ray-age", tmp_path)
-    case = only("x-ray-age", Sources(folder=str(tmp_path)))
-    assert all(setting.task.noise == NOISE for setting in case.settings)
-    rows = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None).rows["generalisation"]
+def test_the_gap_is_out_of_sample_minus_in_sample(ran):
+    done = ran("x-ray-age", "x-ray-age")
+    assert all(setting.task.noise == NOISE for setting in done.case.settings)
+    rows = done.rows["generalisation"]
     part = {name: np.array([e for e, p in zip(rows["error"], rows["part"], strict=True) if p == name])
             for name in (IN_SAMPLE, OUT_OF_SAMPLE, GAP)}  # fmt: skip
     assert np.array_equal(part[GAP], part[OUT_OF_SAMPLE] - part[IN_SAMPLE])
 
 
 def test_the_halves_are_the_lower_and_the_upper_one(world, tmp_path):
-    write(world, "x-ray-age", tmp_path)
+    world.write("x-ray-age", tmp_path)
     case = only("x-ray-age", Sources(folder=str(tmp_path)))
     task = case.settings[1].task
     trial = task.build(0)
@@ -135,7 +118,7 @@ def test_the_halves_are_the_lower_and_the_upper_one(world, tmp_path):
 
 
 def test_a_stand_in_s_noise_spreads_its_scores_as_the_paper_s(world, tmp_path):
-    write(world, "gppl_humour", tmp_path)
+    world.write("gppl_humour", tmp_path)
     for setting in only("x-ray-age", Sources(folder=str(tmp_path))).settings:
         assert (setting.task.noise * setting.task.scores).std() == pytest.approx(SPREAD)
 
@@ -190,7 +173,7 @@ def test_the_held_out_answers_are_those_of_items_that_are_there(world, tmp_path)
 
 
 def test_items_out_of_the_sample_are_judged_by_their_own_scores(world, tmp_path):
-    write(world, "x-ray-age", tmp_path)
+    world.write("x-ray-age", tmp_path)
     task = only("x-ray-age", Sources(folder=str(tmp_path))).settings[1].task
     trial = task.build(0)
     errors = trial.evaluate(Knowing(trial.items, dict(zip(task.dataset.items.ids, task.scores, strict=True))))
@@ -237,22 +220,21 @@ def test_bradley_terry_is_the_maximum_likelihood_order(world, tmp_path):
     assert np.array_equal(np.argsort(found), np.argsort(expected))
 
 
-def test_what_is_measured_on_human_answers(world, tmp_path):
-    case = only("image-clarity", Sources(data=str(world.tables(tmp_path / "mine"))))
-    rows = run_case(case, Sources(), tmp_path / "out", 1, lambda what: None).rows
+def test_what_is_measured_on_human_answers(ran):
+    rows = ran("image-clarity", "image-clarity").rows
     assert set(rows["human-answers"]["part"]) == {HELD_OUT, TARGET, TRUTH}
     assert set(rows["few-answers"]["part"]) == {SUBSET, TARGET}
 
 
 def test_a_matrix_for_other_items_is_refused(world, tmp_path):
-    write(world, "imdb-wiki-sbs", tmp_path)
+    world.write("imdb-wiki-sbs", tmp_path)
     np.save(tmp_path / "imdb-wiki-sbs" / "untrained.npy", world.features[1:])
     with pytest.raises(InvalidInput, match=r"untrained\.npy has 23 rows for 24 items"):
         only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
 
 
 def test_shuffled_features_are_those_of_other_items(world, tmp_path):
-    write(world, "gppl_humour", tmp_path)
+    world.write("gppl_humour", tmp_path)
     case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
     tasks = {setting.name: setting.task.dataset.items.features for setting in case.settings}
     own, others = tasks["human-answers"], tasks["shuffled-features"]
@@ -261,14 +243,14 @@ def test_shuffled_features_are_those_of_other_items(world, tmp_path):
 
 
 def test_items_arrive_in_the_middle(world, tmp_path):
-    write(world, "imdb-wiki-sbs", tmp_path)
+    world.write("imdb-wiki-sbs", tmp_path)
     case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
     setting = case.settings[1]
     assert setting.name == "items-added"
     trial = setting.task.build(0)
     (arrival,) = trial.arrivals
-    assert (len(trial.items), len(arrival.items), arrival.after) == (12, 12, 30)
-    assert setting.plan.budget == 45
+    assert (len(trial.items), len(arrival.items), arrival.after) == (12, 12, 20)
+    assert setting.plan.budget == 30
     assert set(trial.items.ids) | set(arrival.items.ids) == set(setting.task.dataset.items.ids)
     other = setting.task.build(1)
     assert set(other.items.ids) != set(trial.items.ids)

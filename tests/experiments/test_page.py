@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from ordinate.errors import InvalidInput
-from ordinate.experiments import EXPERIMENTS, Wishes
+from ordinate.experiments import EXPERIMENTS
 from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
 from ordinate.experiments.evidence import (
@@ -29,7 +29,8 @@ from ordinate.experiments.evidence import (
     without_rows,
 )
 from ordinate.experiments.page import claim_table, core_minutes, write_page
-from ordinate.experiments.reproduce import Sources, cases, run_case
+
+pytestmark = pytest.mark.xdist_group("experiments")  # with test_experiments.py, which makes the same runs
 
 
 def rows_of(curves, steps=(0, 5, 10, 50, 100)):
@@ -144,24 +145,12 @@ def test_a_setting_says_how_many_seeds_its_algorithms_have(everything, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def everything(world, tmp_path_factory):
-    """Each experiment on its stand-ins, at a tiny size."""
-    folder = tmp_path_factory.mktemp("data")
-    count = len(world.truth)
-    text = [f"word{k % 5} and word{k % 7}" for k in range(count)]
-    world.tables(folder / "gppl_humour", bws_score=[f"{one:.4f}" for one in world.truth], text=text)
-    np.save(folder / "gppl_humour" / "untrained.npy", np.random.default_rng(9).standard_normal(world.features.shape))
-    world.tables(folder / "sentimentit_movie_reviews")
-    for name in ("wiscads_no_text", "imdb_wiki_sbs_partial"):
-        world.tables(folder / name, features=False)
-    levels = {"dist_type": ["a", "b"] * (count // 2), "dist_level": [k % 5 for k in range(count)]}
-    world.tables(folder / "pwcmp_light_field", features=False, **levels)
-    sources = Sources(folder=str(folder))
-    out = tmp_path_factory.mktemp("out")
+def everything(ran):
+    """Each experiment on its stand-ins, or on its own data where it has none, at a tiny size."""
     return [
-        run_case(case, sources, out, 1, lambda what: None)
-        for name in EXPERIMENTS
-        for case in cases(name, sources, Wishes(seeds=2, budget=20))
+        ran(name, data)
+        for name, row in EXPERIMENTS.items()
+        for data in ([one for one, data in row.items() if data.stand_in] or row)
     ]
 
 

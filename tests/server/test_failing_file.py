@@ -33,6 +33,12 @@ def replaced(path: Path) -> None:
     other.replace(path)
 
 
+def written_over(path: Path) -> None:
+    other = path.with_name("other.db")
+    Study.create(Items(["x", "y"]), storage=f"sqlite:///{other}").close()
+    path.write_bytes(other.read_bytes())
+
+
 def failures(log: pytest.LogCaptureFixture, path: Path) -> list[str]:
     """What the server's log says of the file."""
     return [record.getMessage() for record in log.records if f"{path} cannot be used" in record.getMessage()]
@@ -48,7 +54,7 @@ def refused(response: Any, folder: Path) -> None:
     assert str(folder) not in response.text
 
 
-@pytest.mark.parametrize("happens", [deleted, renamed, replaced])
+@pytest.mark.parametrize("happens", [deleted, renamed, replaced, written_over])
 def test_a_moved_file_takes_no_answers_and_the_owner_sees_why(
     site: Any, happens: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:

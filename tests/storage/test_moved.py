@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from ordinate import Items, Study
-from ordinate.errors import StorageFailed, StudyMoved
+from ordinate.errors import NotAStudy, StorageFailed, StudyMoved
+
+StudyUnusable = (NotAStudy, StorageFailed)
 
 ITEMS = Items([str(row) for row in range(8)])
 
@@ -118,6 +122,56 @@ def test_a_moved_file_is_told_from_a_deleted_and_a_replaced_one(path: Path) -> N
             study.tell(query.id, "left")
     assert answers_in(path) == 5
     assert answers_in(path.with_name("elsewhere.db")) == 0
+
+
+def another_study(path: Path) -> bytes:
+    replaced_by_another_study(path.with_name("another.db"))
+    return path.with_name("another.db").read_bytes()
+
+
+def older_copy(path: Path) -> bytes:
+    return path.with_name("older.db").read_bytes()
+
+
+def nonsense(path: Path) -> bytes:
+    return b"nonsense" * (path.stat().st_size // 8)
+
+
+def nothing(path: Path) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("content", [another_study, older_copy, nonsense, nothing])
+def test_what_is_written_over_the_file_in_place_is_noticed(
+    study: Study, path: Path, content: Callable[[Path], bytes]
+) -> None:
+    shutil.copy(path, path.with_name("older.db"))
+    answer(study)
+    query, kept, other = study.ask("Ann"), path.read_bytes(), content(path)
+    path.write_bytes(other)
+    for _ in range(2):
+        with pytest.raises(StudyUnusable):
+            study.tell(query.id, "left")
+    # What was written is left as it is, and with the study's own bytes answers go on.
+    assert path.read_bytes() == other
+    path.write_bytes(kept)
+    study.tell(query.id, "left")
+    assert len(study.comparisons()) == 5
+
+
+def test_what_other_processes_write_is_no_overwriting(path: Path) -> None:
+    """Also where they move their entries from the write-ahead log into the file."""
+    program = (
+        "import sqlite3, sys; from ordinate import Study;"
+        "study = Study.open(sys.argv[1]); study.tell(study.ask('Bob').id, 'left'); study.close();"
+        "print(sqlite3.connect(sys.argv[1][10:]).execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchone())"
+    )
+    with Study.create(ITEMS, storage=url(path), algorithm="uniform-independent") as study, study.serving():
+        for count in range(1, 4):
+            answer(study)
+            subprocess.run([sys.executable, "-c", program, url(path)], check=True, capture_output=True)
+            assert study.annotators() == {"Ann": count, "Bob": count}
+        answer(study)
 
 
 def test_an_older_copy_written_over_the_file_in_place_is_noticed(path: Path) -> None:

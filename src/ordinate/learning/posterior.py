@@ -54,7 +54,7 @@ class Posterior:
     coefficients       (k,) mean of theta; k = 0 for a model that ignores features
     find_covariance    gives the covariance: what needs the mean alone does not wait for it
     new_item_variance  prior variance of zeta of an item outside the study
-    further            further answers, of the type Answers -> the posterior after them too; only of models that take one
+    further            further answers -> the posterior after them too; only of models that take one
                        answer after another
     """
 

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from ordinate.data.items import Items
@@ -85,6 +86,7 @@ class SqliteStorage:
                     f"ordinate db upgrade {shlex.quote(str(path))}"
                 )
             self.token, self.settings = read_settings(connection)
+        self._connections.token = self.token
 
     @contextmanager
     def reading(self) -> Iterator[Log]:
@@ -96,23 +98,38 @@ class SqliteStorage:
 
     @contextmanager
     def writing(self) -> Iterator[Log]:
+        self.check()  # before a connection that may have to be opened
         with _translated(self._path), self._connections.one() as connection:
             # A writer takes its lock before it reads, so what it has read is still true when it appends.
             with _transaction(connection, "IMMEDIATE"):
                 self.check()
+                self._require_untouched(connection)
                 yield SqlLog(connection, self._path.parent)
             if self._served is not None:
                 self._served.empty_write_ahead_log()
             self.check()
 
     def check(self) -> None:
-        if (now := _identity(self._path)) == self._identity:
+        if (now := _identity(self._path)) != self._identity:
+            raise _moved(self._path, "was moved or deleted" if now is None else "was replaced by another file")
+
+    def _require_untouched(self, connection: sqlite3.Connection) -> None:
+        """Raise StudyMoved where somebody wrote over the file of a served study without SQLite's knowledge.
+
+        The connection would not notice: it trusts the pages that it has in memory. A new one has none, so where the
+        file was changed by somebody else, both must find the same.
+        """
+        if self._served is None or self._served.left == (found := _version(self._path)):
             return
-        what = "was moved or deleted" if now is None else "was replaced by another file"
-        raise StudyMoved(
-            f"{self._path} {what} while the study was open, so nothing more is stored; put the file back, or close the "
-            "study and open it where it is now"
-        )
+        try:
+            with closing(_connect(self._path, "rw")) as new:
+                _require_same(self._path, new, self.token)
+                same = _summary(new) == _summary(connection)
+        except sqlite3.DatabaseError as error:
+            raise _moved(self._path, "was overwritten") from error
+        if not same:
+            raise _moved(self._path, "was overwritten with another copy of the study")
+        self._served.left = found
 
     def feature_files(self) -> list[FileMatrix]:
         """The files that hold features of this study; they are not opened."""
@@ -160,6 +177,7 @@ class _Connections:
 
     def __init__(self, path: Path) -> None:
         self.served = False
+        self.token = ""  # of the study, once it is known
         self._path = path
         self._write_ahead_log = f"{path}-wal"
         self._idle: list[sqlite3.Connection] = []
@@ -199,7 +217,13 @@ class _Connections:
         try:
             return self._idle.pop()
         except IndexError:
-            return _connect(self._path, "rw")
+            made = _connect(self._path, "rw")
+        try:
+            _require_same(self._path, made, self.token)
+        except BaseException:
+            made.close()
+            raise
+        return made
 
 
 _of_parents: list[sqlite3.Connection] = []
@@ -207,13 +231,18 @@ _of_parents: list[sqlite3.Connection] = []
 
 
 class _Served:
-    """What a study needs while it is served: two more connections, and the file in the mode of a write-ahead log."""
+    """What a study needs while it is served: two more connections, and the file in the mode of a write-ahead log.
+
+    left  the version of the file after the last write of this process
+    """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._watching = _connect(path, "rw")
         self._watching.execute("PRAGMA journal_mode = WAL")
         self._checkpointer = _connect(path, "rw")
         self._checkpointer.execute("PRAGMA busy_timeout = 0")
+        self.left = _version(path)
 
     def version(self) -> int:
         """A number that changes with every write."""
@@ -227,6 +256,7 @@ class _Served:
         until the next commit.
         """
         self._checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self.left = _version(self._path)
 
     def close(self) -> None:
         # The log is empty after each write; where the file is damaged or gone, nothing more can be done.
@@ -264,6 +294,25 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _moved(path: Path, what: str) -> StudyMoved:
+    return StudyMoved(
+        f"{path} {what} while the study was open, so nothing more is stored; put the file back, or close the study and "
+        "open it where it is now"
+    )
+
+
+def _require_same(path: Path, new: sqlite3.Connection, token: str) -> None:
+    """Raise StudyMoved where a new connection finds another study than that of the token."""
+    if token and new.execute("SELECT token FROM study").fetchone() != (token,):
+        raise _moved(path, "was replaced by another file")
+
+
+def _summary(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    """The newest entry of the log, and how large the database is."""
+    queries = ("SELECT * FROM log ORDER BY position DESC LIMIT 1", "PRAGMA page_count", "PRAGMA freelist_count")
+    return [connection.execute(query).fetchone() for query in queries]
 
 
 def _version(path: Path) -> tuple[int, ...] | None:
