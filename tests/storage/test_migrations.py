@@ -130,6 +130,20 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
         assert study.settings.renew_covariance
 
 
+def test_a_study_from_before_random_pairs_has_none_and_its_prior_variances_stay_fixed(stored: Path) -> None:
+    take_back(stored, "0007")
+    with sqlite3.connect(stored) as connection:
+        connection.execute("UPDATE study SET item_variance = 1")
+    connection.close()
+    storages.upgrade(f"sqlite:///{stored}")
+    with Study.open(f"sqlite:///{stored}") as study:
+        assert study.settings.random == study.rules.random == 0.0
+        study.record([Comparison("a", "b", "left")] * 3)
+        study.ask()
+        with study._ledger.storage.reading() as log:
+            assert log.entries(0)[-1].model == "Independent(item_variance=1.0)"
+
+
 @pytest.mark.parametrize(("before", "after"), [("auto", "standard"), ("none", "uncentred")])
 def test_a_study_from_before_robust_scaling_keeps_the_rule_it_had(stored: Path, before: str, after: str) -> None:
     take_back(stored, "0006")

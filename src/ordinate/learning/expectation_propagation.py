@@ -18,7 +18,8 @@ from numpy.polynomial.legendre import leggauss
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
 from ordinate.learning.models import Answers, ScaledModel
-from ordinate.learning.models.factored import FactoredHybrid
+from ordinate.learning.models.contextual import Contextual
+from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.models.sites import Sites
@@ -31,9 +32,8 @@ _NODES, _NODE_WEIGHTS = (0.5 * (part + shift) for part, shift in zip(leggauss(32
 _DEPTH = 30.0
 _HALVINGS = 8
 
-_MOST_PAIRS = 200_000
-_MOST_DENSE = 1000
-"""Above so many compared items the sites of a model with a dense covariance are found with the factored one."""
+_MOST_ITEMS = 1000
+"""With more compared items, a sweep would take a second and more; results are Laplace's then."""
 
 
 class Propagation:
@@ -49,22 +49,22 @@ class Propagation:
 
     def propagate(self, prior: Prior, converged: float = CONVERGED) -> None:
         """Update the sites for these prior variances."""
-        pairs, model = self.compared.pairs, self.model.with_prior(prior)
+        pairs = self.compared.pairs
         if not len(pairs.left):
             return
-        if model.dense and len(self.compared.rows) > _MOST_DENSE:
-            model = FactoredHybrid(prior.coefficients or 1.0, prior.items)
+        # With the paper's factored covariance, which lacks cross terms, there may be no fixed point.
+        exact = Hybrid(prior.coefficients or 1.0, prior.items) if prior.items else Contextual(prior.coefficients)
 
         def margins(sites: Sites) -> tuple[Floats, Floats]:
-            posterior = model.given(self._alone.features, self._alone, sites)
+            posterior = exact.given(self._alone.features, self._alone, sites)
             return posterior.belief.differences(pairs.left, pairs.right)
 
         self.sites = propagate(pairs, margins, self.sites, converged)
 
     def posterior(self, prior: Prior) -> Posterior:
-        """The posterior with these prior variances; Laplace's of very many pairs, which leave it nothing to correct."""
+        """The posterior with these prior variances; that of Laplace where many items were compared."""
         model = self.model.with_prior(prior)
-        if len(self.compared.pairs.left) > _MOST_PAIRS:
+        if prior.items and len(self.compared.rows) > _MOST_ITEMS:
             return model.fit(self._features, self._answers)
         self.propagate(prior)
         return model.given(self._features, self.compared, self.sites)

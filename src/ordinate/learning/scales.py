@@ -34,7 +34,7 @@ _STEP = 0.05
 _STRIDES = (16, 4, 1)
 _FURTHEST = 120
 """Steps from the start: a factor of e^6 in each standard deviation."""
-_MOST_ROUNDS = 8
+_MOST_ROUNDS = 25
 _ROUGHLY = 0.01
 """As far as a margin's mean may still move, in standard deviations, where scales are moved next."""
 _MOST_ITEMS = 1000
