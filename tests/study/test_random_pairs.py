@@ -16,7 +16,7 @@ from ordinate.study.study import Study
 
 FEATURES = np.random.default_rng(0).normal(size=(60, 3))
 ITEMS = Items([f"item {row:02}" for row in range(60)], FEATURES)
-CHOSEN, RANDOM = "Greedy(utility=CurvaturePower(power=2))", "Uniform()"
+CHOSEN, RANDOM = "Greedy(utility=CurvaturePower(exponent=2))", "Uniform()"
 QUICK: dict[str, Any] = {"algorithm": "guro-contextual", "coefficient_variance": 2.0}
 
 
