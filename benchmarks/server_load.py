@@ -26,18 +26,27 @@ from typing import NamedTuple
 import httpx
 import numpy as np
 
+from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.storage import open as open_storage
 from ordinate.study.study import Study
 
 
 class Case(NamedTuple):
+    """recorded: random comparisons that the study has when the server starts."""
+
     items: int
     features: int
     algorithm: str
+    recorded: int = 0
 
 
-CASES = {"factored": Case(6072, 75, "guro-hybrid-factored"), "exact": Case(1000, 35, "guro-hybrid")}
+CASES = {
+    "factored": Case(6072, 75, "guro-hybrid-factored"),
+    "exact": Case(1000, 35, "guro-hybrid"),
+    # Its covariance is renewed after 300 answers, which takes seconds.
+    "large": Case(4000, 35, "guro-hybrid", 19_700),
+}
 
 
 class Person:
@@ -93,7 +102,14 @@ def make_study(case: Case, path: Path, seed: int) -> dict[str, float]:
     features = rng.normal(size=(case.items, case.features))
     truth = features @ rng.normal(size=case.features) * 2 / np.sqrt(case.features) + 0.5 * rng.normal(size=case.items)
     items = Items([f"item-{row}" for row in range(case.items)], features)
-    Study.create(items, algorithm=case.algorithm, seed=seed, storage=f"sqlite:///{path}").close()
+    left = rng.integers(0, case.items, case.recorded)
+    right = (left + rng.integers(1, case.items, case.recorded)) % case.items
+    won = rng.random(case.recorded) < 1 / (1 + np.exp(truth[right] - truth[left]))
+    with Study.create(items, algorithm=case.algorithm, seed=seed, storage=f"sqlite:///{path}") as study:
+        study.record(
+            Comparison(items.ids[one], items.ids[other], "left" if first else "right")
+            for one, other, first in zip(left, right, won, strict=True)
+        )
     return dict(zip(items.ids, truth.tolist(), strict=True))
 
 
@@ -142,13 +158,16 @@ def check_log(path: Path, acknowledged: list[str]) -> dict[str, float]:
         entries = log.entries(0)
     storage.close()
     held: dict[frozenset[str | None], int | None] = {}
-    behind = []
+    behind: list[int] = []
+    random = older = 0
     for entry in entries:
         pair = frozenset((entry.left, entry.right))
         if entry.kind == "ask":
             if pair in held:
                 raise SystemExit(f"entry {entry.position}: {entry.left} and {entry.right} were held already")
             held[pair] = entry.query
+            random += entry.strategy == "Uniform()"
+            older += "covariance" in (entry.strategy or "")
             behind.append(entry.position - 1 - (entry.based_on or entry.position))
         elif entry.kind in ("answer", "expire", "withdraw") and held.get(pair) == entry.query:
             del held[pair]
@@ -156,7 +175,12 @@ def check_log(path: Path, acknowledged: list[str]) -> dict[str, float]:
     lost = [key for key in acknowledged if keys[key] != 1]
     if lost:
         raise SystemExit(f"{len(lost)} acknowledged answers are not in the log exactly once")
-    return {"answers": sum(keys.values()), "entries behind, median": float(np.median(behind))}
+    return {
+        "answers": sum(keys.values()),
+        "entries behind, median": float(np.median(behind)),
+        "random pairs": random,
+        "pairs by an older covariance": older,
+    }
 
 
 def milliseconds(times: list[float]) -> str:

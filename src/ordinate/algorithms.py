@@ -17,6 +17,9 @@ from ordinate.choosing.utilities.bald import Information
 from ordinate.choosing.utilities.bald_paper import PaperInformation
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
+from ordinate.learning.likelihoods.probit import Probit
 from ordinate.learning.models import Model
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
@@ -163,9 +166,12 @@ def algorithm(name: str) -> Algorithm:
     return row._replace(strategy=replace(row.strategy, draws=value))
 
 
+LIKELIHOODS: dict[str, Likelihood] = {"logistic": LOGISTIC, "probit": Probit()}
+
 _LACKS = {
     "coefficient_variance": "it does not use features, so it has no coefficients",
     "item_variance": "it has no term per item",
+    "likelihood": "it takes one answer after another, with a likelihood of its own",
 }
 """Options of models, which are fields of theirs, and why some models do not take them."""
 
@@ -177,10 +183,10 @@ def takes(name: str, option: str) -> bool:
     return bool(getattr(algorithm(name).model, option, 0.0))
 
 
-def model_of(name: str, **options: float | None) -> Model:
-    """The algorithm's model with these prior variances; None: the algorithm's own.
+def model_of(name: str, **options: float | str | None) -> Model:
+    """The algorithm's model with these prior variances and this likelihood; None: the algorithm's own.
 
-    Raises InvalidInput where the model has no such variance.
+    Raises InvalidInput where the model has no such option.
     """
     model: Any = algorithm(name).model
     for option, value in options.items():
@@ -188,7 +194,7 @@ def model_of(name: str, **options: float | None) -> Model:
             continue
         if not takes(name, option):
             raise InvalidInput(f"{name} takes no {option}: {_LACKS[option]}")
-        model = replace(model, **{option: value})
+        model = replace(model, **{option: LIKELIHOODS[str(value)] if option == "likelihood" else value})
     return model  # type: ignore[no-any-return]
 
 

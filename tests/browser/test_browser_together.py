@@ -118,7 +118,7 @@ def test_a_refused_answer_is_explained(serve: Any, essays: Any, judge: Callable[
         (first, *_) = [query for query in study.open_queries() if query.annotator == "late"]
         study.withdraw(first.id)
     someone.press("ArrowLeft")
-    someone.wait_for_text("refused", "One answer did not count. Query")
+    someone.wait_for_text("refused", "One answer did not count. That pair was withdrawn.")
     someone.page.click("#refused button")
     assert someone.text("refused") == ""
 

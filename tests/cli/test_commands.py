@@ -45,6 +45,7 @@ class TestCreate:
             "seed": 3,
             "coefficient_variance": None,
             "item_variance": 0.5,
+            "likelihood": "logistic",
             "columns_not_used": ["sharpness", "contrast"],
             "notes": [],
         }
@@ -52,6 +53,7 @@ class TestCreate:
     def test_every_option_of_the_method_is_stored(self, run):
         arguments = ["create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness,contrast"]
         method = {"scaling": "none", "refit_every": 25, "candidates": 5000, "coefficient_variance": 1.0}
+        method |= {"likelihood": "probit", "random": 0.25}
         arguments.append("--no-renew-covariance")
         for name, value in method.items():
             arguments += [f"--{name.replace('_', '-')}", str(value)]

@@ -59,7 +59,7 @@ def test_rare_flags_are_named_with_how_many_items_have_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scaling", "effect"), [("robust", "they are drawn in"), ("standard", "they may hide all other differences")]
+    ("scaling", "effect"), [("robust", "they are clipped"), ("standard", "they may hide all other differences")]
 )
 def test_outlying_values_and_rows_are_named(scaling: str, effect: str) -> None:
     price = normal()

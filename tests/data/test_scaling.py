@@ -1,4 +1,4 @@
-"""What the rules of scaling promise: one scalar for a matrix, one per named column, no constants, outliers drawn in."""
+"""What the rules of scaling promise: one scalar for a matrix, one per named column, no constants, outliers clipped."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_one_outlying_row_leaves_the_others_as_they_were(named: bool) -> None:
     typical = np.linalg.norm(expected, axis=1).max()
     assert typical < np.linalg.norm(found[3]) < 10 * typical
     assert np.ptp(scaled(spoiled, named, "standard")[others], axis=0).max() < 1e-2
-    # Drawn in towards the middle: a matrix row keeps its direction, and a new item is treated in the same way.
+    # Clipped towards the middle: a matrix row keeps its direction, and a new item is treated in the same way.
     where = FeatureMap.fit(spoiled, named, "robust", np.ones(400, dtype=bool))
     np.testing.assert_array_equal(where.transform(spoiled[3:4] * [[1.0]]), found[3:4])
     if not named:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -113,3 +114,22 @@ def ran(world: World, out: Path, tmp_path_factory: pytest.TempPathFactory) -> Ca
         return kept[name, data]
 
     return run
+
+
+def _rows_of(
+    curves: Mapping[str, Sequence[Sequence[float]]], steps: Sequence[int] = (0, 50, 100)
+) -> dict[str, list[Any]]:
+    """Rows in which each algorithm has, for every seed, a curve of errors of the part "x"."""
+    names = ("algorithm", "seed", "step", "part", "error", "core_seconds", "megabytes")
+    rows: dict[str, list[Any]] = {name: [] for name in names}
+    for algorithm, by_seed in curves.items():
+        for seed, errors in enumerate(by_seed):
+            for step, error in zip(steps, errors, strict=True):
+                for name, entry in zip(names, (algorithm, seed, step, "x", error, 30.0, 200.0), strict=True):
+                    rows[name].append(entry)
+    return rows
+
+
+@pytest.fixture(scope="session")
+def rows_of() -> Callable[..., dict[str, list[Any]]]:
+    return _rows_of

@@ -12,6 +12,7 @@ from ordinate.experiments.human import HELD_OUT, SUBSET, TARGET, TRUTH, HumanTas
 from ordinate.experiments.image_clarity import distortion_features
 from ordinate.experiments.reproduce import Sources, cases, measured_figures, run_case
 from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD, ridge
+from ordinate.simulation.run import Plan
 
 pytestmark = pytest.mark.xdist_group("experiments")  # with test_page.py, which looks at the same runs
 WISHES = Wishes(seeds=2, budget=20)
@@ -84,9 +85,9 @@ def test_without_a_true_order_only_that_panel_is_missing(world, tmp_path):
     lines = (folder / "items.csv").read_text().splitlines()
     (folder / "items.csv").write_text("\n".join(line.split(",")[0] for line in lines) + "\n")
     done = run_case(only("image-clarity", Sources(data=str(folder))), Sources(), tmp_path / "out", 1, lambda what: None)
-    assert set(done.rows["human-answers"]["part"]) == {HELD_OUT, TARGET}
+    assert set(done.rows["held-out"]["part"]) == {HELD_OUT, TARGET}
     drawn = {figure.name: figure.panels for figure in measured_figures(done.case.data.figures, done.rows)}
-    assert len(drawn["image-clarity"]) == 2
+    assert len(drawn["image-clarity"]) == 3
     assert set(drawn) == set(done.figures)
 
 
@@ -121,6 +122,16 @@ def test_a_stand_in_s_noise_spreads_its_scores_as_the_paper_s(world, tmp_path):
     world.write("gppl_humour", tmp_path)
     for setting in only("x-ray-age", Sources(folder=str(tmp_path))).settings:
         assert (setting.task.noise * setting.task.scores).std() == pytest.approx(SPREAD)
+
+
+def test_the_answers_about_x_rays_are_drawn_with_the_paper_s_noise(world, tmp_path):
+    world.write("x-ray-age", tmp_path)
+    for setting in only("x-ray-age", Sources(folder=str(tmp_path))).settings[:2]:
+        task = setting.task
+        score = dict(zip(task.dataset.items.ids, task.scores, strict=True))
+        trial = task.build(1)
+        first, second = (score[item] for item in trial.items.ids[:2])
+        assert trial.annotators.probability(0, 1) == pytest.approx(1 / (1 + np.exp(0.1 * (second - first))))
 
 
 class Knowing:
@@ -191,10 +202,31 @@ def test_a_distortion_is_its_type_and_its_level_within_it():
 
 
 def test_wishes_come_before_what_the_experiment_has():
-    (setting,) = only("synthetic", Sources(), Wishes(seeds=3, budget=40, candidates=5)).settings
-    assert (setting.seeds, setting.plan.budget, setting.plan.candidates) == (3, 40, 5)
-    (setting,) = only("synthetic", Sources(), Wishes()).settings
-    assert (setting.seeds, setting.plan.budget, setting.plan.candidates) == (50, 2000, None)
+    for setting in only("synthetic", Sources(), Wishes(seeds=3, budget=40, candidates=5)).settings:
+        assert (setting.seeds, setting.plan.budget, setting.plan.candidates) == (3, 40, 5)
+    setting, _ = only("synthetic", Sources(), Wishes()).settings
+    assert (setting.seeds, setting.plan.budget, setting.plan.candidates) == (100, 2000, None)
+
+
+def test_the_paper_s_options_and_the_defaults():
+    paper, ours = only("synthetic", Sources(), Wishes()).settings
+    assert ours.plan == Plan(2000, 50)
+    assert paper.plan == Plan(
+        2000, 50, 10, scaling="none", coefficient_variance=1.0, item_variance=1.0, renew_covariance=False
+    )
+    assert "bald-paper-contextual-sequential" in paper.algorithms
+    assert ours.name == f"{paper.name}-defaults"
+
+
+def test_random_candidates_are_for_hybrid_models_only(world, tmp_path):
+    world.write("gppl_humour", tmp_path)
+    settings = {one.name: one for one in only("imdb-wiki-sbs", Sources(folder=str(tmp_path))).settings}
+    main = settings["held-out"]
+    found = {name: main.plan_of(name).candidates for name in main.algorithms}
+    assert {name for name, candidates in found.items() if candidates == 5_000} == {
+        name for name in main.algorithms if "hybrid" in name
+    }
+    assert settings["all-pairs"].plan_of("guro-hybrid-factored").candidates is None
 
 
 def test_ridge_is_that_of_scikit_learn():
@@ -222,7 +254,7 @@ def test_bradley_terry_is_the_maximum_likelihood_order(world, tmp_path):
 
 def test_what_is_measured_on_human_answers(ran):
     rows = ran("image-clarity", "image-clarity").rows
-    assert set(rows["human-answers"]["part"]) == {HELD_OUT, TARGET, TRUTH}
+    assert set(rows["held-out"]["part"]) == {HELD_OUT, TARGET, TRUTH}
     assert set(rows["few-answers"]["part"]) == {SUBSET, TARGET}
 
 
@@ -237,7 +269,7 @@ def test_shuffled_features_are_those_of_other_items(world, tmp_path):
     world.write("gppl_humour", tmp_path)
     case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
     tasks = {setting.name: setting.task.dataset.items.features for setting in case.settings}
-    own, others = tasks["human-answers"], tasks["shuffled-features"]
+    own, others = tasks["held-out"], tasks["shuffled-features"]
     assert sorted(map(tuple, own)) == sorted(map(tuple, others))
     assert (own == others).all(axis=1).mean() < 0.2
 
@@ -245,8 +277,7 @@ def test_shuffled_features_are_those_of_other_items(world, tmp_path):
 def test_items_arrive_in_the_middle(world, tmp_path):
     world.write("imdb-wiki-sbs", tmp_path)
     case = only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
-    setting = case.settings[1]
-    assert setting.name == "items-added"
+    (setting,) = (one for one in case.settings if one.name == "items-added")
     trial = setting.task.build(0)
     (arrival,) = trial.arrivals
     assert (len(trial.items), len(arrival.items), arrival.after) == (12, 12, 20)

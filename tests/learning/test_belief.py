@@ -268,6 +268,25 @@ def test_expected_error_without_uncertainty_counts_equal_scores_half() -> None:
     assert np.isnan(expected_error(belief, np.array([0, 1, -1])))
 
 
+def test_above_so_many_pairs_the_expected_error_is_a_mean_over_random_ones() -> None:
+    """Groups of very unequal size and error, one of a single item, and items that do not count."""
+    rng = np.random.default_rng(6)
+    group = np.repeat([0, 1, 2, 3, -1], [6, 60, 1, 180, 9])
+    rng.shuffle(group)
+    spread = np.choose(group + 1, [1.0, 0.01, 0.3, 1.0, 6.0])
+    belief = FactoredBelief(spread * rng.normal(size=256), rng.normal(size=(256, 3)), rng.uniform(0.1, 1.0, 256))
+    pairs = sum(size * (size - 1) // 2 for size in (6, 60, 1, 180))
+    exact = expected_error(belief, group)
+    assert expected_error(belief, group, most_pairs=pairs) == exact
+    sampled = expected_error(belief, group, most_pairs=pairs - 1)
+    assert sampled != exact
+    # The probabilities of 262,144 pairs have a standard deviation of 0.17.
+    assert sampled == pytest.approx(exact, abs=0.0015)
+    assert expected_error(belief, group, most_pairs=0) == sampled, "always the same pairs"
+    certain = FactoredBelief(np.array([2.0, 2.0, 1.0]), np.zeros((3, 1)), np.zeros(3))
+    assert expected_error(certain, np.zeros(3, dtype=np.int64), most_pairs=0) == pytest.approx(1 / 6, abs=0.003)
+
+
 def test_members_are_ascending_rows_of_each_group() -> None:
     found = members(np.array([2, 0, -1, 2, 0, 7]))
     assert [rows.tolist() for rows in found] == [[1, 4], [0, 3], [5]]

@@ -59,3 +59,10 @@ test("words of the server are text, not markup", () => {
   const [, body] = messages.busy("<img src=x onerror=alert(1)>");
   assert.equal(/** @type {Element} */ (body[0]).children.length, 0);
 });
+
+test("whoever sees pairs is told of pairs, not of queries and their numbers", () => {
+  assert.equal(messages.ofPair("query 'c5b7d6-1' is answered already (left)"), "That pair is answered already (left).");
+  assert.equal(messages.ofPair("query 'c5b7d6-1' was withdrawn; ask for another one"), "That pair was withdrawn.");
+  assert.equal(messages.ofPair("unknown query 'x-1': this study never asked it"), "That pair is unknown: this study never asked it.");
+  assert.equal(messages.ofPair("ties are no answer in this study"), "Ties are no answer in this study.");
+});

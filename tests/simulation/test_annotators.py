@@ -3,7 +3,7 @@ import pytest
 
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
-from ordinate.simulation.annotators import LogisticAnnotators, RecordedAnnotators
+from ordinate.simulation.annotators import LogisticAnnotators, RecordedAnnotators, _mix
 
 MIRROR = {"left": "right", "right": "left", "tie": "tie"}
 
@@ -21,6 +21,11 @@ def test_logistic_answers_come_with_the_stated_probability(difference, noise):
     answers = 20_000
     share = sum(annotators.answer(0, 1) == "left" for _ in range(answers)) / answers
     assert share == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / answers))
+
+
+def test_the_numbers_are_those_of_splitmix64():
+    """Its first outputs from seed 0, as published with it."""
+    assert [_mix(0), _mix(0x9E3779B97F4A7C15)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4]
 
 
 def test_the_uniform_numbers_behind_different_pairs_and_seeds_are_independent():

@@ -17,6 +17,12 @@ def test_noise_levels_that_mean_nothing_are_refused(noise):
         SimulatedTask(dataset, noise)
 
 
+def test_without_signal_answers_are_coin_flips():
+    trial = SimulatedTask(Dataset(Items(["a", "b"]), truth=np.array([0.0, 9.0])), 0.0).build(0)
+    answers = [trial.annotators.answer(0, 1) for _ in range(400)]
+    assert 150 < answers.count("left") < 250
+
+
 def test_held_out_answers_that_are_all_ties_are_refused():
     ties = (Comparison("a", "b", "tie"),) * 20
     with pytest.raises(InvalidInput, match="all 2 held-out answers are ties"):

@@ -11,7 +11,9 @@ from ordinate import storage as storages
 from ordinate.data.items import Items
 from ordinate.storage import Entry, Recorded, Settings, Storage
 
-SETTINGS = Settings("guro-hybrid", "Which is «clearer»?", 2**40, "none", 7, 5000, None, 0.1 + 0.2, 1e-6, False)
+SETTINGS = Settings(
+    "guro-hybrid", "Which is «clearer»?", 2**40, "none", 7, 5000, None, 0.1 + 0.2, 1e-6, False, "probit", 0.1 + 0.7
+)
 ITEMS = Items(
     ids=["001", "1", "naïve ∑", "a,b\n'c'\""],
     features=np.array([[1e-300, -0.0], [1.0, 2.0], [np.pi, 1e300], [0.1, 1 / 3]]),

@@ -84,7 +84,8 @@ UNDO = {
     "0005": "ALTER TABLE study DROP COLUMN coefficient_variance; ALTER TABLE study DROP COLUMN item_variance;",
     "0006": "ALTER TABLE study DROP COLUMN renew_covariance;",
     "0007": "",
-    "0008": "ALTER TABLE study DROP COLUMN random;",
+    "0008": "ALTER TABLE study DROP COLUMN likelihood;",
+    "0009": "ALTER TABLE study DROP COLUMN random;",
 }
 """What takes a migration back."""
 
@@ -128,10 +129,13 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
     with Study.open(f"sqlite:///{stored}") as study:
         assert (study.settings.coefficient_variance, study.settings.item_variance) == variances
         assert study.settings.renew_covariance
+        assert study.settings.likelihood == (
+            None if algorithm == "trueskill" or "sequential" in algorithm else "logistic"
+        )
 
 
 def test_a_study_from_before_random_pairs_has_none_and_its_prior_variances_stay_fixed(stored: Path) -> None:
-    take_back(stored, "0007")
+    take_back(stored, "0008")
     with sqlite3.connect(stored) as connection:
         connection.execute("UPDATE study SET item_variance = 1")
     connection.close()

@@ -17,6 +17,7 @@ from ordinate.errors import (
     BudgetSpent,
     InvalidInput,
     KeyReused,
+    NothingToUndo,
     NotYourQuery,
     StudyPaused,
     UnknownQuery,
@@ -152,6 +153,49 @@ def test_a_refused_answer_takes_nothing(study: Study) -> None:
     assert study.open_queries() == [two.query]
     again = study.answer(one.query.id, "left", AnswerDetails(key="k"), annotator="Ann", count=3, offers=offers)
     assert (len(again.queries), again.total) == (2, 1), "the same answer sent again"
+
+
+def test_an_answer_is_taken_back_by_its_key_once_and_by_whoever_gave_it(study: Study) -> None:
+    one, two = take(study, "Ann", 2)
+    study.answer(one.query.id, "left", AnswerDetails(key="first"), annotator="Ann")
+    study.answer(two.query.id, "right", AnswerDetails(key="second"), annotator="Ann")
+    for annotator, key in (("Bob", "first"), (None, "first"), ("Ann", "third")):
+        with pytest.raises(NothingToUndo, match="no such answer of yours"):
+            study.take_back(annotator, key)
+    lease, answer = study.take_back("Ann", "first")
+    assert (lease.query, answer) == (one.query, "left")
+    with pytest.raises(NothingToUndo, match="taken back already"):
+        study.take_back("Ann", "first")
+    study.answer(one.query.id, "right", AnswerDetails(key="third"), annotator="Ann")
+    with pytest.raises(NothingToUndo):
+        study.take_back("Ann", "first")
+    assert study.take_back("Ann", "third")[1] == "right"
+
+
+def test_a_query_whose_time_is_over_is_neither_shown_nor_withdrawn(study: Study) -> None:
+    (late,) = overdue(study, "Ann", 1)
+    for use in (study.show, study.withdraw):
+        with pytest.raises(AlreadyAnswered, match=r"the time for query .* is over"):
+            use(late.query.id)
+
+
+def test_a_repeat_whose_first_answer_was_taken_back_says_nothing_about_agreement(tmp_path: Path) -> None:
+    study = Study.create(ITEMS)
+    study.set_rules(repeat=1.0, again=False)
+    first = study.ask("Ann")
+    study.tell(first.id, "left", AnswerDetails(key="k"))
+    while True:
+        query = study.ask("Ann")
+        if {query.left, query.right} == {first.left, first.right}:
+            break
+        study.tell(query.id, "skip")
+    assert study.people()[0].repeats == 0
+    study.tell(query.id, "left" if query.left == first.left else "right")
+    (ann,) = study.people()
+    assert (ann.repeats, ann.repeats_agreed) == (1, 1)
+    study.take_back("Ann", "k")
+    (ann,) = study.people()
+    assert (ann.repeats, ann.repeats_agreed) == (0, 0)
 
 
 # Late answers and budgets --------------------------------------------------------------------------------------------

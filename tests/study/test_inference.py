@@ -1,5 +1,6 @@
 """What a choice is based on, rebuilt from plain parts: a cold fit, an update per answer, a piece per open query."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
-from ordinate.learning.belief import Belief
+from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.models import Answers, Model
 from ordinate.learning.models.contextual import Contextual
@@ -23,6 +24,8 @@ from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.independent import Independent
 from ordinate.learning.scales import fitted_scales
+from ordinate.study.inference import Fit
+from ordinate.study.leases import Offer
 from ordinate.study.next_pair import pending_pairs
 from ordinate.study.schedule import last_refit, last_renewal, last_scales, next_refit
 from ordinate.study.study import Study
@@ -133,7 +136,7 @@ def test_prior_variances_are_fitted_again_when_the_answers_have_grown_by_a_quart
     assert [last_scales(answers, 20) for answers in (0, 19, 20, 24, 25, 30, 31)] == [0, 0, 20, 20, 25, 25, 31]
     times = sorted({last_scales(answers, 3) for answers in range(2000)})
     assert times[:5] == [0, 3, 4, 5, 6]
-    assert all(later - time == max(time // 4, 1) for time, later in zip(times[1:], times[2:], strict=False))
+    assert all(later - time == max(time // 4, 1) for time, later in pairwise(times[1:]))
 
 
 @pytest.mark.parametrize("fitted", [False, True])
@@ -197,6 +200,52 @@ def test_a_covariance_that_is_never_renewed_is_that_of_sherman_and_morrison(algo
     z = np.eye(20)[LEFT] - np.eye(20)[RIGHT]
     expected = np.einsum("pi,ij,pj->p", z, covariance, z)
     np.testing.assert_allclose(found.differences(LEFT, RIGHT)[1], expected, rtol=1e-9)
+
+
+def test_what_is_pending_no_longer_is_no_part_of_the_belief() -> None:
+    """A query is withdrawn, so the open ones no longer begin as those of the belief that was kept."""
+    study = study_after("guro-hybrid", 25)
+    queries = [study.ask(name) for name in ("ada", "bob", "cleo")]
+    belief_of(study)
+    for query in queries[:2]:
+        study.withdraw(query.id)
+        found = belief_of(study).differences(LEFT, RIGHT)
+        study._ledger.drop_caches()
+        for one, other in zip(found, belief_of(study).differences(LEFT, RIGHT), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("change", ["another answer", "an excluded item", "an excluded annotator"])
+def test_the_expected_error_is_never_one_of_other_answers(change: str) -> None:
+    """As many answers as before, but not the same ones, or not about the same items."""
+    study = study_after("guro-contextual", 30)
+    query = study.ask("ada")
+    study.tell(query.id, "left")
+    before = study.expected_error(), dict(study.error_history())
+    if change == "another answer":
+        study.tell(study.undo("ada").id, "right")
+    elif change == "an excluded item":
+        study.exclude_item(next(str(k) for k in range(20) if str(k) not in (query.left, query.right)))
+    else:
+        study.exclude_annotator("ada")
+        study.record(Comparison(query.right, query.left, "left", "bob"))
+    after = study.expected_error(), dict(study.error_history())
+    assert after != before
+    study._ledger.drop_caches()
+    assert (study.expected_error(), dict(study.error_history())) == after
+
+
+def test_the_history_of_the_expected_error_is_computed_a_few_points_at_a_time() -> None:
+    study = study_after("guro-contextual", 23)
+    assert study.error_history(0) == []
+    assert [count for count, _ in study.error_history(2)] == [15, 20]
+    assert [count for count, _ in study.error_history(0)] == [15, 20]
+    assert [count for count, _ in study.error_history(1)] == [10, 15, 20]
+    history = study.error_history()
+    assert [count for count, _ in history] == [0, 5, 10, 15, 20]
+    first = study_after("guro-contextual", 0)
+    first.record(study.comparisons()[:15])
+    assert dict(history)[15] == first.expected_error()
 
 
 def test_renewals_are_refits_and_come_by_the_schedule() -> None:
@@ -284,3 +333,61 @@ def test_unseen_items_that_are_alike_share_a_score(algorithm: str, fitted: bool)
     study = study_after(algorithm, 30, fitted)
     new = Items([f"new-{k}" for k in range(37)], np.tile(RNG.normal(size=3), (37, 1)))
     assert len(set(study.ordering(new).scores.tolist())) == 1
+
+
+class Late:
+    """A covariance that is ready when it was asked for so many times."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+        self.fit: Fit | None = None
+
+    def is_ready(self, fit: Fit) -> bool:
+        self.fit = fit
+        self.after -= 1
+        return self.after < 0
+
+    def take(self) -> KeptCovariance | None:
+        assert self.fit is not None
+        return self.fit.model.fit(self.fit.features, self.fit.answers).covariance.kept()
+
+
+class Failing(Late):
+    def take(self) -> None:
+        return None
+
+
+@pytest.mark.parametrize("kind", [Late, Failing])
+def test_choices_go_on_while_a_covariance_is_renewed_and_are_the_same_afterwards(kind: type[Late]) -> None:
+    rng = np.random.default_rng(0)
+    items = Items([str(row) for row in range(1010)], rng.normal(size=(1010, 4)))
+    plain, beside = (Study.create(items, algorithm="guro-hybrid", random=0.0) for _ in range(2))
+    waiting = kind(3)
+    beside.compute_beside(waiting)
+
+    def record(count: int) -> None:
+        left, right = (rng.permutation(1010)[:count] for _ in range(2))
+        given = [Comparison(str(i), str(j), "left") for i, j in zip(left, right, strict=True) if i != j]
+        for study in (plain, beside):
+            study.record(given)
+
+    def choices() -> tuple[list[Offer | None], list[Offer | None]]:
+        return plain.choose(["Ann", "Bob"]), beside.choose(["Ann", "Bob"])
+
+    record(130)
+    one, other = choices()
+    assert one == other
+    record(100)
+    one, other = choices()
+    assert [offer and offer.strategy for offer in one] == ["Greedy(utility=CurvaturePower(exponent=2))"] * 2
+    assert [offer and offer.strategy for offer in other] == [
+        "Greedy(utility=CurvaturePower(exponent=2)) with the covariance after 100 answers"
+    ] * 2
+    assert [offer and offer.based_on for offer in other] == [offer and offer.based_on for offer in one]
+    record(10)
+    for _ in range(3):
+        one, other = choices()
+    assert one == other
+    record(20)
+    one, other = choices()
+    assert one == other

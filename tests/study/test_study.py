@@ -64,6 +64,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "item_variance": None,
         "renew_covariance": False,
         "random": 0.25,
+        "likelihood": "probit",
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
         assert vars(study.settings) == given
@@ -97,6 +98,8 @@ def test_settings_are_kept(storage: str | None) -> None:
         ({"random": 10}, "random must be a number from 0 to 1, not 10"),
         ({"random": float("nan")}, "random must be a number from 0 to 1, not nan"),
         ({"random": "often"}, "random must be a number, not 'often'"),
+        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is logistic, probit"),
+        ({"algorithm": "bald-contextual-sequential", "likelihood": "probit"}, "takes no likelihood: it takes one"),
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None:
@@ -176,6 +179,18 @@ def test_a_study_needs_two_items_to_compare(items: Items, storage: str | None, t
     with pytest.raises(InvalidInput, match="at least two items"):
         Study.create(items, storage=storage)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("count", "name"), [(20_000, "guro-hybrid"), (20_001, "guro-hybrid-factored")])
+def test_many_items_have_an_algorithm_without_a_full_covariance(count: int, name: str) -> None:
+    items = Items([str(k) for k in range(count)], np.zeros((count, 1)))
+    assert algorithms.default_algorithm(items) == name
+    if name == "guro-hybrid":
+        algorithms.require_size("guro-independent", count)
+    else:
+        with pytest.raises(InvalidInput, match="3 GB for 20,001 items; above 20,000 take guro-hybrid-factored"):
+            algorithms.require_size("guro-independent", count)
+        algorithms.require_size("guro-contextual", count)
 
 
 # Asking ----------------------------------------------------------------------------------------------------------

@@ -276,6 +276,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "seed": study.settings.seed,
         "coefficient_variance": study.settings.coefficient_variance,
         "item_variance": study.settings.item_variance,
+        "likelihood": study.settings.likelihood,
     }
 
 

@@ -105,7 +105,7 @@ class MethodOptions:
     scaling: Annotated[
         Literal["robust", "standard", "none"],
         typer.Option(
-            help="Bring the features to one unit and draw in outlying ones (robust), only bring them to one unit "
+            help="Bring the features to one unit and clip outlying ones (robust), only bring them to one unit "
             "(standard), or use them as they are (none)."
         ),
     ] = "robust"
@@ -127,6 +127,12 @@ class MethodOptions:
             metavar="NUMBER",
             help="Prior variance of each item's own term. Default: fitted to the answers; the paper has 1.",
             show_default=False,
+        ),
+    ] = None
+    likelihood: Annotated[
+        Literal["logistic", "probit"] | None,
+        typer.Option(
+            help="The chance to win as a function of the difference of scores. Default: logistic.", show_default=False
         ),
     ] = None
     renew_covariance: Annotated[

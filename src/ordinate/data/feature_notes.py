@@ -40,7 +40,7 @@ def feature_notes(items: Items, scaling: str, counted: NDArray[np.bool_] | None 
         return notes
     far = np.concatenate([limits.outlying(np.asarray(block)) for _, block in row_blocks(features)])[rows]
     ids = [items.ids[row] for row in rows]
-    effect = "they are drawn in" if scaling == "robust" else "they may hide all other differences"
+    effect = "they are clipped" if scaling == "robust" else "they may hide all other differences"
     if limits.named:
         return [*notes, *_rare(features, rows, names, limits), *_far_values(names, ids, far, effect)]
     if far.any():

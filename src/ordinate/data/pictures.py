@@ -16,7 +16,7 @@ from ordinate.errors import InvalidInput, MissingExtra
 _PHOTOGRAPHIC = ("RGB", "CMYK", "YCbCr", "LAB")
 """Modes that are written as JPEG. Greys, palettes and what was transparent are written as PNG, which is lossless."""
 _QUALITY = 95
-_OUTSIDE = 0.5
+_OUTSIDE = 1.0
 """Percent of the pixels of a deep picture that are shown black, and white: a marker or a dead pixel does not decide how
 dark all the others are."""
 
@@ -56,7 +56,7 @@ def web_version(data: bytes) -> WebVersion | None:
 
 def windowed(image: Image.Image) -> Image.Image:
     """A grey picture of more than 8 bits as annotators see it, in 8: nearly all of its pixels lie between black and
-    white, which stand for its 0.5th and 99.5th percentile."""
+    white, which stand for its 1st and 99th percentile."""
     values = _numbers(image)
     low, high = np.percentile(values, (_OUTSIDE, 100.0 - _OUTSIDE))
     return _scaled(values, low, high) if low < high else _scaled(values, values.min(), values.max())

@@ -2,7 +2,7 @@
 
 The prior on the coefficients is isotropic, so the unit of the features matters. A study has one of these rules:
 
-    robust     as standard, after outlying values are drawn in, and rare values have their own scale (`Limits`)
+    robust     as standard, after outlying values are clipped, and rare values have their own scale (`Limits`)
     standard   a matrix (an embedding, pixels) is centred and divided by one scalar that makes the mean squared norm of
                an item 1: whitening it would amplify its noise. Named columns have units of their own, so each is
                divided by its standard deviation first. Constant columns drop out
@@ -49,7 +49,7 @@ _CONSTANT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """How far from the middle features may be: a named column's value, or a row of a matrix; others are drawn in.
+    """How far from the middle features may be: a named column's value, or a row of a matrix; others are clipped.
 
     middle  (d,) the median of each column
     reach   (d,) of each column, or (1,) of a row's distance from the middle
@@ -88,7 +88,7 @@ class Limits:
         far: NDArray[np.bool_] = (np.abs(gaps) if self.named else _distances(gaps)[:, None]) > self.reach
         return far
 
-    def drawn_in(self, features: Floats) -> Floats:
+    def clipped(self, features: Floats) -> Floats:
         """(m, d) the features, with outlying ones at their limit."""
         if self.named:
             inside: Floats = np.clip(features, self.middle - self.reach, self.middle + self.reach)
@@ -147,7 +147,7 @@ class FeatureMap:
 
     def _scaled(self, features: Floats) -> Floats:
         if self.limits is not None:
-            features = self.limits.drawn_in(features)
+            features = self.limits.clipped(features)
         every = len(self.kept) == features.shape[1]
         scaled: Floats = (features if every else features[:, self.kept]) - self.centre
         scaled /= self.divisor
@@ -202,7 +202,7 @@ def _one_unit(
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
     def seen() -> Iterator[Floats]:
         for block in _active_blocks(features, active):
-            yield block if limits is None else limits.drawn_in(block)
+            yield block if limits is None else limits.clipped(block)
 
     count = max(int(np.count_nonzero(active)), 1)
     # Each column relative to its largest value: squares of 1e200 would overflow, of 1e-200 vanish.

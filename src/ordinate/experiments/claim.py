@@ -10,21 +10,22 @@ from ordinate.experiments.human import CONTEXTUAL, HYBRIDS
 LOSS = "synthetic/synthetic/loss-and-bounds"
 AGE = "x-ray-age/gppl_humour/in-sample"
 HALVES = "x-ray-age/gppl_humour/generalisation"
-REVIEWS = "wisc-ads/sentimentit_movie_reviews/human-answers"
-PHOTO = "image-clarity/degraded-photo/human-answers"
+REVIEWS = "wisc-ads/sentimentit_movie_reviews/held-out"
+PHOTO = "image-clarity/degraded-photo/held-out"
 PHOTO_FEW = "image-clarity/degraded-photo/few-answers"
-FIELDS = "image-clarity/pwcmp_light_field/human-answers"
+FIELDS = "image-clarity/pwcmp_light_field/held-out"
 FIELDS_FEW = "image-clarity/pwcmp_light_field/few-answers"
-JOKES = "imdb-wiki-sbs/gppl_humour/human-answers"
+JOKES = "imdb-wiki-sbs/gppl_humour/held-out"
 ADDED = "imdb-wiki-sbs/gppl_humour/items-added"
 UNTRAINED, SHUFFLED = (f"imdb-wiki-sbs/gppl_humour/{name}-features" for name in ("untrained", "shuffled"))
-SOME_PAIRS, ALL_PAIRS = (f"imdb-wiki-sbs/gppl_humour/{name}" for name in ("some-pairs", "all-pairs"))
-ALWAYS, RARELY = (f"x-ray-age/gppl_humour/refit-every-{every}" for every in (1, 25))
-SEQUENTIAL = "x-ray-age/gppl_humour/sequential"
+ALL_PAIRS = "imdb-wiki-sbs/gppl_humour/all-pairs"
+UPDATES, RARELY, RENEWED = (
+    f"x-ray-age/gppl_humour/{name}" for name in ("other-updates", "refit-every-25", "covariance-renewed")
+)
 
 GURO, BALD, PAPERS, UNIFORM = CONTEXTUAL
 H_GURO, H_BALD, H_PAPERS, H_UNIFORM = HYBRIDS
-BAYES, NORM, COLSTIM = "bayes-guro-contextual", "norm-min-contextual", "colstim-contextual"
+BAYES, NORM, COLSTIM = "bayes-guro-contextual-sequential", "norm-min-contextual", "colstim-contextual"
 TRUESKILL = "trueskill"
 
 
@@ -33,7 +34,7 @@ class Claim(NamedTuple):
 
     where   the section, figure or caption of the paper
     check   the rule that decides whether it holds
-    remark  why it does not hold, or a caveat
+    remark  a caveat that is right whatever the rows say
     """
 
     where: str

@@ -12,16 +12,47 @@ from ordinate.simulation.plot import Band
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import Task
 
+DEFAULTS = "-defaults"  # ends the name of a setting that repeats another one with a study's default options
+
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A group of runs: each of the algorithms, with seeds 0, 1, ..., on one task with one plan."""
+    """A group of runs: each of the algorithms, with seeds 0, 1, ..., on one task with one plan.
+
+    hybrid_candidates  random pairs to choose from at each question, for hybrid models only
+    """
 
     name: str
     task: Task
     plan: Plan
     algorithms: tuple[str, ...]
     seeds: int
+    hybrid_candidates: int | None = None
+
+    def plan_of(self, algorithm: str) -> Plan:
+        if self.hybrid_candidates is None or "-hybrid" not in algorithm:
+            return self.plan
+        return replace(self.plan, candidates=self.hybrid_candidates)
+
+    def with_defaults(self, algorithms: tuple[str, ...], seeds: int) -> Setting:
+        """The same task with the default options of a study instead of the paper's."""
+        plan = Plan(self.plan.budget, self.plan.every)
+        return Setting(self.name + DEFAULTS, self.task, plan, algorithms, seeds, self.hybrid_candidates)
+
+
+def as_the_paper(budget: int, every: int, refit_every: int) -> Plan:
+    """The paper's options: prior variance 1, features as they are, a covariance that is updated by Sherman-Morrison
+    alone. Sequential algorithms take every answer at once, whatever `refit_every` is."""
+    return Plan(
+        budget,
+        max(1, every),
+        refit_every,
+        scaling="none",
+        coefficient_variance=1.0,
+        item_variance=1.0,
+        renew_covariance=False,
+        random=0.0,
+    )
 
 
 class Wishes(NamedTuple):
@@ -35,10 +66,10 @@ class Wishes(NamedTuple):
         return usual if self.budget is None else self.budget
 
     def applied(self, setting: Setting) -> Setting:
-        plan = setting.plan
         if self.candidates is not None:
-            plan = replace(plan, candidates=self.candidates)
-        return replace(setting, plan=plan, seeds=setting.seeds if self.seeds is None else self.seeds)
+            plan = replace(setting.plan, candidates=self.candidates)
+            setting = replace(setting, plan=plan, hybrid_candidates=self.candidates)
+        return setting if self.seeds is None else replace(setting, seeds=self.seeds)
 
 
 class Panel(NamedTuple):

@@ -44,8 +44,8 @@ def _panel(panel: Panel, rows: Columns, band: plot.Band) -> plot.Panel:
 # Name in a file of reference curves -> our name of the algorithm.
 _REFERENCE = {
     "GURO": "guro-contextual",
-    "BayesGURO": "bayes-guro-contextual",
-    "BALD": "bald-paper-contextual",
+    "BayesGURO": "bayes-guro-contextual-sequential",
+    "BALD": "bald-paper-contextual-sequential",
     "NormMin": "norm-min-contextual",
     "CoLSTIM": "colstim-contextual",
     "TrueSkill": "trueskill",

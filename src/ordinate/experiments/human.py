@@ -29,12 +29,14 @@ SUBSET = "distance to the Bradley-Terry order of the subset"
 HYBRIDS = (
     "guro-hybrid-factored",
     "bald-hybrid-factored",
-    "bald-paper-hybrid-factored",
+    "bald-paper-hybrid-sequential",
     "uniform-hybrid-factored",
 )
-CONTEXTUAL = ("guro-contextual", "bald-contextual", "bald-paper-contextual", "uniform-contextual")
+CONTEXTUAL = ("guro-contextual", "bald-contextual", "bald-paper-contextual-sequential", "uniform-contextual")
 COMPARED = (*HYBRIDS, *CONTEXTUAL, "trueskill")
-"""The algorithms that the paper compares on human answers, with BALD in both forms."""
+"""The algorithms that the paper compares on human answers, with exact BALD beside the paper's, which is sequential."""
+BY_DEFAULT = ("guro-hybrid", "uniform-hybrid", "guro-contextual", "uniform-contextual", "trueskill")
+"""The algorithms that are also run with the default options of a study."""
 FEATURE_FREE = ("guro-independent", "bald-independent", "bald-paper-independent", "uniform-independent", "trueskill")
 
 _WIDE = 100.0

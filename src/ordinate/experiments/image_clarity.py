@@ -12,41 +12,41 @@ from ordinate.data.comparisons import Comparison
 from ordinate.data.formats import read_columns
 from ordinate.datasets import Dataset, degrade_photo
 from ordinate.errors import InvalidInput, naming
-from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
-from ordinate.experiments.human import COMPARED, SUBSET, TARGET, HumanTask, SubsetTask, bradley_terry, unit_to_hold_out
+from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
+from ordinate.experiments.human import (
+    BY_DEFAULT,
+    COMPARED,
+    SUBSET,
+    TARGET,
+    HumanTask,
+    SubsetTask,
+    bradley_terry,
+    unit_to_hold_out,
+)
 from ordinate.experiments.sources import published, recorded, with_features
 from ordinate.experiments.wisc_ads import figures
 from ordinate.simulation.annotators import LogisticAnnotators
-from ordinate.simulation.run import Plan
 
 FEATURES = 63
 ANSWERS = 27_730  # the number of answers in the paper's data
 NOISE = 8.0  # reliability of the simulated answers about the degraded photograph
-FEW = 1_000  # answers in the counterexample
+FEW = 1_000  # answers that can be asked in the counterexample
 _OTHER = "Share of pairs in another order"
-_COUNTED = ("guro-contextual", "guro-hybrid-factored", "trueskill")
+_COUNTED = ("guro-contextual", "trueskill")
 
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
-    budget = wishes.budget_or(2_000)
-    plan = Plan(budget, every=max(1, budget // 40), refit_every=10, random=0.0)
+    budget = wishes.budget_or(1_000)
+    plan = as_the_paper(budget, every=budget // 20, refit_every=1)
     target = bradley_terry(dataset.items, dataset.comparisons)
-    few = min(FEW, budget)
+    few = min(FEW, len(dataset.comparisons))
+    task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
+    main = Setting("held-out", task, plan, COMPARED, seeds=40)
+    counted = replace(plan, budget=min(few, budget), every=max(1, min(few, budget) // 40))
     return [
-        Setting(
-            "human-answers",
-            HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons)),
-            plan,
-            COMPARED,
-            seeds=6,
-        ),
-        Setting(
-            "few-answers",
-            SubsetTask(dataset, target, few),
-            replace(plan, budget=few, every=max(1, few // 40)),
-            _COUNTED,
-            seeds=15,
-        ),
+        main,
+        main.with_defaults(BY_DEFAULT, seeds=20),
+        Setting("few-answers", SubsetTask(dataset, target, few), counted, _COUNTED, seeds=100),
     ]
 
 
@@ -59,7 +59,7 @@ def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:
             "Figure 'different numbers of comparisons'",
             "one standard deviation",
             (
-                Panel("few-answers", SUBSET, _OTHER, f"Bradley-Terry of {FEW:,} answers"),
+                Panel("few-answers", SUBSET, _OTHER, "Bradley-Terry of the answers that can be asked"),
                 Panel("few-answers", TARGET, _OTHER, "Bradley-Terry of all answers"),
             ),
         ),

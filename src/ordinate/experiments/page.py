@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from PIL import Image
@@ -20,7 +20,8 @@ from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
-from ordinate.experiments.evidence import Finding, Rows
+from ordinate.experiments.evidence import Finding, Rows, Runs
+from ordinate.experiments.experiment import DEFAULTS
 from ordinate.experiments.figures import reference_table
 from ordinate.experiments.reproduce import Done, measured_figures
 from ordinate.experiments.rows import part_of
@@ -55,20 +56,40 @@ def keyed(done: Done) -> dict[str, Columns]:
     return {f"{done.case.experiment}/{done.case.name}/{setting}": rows for setting, rows in done.rows.items()}
 
 
-def claim_table(claims: Iterable[Claim], rows: Rows) -> list[str]:
-    lines = ["| claim | where | evidence | verdict | seeds | command | minutes |", "|---|---|---|---|---|---|---|"]
+def claim_table(claims: Iterable[Claim], rows: Mapping[str, Columns]) -> list[str]:
+    """The verdict is on the rows as the paper runs it; the column "by default" has that on the rows with a study's
+    default options, where a claim's algorithms were run with them."""
+    runs = {key: Runs(columns) for key, columns in rows.items() if columns["step"]}
+    by_default = {key.removesuffix(DEFAULTS): one for key, one in runs.items() if key.endswith(DEFAULTS)}
+    names = ("claim", "where", "rule", "evidence", "verdict", "by default", "seeds", "command", "minutes")
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     for claim in claims:
-        try:
-            finding = claim.check.evaluate(rows)
-        except LookupError:
-            finding = NOT_RUN
-        evidence = finding.evidence + (f". {claim.remark}" if claim.remark else "")
-        used = [rows[key] for key in claim.check.keys if key in rows]
+        finding, other = found(claim, runs), found(claim, by_default)
+        evidence = ". ".join(filter(None, (finding.evidence, claim.remark)))
+        used = [rows[key] for key in claim.check.keys if key in runs]
         seeds = ", ".join(dict.fromkeys(span(numbers_of_seeds(each)) for each in used))
         minutes = f"{sum(map(core_minutes, used)):.1f}" if used else ""
-        cells = (claim.text, claim.where, evidence, f"**{finding.verdict}**", seeds, _commands(claim), minutes)
+        usual = other.verdict if claim.check.keys and other is not NOT_RUN else ""
+        cells = (
+            claim.text,
+            claim.where,
+            claim.check.rule,
+            evidence,
+            f"**{finding.verdict}**",
+            usual,
+            seeds,
+            _commands(claim),
+            minutes,
+        )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines
+
+
+def found(claim: Claim, runs: Rows) -> Finding:
+    try:
+        return claim.check.evaluate(runs)
+    except LookupError:
+        return NOT_RUN
 
 
 def _commands(claim: Claim) -> str:

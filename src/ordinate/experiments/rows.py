@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
@@ -29,7 +31,7 @@ from ordinate.simulation.run import Plan, Row, check_names, run_once
 from ordinate.simulation.tasks import Task
 
 PLAN = "plan.json"
-COLUMNS = (*Row._fields, "core_seconds")
+COLUMNS = (*Row._fields, "core_seconds", "megabytes")
 
 
 def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress | None = None) -> int:
@@ -47,7 +49,7 @@ def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress
     ]
     # Seed by seed, so that an interrupted experiment has some seeds of every algorithm.
     missing.sort(key=lambda run: run[1])
-    runs = [partial(_timed, setting.task, setting.plan, algorithm, seed) for algorithm, seed in missing]
+    runs = [partial(_timed, setting.task, setting.plan_of(algorithm), algorithm, seed) for algorithm, seed in missing]
     for place, columns in finished(runs, setting.plan.budget, jobs, progress):
         write_columns(_file(folder, *missing[place]), columns)
     return len(missing)
@@ -82,7 +84,18 @@ def _timed(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) ->
     begun = time.process_time()
     rows = run_once(task, plan, algorithm, seed, report)
     columns: dict[str, list[Any]] = {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
-    return columns | {"core_seconds": [time.process_time() - begun] * len(rows)}
+    cost = {"core_seconds": time.process_time() - begun, "megabytes": _peak_megabytes()}
+    return columns | {name: [value] * len(rows) for name, value in cost.items()}
+
+
+def _peak_megabytes() -> float:
+    """The most memory that this process has had so far, earlier runs included; NaN where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return math.nan
+    unit = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, kilobytes elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def _file(folder: Path, algorithm: str, seed: int) -> Path:
@@ -91,7 +104,11 @@ def _file(folder: Path, algorithm: str, seed: int) -> Path:
 
 def _keep_plan(setting: Setting, folder: Path) -> None:
     """Write the plan, or compare it with the one in the folder."""
-    plan = asdict(setting.plan) | {"task": digest(setting.task), "ordinate": __version__}
+    plan = asdict(setting.plan) | {
+        "hybrid_candidates": setting.hybrid_candidates,
+        "task": digest(setting.task),
+        "ordinate": __version__,
+    }
     path = folder / PLAN
     with failures("written", folder):
         folder.mkdir(parents=True, exist_ok=True)

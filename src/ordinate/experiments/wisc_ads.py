@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ordinate.datasets import Dataset
-from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
+from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
 from ordinate.experiments.human import (
+    BY_DEFAULT,
     COMPARED,
     FEATURE_FREE,
     HELD_OUT,
@@ -15,29 +16,30 @@ from ordinate.experiments.human import (
     unit_to_hold_out,
 )
 from ordinate.experiments.sources import published, recorded
-from ordinate.simulation.run import Plan
 
 FEATURES = 162
 
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
-    features = bool(dataset.items.features.shape[1])
-    budget = wishes.budget_or(3_000 if features else 2_000)
-    plan = Plan(budget, every=max(1, budget // 20), refit_every=10, random=0.0)
+    budget = wishes.budget_or(2_000)
+    plan = as_the_paper(budget, every=budget // 20, refit_every=1)
     target = bradley_terry(dataset.items, dataset.comparisons)
     task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
-    algorithms = COMPARED if features else FEATURE_FREE
-    return [Setting("human-answers", task, plan, algorithms, seeds=4)]
+    if not dataset.items.features.shape[1]:
+        return [Setting("held-out", task, plan, FEATURE_FREE, seeds=4)]
+    main = Setting("held-out", task, plan, COMPARED, seeds=20)
+    return [main, main.with_defaults(BY_DEFAULT, seeds=20)]
 
 
 def figures(tag: str, what: str, truth: str = "") -> tuple[Figure, ...]:
     """The held-out error and the distances to the Bradley-Terry order and to the true order, if that is known."""
     panels = [
-        Panel("human-answers", HELD_OUT, "Share of held-out answers predicted wrong", "Held-out answers"),
-        Panel("human-answers", TARGET, "Share of pairs in another order", "Bradley-Terry of all answers"),
+        Panel("held-out", HELD_OUT, "Share of held-out answers predicted wrong", "Held-out answers"),
+        Panel("held-out", TARGET, "Share of pairs in another order", "Bradley-Terry of all answers"),
+        Panel("held-out-defaults", HELD_OUT, "Share of held-out answers predicted wrong", "With our defaults"),
     ]
     if truth:
-        panels.append(Panel("human-answers", TRUTH, "Share of pairs in the wrong order", truth))
+        panels.append(Panel("held-out", TRUTH, "Share of pairs in the wrong order", truth))
     shows = "Figures 'empirical error on a holdout comparison set' and 'ground truth estimated using all comparisons'"
     return (Figure(tag, what, shows, "one standard deviation", tuple(panels)),)
 

@@ -17,14 +17,14 @@ _ROUNDING = 1e-12
 _SAMPLED_PAIRS = 1 << 18
 
 
-def expected_error(belief: Belief, group: Integers) -> float:
+def expected_error(belief: Belief, group: Integers, most_pairs: int = MOST_PAIRS) -> float:
     """The mean, over all pairs within a group, of the probability that the pair is in the wrong order.
 
-    This is the expected ordering error of sorting by the mean, if the belief is right. nan without a pair. Above 200
-    million pairs the mean is over 262,144 random ones, always the same ones, and accurate to 0.001.
+    This is the expected ordering error of sorting by the mean, if the belief is right. nan without a pair. Above
+    `most_pairs`, 200 million, the mean is over 262,144 random ones, always the same ones, and accurate to 0.001.
     """
     pairs = sum(len(rows) * (len(rows) - 1) // 2 for rows in members(group))
-    if pairs > MOST_PAIRS:
+    if pairs > most_pairs:
         return _sampled_error(belief, members(group))
     total, pairs = 0.0, 0
     variance = belief.variance

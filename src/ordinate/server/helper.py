@@ -1,36 +1,53 @@
 """The helper process: it chooses pairs and computes results for one study, so that requests need not wait for a fit.
 
-It folds the same log as the server and writes nothing. It may be killed at any moment.
+It folds the same log as the server and writes nothing. It may be killed at any moment. Where a study's covariance takes
+seconds to compute, the helper has a process of its own for that and for the results, so that it can go on choosing.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
 import signal
+import tempfile
 import threading
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from ordinate.data.ordering import Ordering
-from ordinate.study.inference import Reliability
+from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
 from ordinate.study.study import Study
+from ordinate.study.threads import one_thread
+
+log = logging.getLogger("ordinate.server")
+
+T = TypeVar("T")
 
 
 class Results(NamedTuple):
-    """After how many answers the ordering can be trusted how far, and the expected errors it had after fewer."""
+    """After how many answers the ordering can be trusted how far, and the expected errors it had after fewer.
+
+    seconds  that this took to compute
+    """
 
     answers: int
     reliability: Reliability
     history: list[tuple[int, float]]
+    seconds: float
 
 
 class HelperProcess(ProcessPoolExecutor):
-    """One process, started with the first job."""
+    """One process, started with the first job. It removes `scratch`, a folder, where its parent is killed."""
 
-    def __init__(self) -> None:
-        super().__init__(1, get_context("spawn"), _start)
+    def __init__(self, scratch: Path | None = None) -> None:
+        super().__init__(1, get_context("spawn"), _start, (scratch,))
 
     def kill(self) -> None:
         """End the process, also one that is stopped or stuck; its job fails with BrokenExecutor."""
@@ -39,7 +56,7 @@ class HelperProcess(ProcessPoolExecutor):
             process.kill()
 
 
-def _start() -> None:
+def _start(scratch: Path | None) -> None:
     """Leave signals that reach both processes to the server (Ctrl-C, SIGTERM from systemd), and end when it ends."""
     for both in (signal.SIGINT, signal.SIGTERM):
         signal.signal(both, signal.SIG_IGN)
@@ -48,14 +65,79 @@ def _start() -> None:
 
     def watch() -> None:
         connection.wait([server.sentinel])
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
         os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
+class SlowWork:
+    """Renewals of the covariance, and results, of one study: computed in a process beside the helper."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._folder = Path(tempfile.mkdtemp(prefix="ordinate-"))
+        self._process = HelperProcess(self._folder)
+        self._renewal: tuple[tuple[int, int, int], Future[None]] | None = None
+        self._results: Future[Results] | None = None
+
+    def is_ready(self, fit: Fit) -> bool:
+        if self._renewal is not None and not self._renewal[1].done():
+            return False
+        if self._renewal is None or self._renewal[0] != fit.key:
+            self._renewal = fit.key, self._submit(_renew, fit, self._matrix)
+        return self._renewal[1].done()
+
+    def take(self) -> DenseCovariance | None:
+        renewal, self._renewal = self._renewal, None
+        try:
+            if renewal is not None:
+                renewal[1].result()
+            return DenseCovariance.load(self._matrix)
+        except (BrokenExecutor, OSError, MemoryError) as error:
+            log.error("the covariance of %s was not computed beside (%s); choices wait for it", self._url, error)
+            return None
+        finally:
+            self._matrix.unlink(missing_ok=True)
+
+    def results(self) -> Results | None:
+        """The newest results that nobody has had, None while they are computed."""
+        if self._results is None:
+            self._results = self._submit(_results, self._url)
+        if not self._results.done():
+            return None
+        found, self._results = self._results, None
+        return found.result()
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.shutdown(cancel_futures=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @property
+    def _matrix(self) -> Path:
+        return self._folder / "covariance.npy"
+
+    def _submit(self, work: Callable[..., T], *arguments: Any) -> Future[T]:
+        try:
+            return self._process.submit(work, *arguments)
+        except BrokenExecutor:
+            self._process = HelperProcess(self._folder)
+            return self._process.submit(work, *arguments)
+
+
+def _renew(fit: Fit, path: Path) -> None:
+    with one_thread():
+        covariance = fit.model.fit(fit.features, fit.answers).covariance.kept()
+    assert isinstance(covariance, DenseCovariance)  # others are renewed in no time
+    covariance.save(path)
+
+
 # The jobs -------------------------------------------------------------------------------------------------------------
 
 _studies: dict[str, Study] = {}
+_slow: dict[str, SlowWork] = {}
 
 
 def _study(url: str) -> Study:
@@ -65,13 +147,23 @@ def _study(url: str) -> Study:
 
 
 def choose(url: str, annotators: list[str | None], offered: list[Offer]) -> list[Offer | None]:
-    return _study(url).choose(annotators, offered)
-
-
-def results(url: str) -> Results:
     study = _study(url)
+    if study.is_slow and url not in _slow:
+        _slow[url] = SlowWork(url)
+        study.compute_beside(_slow[url])
+    return study.choose(annotators, offered)
+
+
+def results(url: str) -> Results | None:
+    """None: they are being computed, and a later call will give them."""
+    return _slow[url].results() if url in _slow else _results(url)
+
+
+def _results(url: str) -> Results:
+    study, began = _study(url), time.monotonic()
     # Answers of excluded annotators too, as the server counts them: it asks again where this number is another one.
-    return Results(sum(study.annotators().values()), study.reliability(), study.error_history(most=1))
+    answers = sum(study.annotators().values())
+    return Results(answers, study.reliability(), study.error_history(most=1), time.monotonic() - began)
 
 
 def ordering(url: str) -> Ordering:
@@ -79,5 +171,7 @@ def ordering(url: str) -> Ordering:
 
 
 def close(url: str) -> None:
+    if url in _slow:
+        _slow.pop(url).close()
     if url in _studies:
         _studies.pop(url).close()

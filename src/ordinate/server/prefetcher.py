@@ -35,6 +35,8 @@ ENOUGH = 0.75
 """While this share of the offers is ready and no request waits, no more are chosen: many at a time cost little more."""
 RESULTS_PAUSE = 4.0
 """Results are computed again after this many times the time that they took: pairs come first."""
+RESULTS_RETRY = 1.0
+"""Seconds after which to ask again for results that take long."""
 BATCH = 40
 """Pairs that one job chooses at most."""
 
@@ -189,7 +191,7 @@ class Prefetcher:
             self._order()
         elif self._results_are_old() and not only_waiting:
             if now >= self._results_due:
-                self._run(_Job(helper.results, (), lambda found: self._keep_results(found, now)))
+                self._run(_Job(helper.results, (), self._keep_results))
             elif self._reminder is None:
                 # Nobody may ask for anything until then, and the page would show an old error.
                 self._reminder = threading.Timer(self._results_due - now, self._remind)
@@ -313,12 +315,15 @@ class Prefetcher:
             job.again()
             self._start_job(only_waiting=True)
 
-    def _keep_results(self, results: Results, began: float) -> None:
+    def _keep_results(self, results: Results | None) -> None:
         now = time.monotonic()
+        if results is None:
+            self._results_due = now + RESULTS_RETRY
+            return
         # One point is added at a time; when none was, none is missing.
         old, self._results = self._results, results
         self._history_grows = old is None or old.history != results.history
-        self._results_due = now + RESULTS_PAUSE * (now - began)
+        self._results_due = now + RESULTS_PAUSE * results.seconds
 
     def _refuse_waiting(self, error: BaseException) -> None:
         _refuse([future for _, future in self._requests], error)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
@@ -54,6 +54,7 @@ class Plan:
     item_variance: float | None = None
     renew_covariance: bool = True
     random: float = RANDOM_SHARE
+    likelihood: Literal["logistic", "probit"] | None = None
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -63,7 +64,11 @@ class Plan:
     @property
     def model_options(self) -> dict[str, Any]:
         """Those that are given."""
-        options = {"coefficient_variance": self.coefficient_variance, "item_variance": self.item_variance}
+        options = {
+            "coefficient_variance": self.coefficient_variance,
+            "item_variance": self.item_variance,
+            "likelihood": self.likelihood,
+        }
         given = {option: value for option, value in options.items() if value is not None}
         return given if self.renew_covariance else {**given, "renew_covariance": False}
 
@@ -84,6 +89,7 @@ def simulate(
     item_variance: float | None = None,
     renew_covariance: bool = True,
     random: float = RANDOM_SHARE,
+    likelihood: Literal["logistic", "probit"] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 
@@ -102,6 +108,7 @@ def simulate(
         item_variance,
         renew_covariance,
         random,
+        likelihood,
     )
     check_names(algorithms, seeds)
     for option in plan.model_options:

@@ -51,6 +51,7 @@ class Settings:
     coefficient_variance  prior variance of each coefficient of the features
     item_variance         prior variance of each item's own term; both None: fitted to the answers, where the model can
     random                share of queries whose pair is drawn at random, until a rule says otherwise
+    likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
@@ -64,6 +65,7 @@ class Settings:
     coefficient_variance: float | None = None
     item_variance: float | None = None
     renew_covariance: bool = True
+    likelihood: str | None = None
     random: float = 0.0
 
 

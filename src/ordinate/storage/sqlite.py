@@ -14,7 +14,15 @@ from urllib.parse import quote
 
 from ordinate.data.items import Items
 from ordinate.data.matrices import FileMatrix
-from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyMoved, StudyNotFound
+from ordinate.errors import (
+    InvalidInput,
+    NotAStudy,
+    OrdinateError,
+    StorageFailed,
+    StudyExists,
+    StudyMoved,
+    StudyNotFound,
+)
 from ordinate.storage import feature_files, tables
 from ordinate.storage.log import Entry, Log, Settings
 from ordinate.storage.sql import SqlLog, read_settings, write_settings
@@ -186,13 +194,19 @@ class _Connections:
 
     @contextmanager
     def one(self) -> Iterator[sqlite3.Connection]:
-        """A connection; it is closed where the block fails."""
+        """A connection; it is closed where SQLite or Python fails in the block."""
         connection = self._take()
         try:
             yield connection
+        except OrdinateError:
+            self._give_back(connection)
+            raise
         except BaseException:
             connection.close()
             raise
+        self._give_back(connection)
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
         # Where another program serves the study, whoever keeps a connection would keep it from ending that cleanly.
         if self.served or not os.path.exists(self._write_ahead_log):
             self._left = _version(self._path)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from ordinate.learning.ranks import ranks_of
 from ordinate.learning.scales import fitted_scales
 from ordinate.storage import Settings
 from ordinate.study.fold import State
-from ordinate.study.schedule import last_refit, last_renewal, last_scales, next_refit
+from ordinate.study.schedule import is_slow, last_refit, last_renewal, last_scales, next_refit
 from ordinate.study.threads import one_thread
 
 
@@ -69,6 +69,25 @@ class Reliability(NamedTuple):
     expected_error: float
 
 
+class Beside(Protocol):
+    """Renews covariances elsewhere, while choices are based on an older one."""
+
+    def is_ready(self, fit: Fit) -> bool:
+        """Whether `take` gives the covariance of this fit; where nobody computes it yet, somebody begins to."""
+
+    def take(self) -> KeptCovariance | None:
+        """The covariance that is ready; None where that failed."""
+
+
+class Fit(NamedTuple):
+    """What a fit depends on; equal fits have equal keys."""
+
+    key: tuple[int, int, int]
+    model: Model
+    features: Floats
+    answers: Answers
+
+
 Pending = Sequence[tuple[int, int]]
 """Rows (left, right) of the pairs that are asked and not answered, oldest first."""
 
@@ -80,10 +99,13 @@ class Inference:
             settings.algorithm,
             coefficient_variance=settings.coefficient_variance,
             item_variance=settings.item_variance,
+            likelihood=settings.likelihood,
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         fixed = settings.coefficient_variance is not None or settings.item_variance is not None
         self._scaled_model = self._model if isinstance(self._model, ScaledModel) and not fixed else None
+        # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
+        self.beside: Beside | None = None
         self.drop_caches()
 
     def drop_caches(self) -> None:
@@ -102,6 +124,8 @@ class Inference:
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
         self._refitted: _Refitted | None = None
+        # Where the last renewal is not there yet: how many answers the one before it saw.
+        self.overdue: int | None = None
         # The belief after so many answers.
         self._answered: tuple[_Refitted, int, Belief] | None = None
         # That belief, pending pairs, and the belief with these.
@@ -112,6 +136,10 @@ class Inference:
     def posterior(self, state: State) -> Posterior:
         """What all effective comparisons say of the scores."""
         return self._result(state, len(state.effective))
+
+    def is_slow(self, state: State) -> bool:
+        """Whether a renewal of the covariance takes seconds."""
+        return is_slow(self._model, len(state.items))
 
     def model(self, state: State) -> Model:
         """What the next choice is fitted with."""
@@ -164,6 +192,8 @@ class Inference:
 
     def situation(self, state: State, pending: Pending, search: Search) -> Situation:
         """What a strategy may use."""
+        if self.beside is not None and self._refitted is not None:
+            self._after_refit(state, take=True)
         return _Situation(self, state, pending, search)
 
     def coefficients(self, state: State) -> Floats:
@@ -179,16 +209,23 @@ class Inference:
         """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
-    def _after_refit(self, state: State) -> _Refitted:
+    def _after_refit(self, state: State, take: bool = False) -> _Refitted:
+        """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
         refit = last_refit(len(state.effective), items, self._every)
         renewal = last_renewal(self._model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
-        if at is None or (at.epochs, at.renewal) != (epochs, renewal) or at.answers > refit:
+        if at is not None and (at.epochs != epochs or at.answers > refit):
+            at = None
+        beside = self.beside if at is not None and is_slow(self._model, items) else None
+        renews = at is None or at.renewal != renewal
+        if renews and beside is not None:
+            renews = take and beside.is_ready(self._what(state, renewal))
+        if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
             self._refitted = self._answered = self._pending = at = None
             fit = self._fit(state, renewal)
-            covariance = fit.covariance.kept()
+            covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
             at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
         while at.answers < refit:
             answers = next_refit(at.answers, items, self._every)
@@ -196,9 +233,17 @@ class Inference:
             # Beliefs of the old memory stop working, also if this is interrupted.
             self._refitted = self._answered = self._pending = None
             at.covariance.absorb(belief)
-            at = _Refitted(epochs, renewal, answers, at.covariance, at.covariance.belief(mean))
+            at = _Refitted(epochs, at.renewal, answers, at.covariance, at.covariance.belief(mean))
         self._refitted = at
+        self.overdue = None if at.renewal == renewal else at.renewal
         return at
+
+    def _what(self, state: State, count: int) -> Fit:
+        key = (state.items_epoch, state.epoch, count)
+        renewal = last_renewal(self._model, count, len(state.items), self._every)
+        return Fit(
+            key, self._model_of(state, renewal), self._scale(state).features, Answers(*state.effective.first(count))
+        )
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""

@@ -63,8 +63,10 @@ def choose(
         left, right = right, left
     ids = state.items.ids
     gain = None if math.isnan(utility) else float(utility)
-    model = repr(inference.model(state))
-    return Offer(ids[left], ids[right], annotator, gain, state.position, repr(strategy), model=model)
+    by = repr(strategy)
+    if inference.overdue is not None:
+        by += f" with the covariance after {inference.overdue} answers"
+    return Offer(ids[left], ids[right], annotator, gain, state.position, by, model=repr(inference.model(state)))
 
 
 def choose_at_random(settings: Settings, state: State, annotator: str | None) -> Offer:

@@ -25,6 +25,11 @@ def next_refit(refit: int, items: int, every: int | None = None) -> int:
     return refit + _between_refits(refit + 1, items, every)
 
 
+def is_slow(model: Model, items: int) -> bool:
+    """Whether a renewal takes so long that people would wait for it."""
+    return model.dense and items > _FAST_TO_INVERT
+
+
 def last_renewal(model: Model, refit: int, items: int, every: int | None = None) -> int:
     """How many answers the last refit saw that computed the covariance; the refits since then renewed the mean alone.
 
@@ -32,7 +37,7 @@ def last_renewal(model: Model, refit: int, items: int, every: int | None = None)
     and above that every 100 up to 1,000 answers and then every 1,000. All others are renewed with the mean.
     """
     step = 1
-    if model.dense and items > _FAST_TO_INVERT:
+    if is_slow(model, items):
         step = 1000 if items > _SLOW_TO_INVERT and refit >= _MANY_ANSWERS else 100
     return last_refit(refit - refit % step, items, every)
 

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 from ordinate import algorithms
 from ordinate import storage as storages
@@ -31,7 +31,7 @@ from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUn
 from ordinate.learning.models import ScaledModel
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
-from ordinate.study.inference import Reliability
+from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
@@ -73,6 +73,7 @@ class Study:
         candidates: int | None = None,
         coefficient_variance: float | None = None,
         item_variance: float | None = None,
+        likelihood: Literal["logistic", "probit"] | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
         recipe: Recipe | None = None,
@@ -82,7 +83,7 @@ class Study:
 
         algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
         storage               None: in memory; "sqlite:///study.db": a new file
-        scaling               "robust": features are brought to one unit, and outlying ones are drawn in; "standard":
+        scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
                               they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
         candidates            how many random pairs to look at for each question; None: all of them
@@ -90,6 +91,7 @@ class Study:
         item_variance         prior variance of each item's own term; the paper has 1. Where both are None, they are
                               fitted to the answers, and results are by expectation propagation; sequential models
                               have 2 and 1
+        likelihood            the chance to win as a function of the difference of scores; None: logistic
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
@@ -105,10 +107,13 @@ class Study:
             raise InvalidInput(f"unknown scaling {scaling!r}; it is {', '.join(get_args(Scaling))}")
         if scaling == "none":
             require_differences(items.features)
+        if likelihood is not None and likelihood not in algorithms.LIKELIHOODS:
+            raise InvalidInput(f"unknown likelihood {likelihood!r}; it is {', '.join(algorithms.LIKELIHOODS)}")
         model = algorithms.model_of(
             name,
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
             item_variance=_variance("item_variance", item_variance),
+            likelihood=likelihood,
         )
         if not renew_covariance and not algorithms.takes(name, "renew_covariance"):
             raise InvalidInput(
@@ -116,7 +121,8 @@ class Study:
             )
         # Variances that nobody gives are fitted to the answers, where the model can.
         given = coefficient_variance is not None or item_variance is not None
-        fitted = isinstance(model, ScaledModel) and renew_covariance and not given
+        can_be_fitted = isinstance(model, ScaledModel) and renew_covariance and likelihood != "probit"
+        fitted = can_be_fitted and not given
         settings = Settings(
             algorithm=name,
             question=text("the question", question),
@@ -129,6 +135,7 @@ class Study:
             item_variance=None if fitted else getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
             random=between("random", random, 0.0, 1.0),
+            likelihood=likelihood or ("logistic" if algorithms.takes(name, "likelihood") else None),
         )
         if recipe is not None:
             recipe.require_made(items)
@@ -193,6 +200,16 @@ class Study:
         Each choice treats the pairs chosen before it, and those already `offered`, as asked.
         """
         return self._questions.offer(annotators, offered)
+
+    def compute_beside(self, beside: Beside) -> None:
+        """Let somebody else renew covariances where that takes long; choices go on with an older one meanwhile."""
+        self._ledger.inference.beside = beside
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
+        with self._ledger.reading() as state:
+            return self._ledger.inference.is_slow(state)
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""

@@ -65,6 +65,9 @@ def test_its_limits() -> None:
     np.testing.assert_allclose(small, slopes * 1e-8 / (2 * math.log(2)), rtol=1e-6)
     assert information(np.array([0.0]), np.array([1e12]))[0] == pytest.approx(1.0, abs=1e-5)
     assert information(np.array([3.0]), np.array([0.0]))[0] == 0.0
+    for place in (0.5, 2.0, 4.0):  # v -> infinity at m / sqrt(v): the answer tells the sign
+        sign = information(np.array([place * 1e6]), np.array([1e12]))[0]
+        assert sign == pytest.approx(coin(float(ndtr(-place))), rel=1e-4)
     far = information(np.array([20.0, 30.0, 40.0, 100.0, 1e4]), np.ones(5))
     assert (np.diff(far) < 0).all()
     assert far[-1] == 0.0

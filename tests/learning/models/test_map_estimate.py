@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from ordinate.learning.likelihoods.logistic import logistic
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import gram
 from ordinate.learning.models.contextual import information
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
-from ordinate.learning.models.pair_loops import conjugate_gradients, likelihood
+from ordinate.learning.models.pair_loops import conjugate_gradients
 
 
 def dense_maximum(prior: Prior, features: Any, answers: Answers) -> Any:
@@ -204,7 +205,7 @@ def test_no_products_are_spent_on_rounding() -> None:
     answers = Answers(left, (left + rng.integers(1, n, count)) % n, rng.integers(0, 2, count).astype(float))
     compared = Compared.of(rng.normal(size=(n, k)), answers)
     theta, zeta = map_estimate(Prior(2.0, 1.0), compared)
-    _, slope, weight, degree = likelihood(*compared.pairs, compared.features @ theta + zeta)
+    _, slope, weight, degree = logistic(*compared.pairs, compared.features @ theta + zeta)
 
     def direction(most: int) -> Any:
         """theta's, with a preconditioner that could not be worse."""
@@ -239,5 +240,5 @@ def test_the_log_likelihood_is_summed_to_the_last_digits() -> None:
     wins = rng.choice([0.0, 0.5, 1.0], count)
     margin = scores[left] - scores[right]
     terms = wins * np.log(expit(margin)) + (asked - wins) * np.log(expit(-margin))
-    value = likelihood(left, right, asked, wins, scores)[0]
+    value = logistic(left, right, asked, wins, scores)[0]
     assert value == pytest.approx(math.fsum(terms), rel=4e-15)

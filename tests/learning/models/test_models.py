@@ -6,9 +6,12 @@ import choix
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import log_ndtr
 
 from ordinate.algorithms import ALGORITHMS
 from ordinate.learning.belief.factored import FactoredBelief
+from ordinate.learning.likelihoods.logistic import Logistic
+from ordinate.learning.likelihoods.probit import UNIT, Probit
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.contextual import Contextual
@@ -18,9 +21,22 @@ from ordinate.learning.models.independent import Independent
 from ordinate.learning.models.map_estimate import Prior
 
 MODELS = {repr(row.model): row.model for row in ALGORITHMS.values()}
+MODELS |= {
+    repr(model): model
+    for kind in (Contextual, Hybrid, FactoredHybrid, Independent)
+    for model in [kind(likelihood=Probit())]
+}
 MAP_MODELS = [
     name for name, model in MODELS.items() if isinstance(model, Contextual | Hybrid | FactoredHybrid | Independent)
 ]
+LOSSES: dict[Any, tuple[Any, Any]] = {
+    Logistic(): (lambda m: np.logaddexp(0, -m), lambda m: -1 / (1 + np.exp(m))),
+    Probit(): (
+        lambda m: -log_ndtr(m / UNIT),
+        lambda m: -np.exp(-0.5 * (m / UNIT) ** 2 - 0.5 * np.log(2 * np.pi) - log_ndtr(m / UNIT)) / UNIT,
+    ),
+}
+"""Likelihood -> minus the log of the probability that left wins at m, and its derivative, written out plainly."""
 
 
 def draw(rng: np.random.Generator, n: int, k: int, answers: int, ties: float = 0.1) -> tuple[Any, Answers]:
@@ -46,23 +62,24 @@ def parts(model: Any, features: Any) -> tuple[Any, Any]:
     return np.hstack(columns), np.array(precision)
 
 
-def negative_log_posterior(point: Any, design: Any, precision: Any, answers: Answers) -> float:
-    scores = design @ point
+def negative_log_posterior(point: Any, design: Any, precision: Any, answers: Answers, likelihood: Any) -> float:
+    scores, (loss, _) = design @ point, LOSSES[likelihood]
     margin = scores[answers.left] - scores[answers.right]
-    loss = answers.outcome * np.logaddexp(0, -margin) + (1 - answers.outcome) * np.logaddexp(0, margin)
-    return float(loss.sum() + 0.5 * (precision * point**2).sum())
+    losses = answers.outcome * loss(margin) + (1 - answers.outcome) * loss(-margin)
+    return float(losses.sum() + 0.5 * (precision * point**2).sum())
 
 
-def negative_gradient(point: Any, design: Any, precision: Any, answers: Answers) -> Any:
-    contrast = design[answers.left] - design[answers.right]
-    expected = 1 / (1 + np.exp(-contrast @ point))
-    return contrast.T @ (expected - answers.outcome) + precision * point
+def negative_gradient(point: Any, design: Any, precision: Any, answers: Answers, likelihood: Any) -> Any:
+    contrast, (_, slope) = design[answers.left] - design[answers.right], LOSSES[likelihood]
+    margin = contrast @ point
+    slopes = answers.outcome * slope(margin) - (1 - answers.outcome) * slope(-margin)
+    return contrast.T @ slopes + precision * point
 
 
 def dense_posterior(model: Any, features: Any, answers: Answers) -> tuple[Any, Any, Any]:
     """Mean of (theta, zeta) by another optimiser, Hessian by central differences of the gradient, and the design."""
     design, precision = parts(model, features)
-    arguments = (design, precision, answers)
+    arguments = (design, precision, answers, model.likelihood)
     found = minimize(
         negative_log_posterior, np.zeros(len(precision)), args=arguments, jac=negative_gradient, method="BFGS"
     )
@@ -112,9 +129,10 @@ def test_mean_and_covariance_are_those_of_another_optimiser_and_finite_differenc
     )
 
 
-def test_the_gradient_of_the_test_itself_is_the_slope_of_its_objective() -> None:
+@pytest.mark.parametrize("likelihood", LOSSES)
+def test_the_gradient_of_the_test_itself_is_the_slope_of_its_objective(likelihood: Any) -> None:
     features, answers = draw(np.random.default_rng(3), 6, 3, 20)
-    arguments = (*parts(Hybrid(), features), answers)
+    arguments = (*parts(Hybrid(), features), answers, likelihood)
     point = np.random.default_rng(4).normal(size=9)
     slopes = [
         (negative_log_posterior(point + h, *arguments) - negative_log_posterior(point - h, *arguments)) / 2e-6
@@ -268,7 +286,11 @@ def test_factored_variance_is_near_the_exact_one() -> None:
     assert 0.9 < np.median(factored / exact) < 1.5
 
 
-@pytest.mark.parametrize("model", [Contextual(), Hybrid(), Independent()], ids=repr)
+@pytest.mark.parametrize(
+    "model",
+    [Contextual(), Hybrid(), Independent(), Contextual(likelihood=Probit()), Hybrid(likelihood=Probit())],
+    ids=repr,
+)
 def test_new_items_and_centred_scores_match_dense_algebra(model: Any) -> None:
     """Scores of seen and unseen items minus their group's mean, with the standard errors of exactly that difference."""
     rng = np.random.default_rng(13)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -147,6 +148,15 @@ class DenseCovariance:
     def __init__(self, matrix: Floats) -> None:
         """The matrix is given up to the owner."""
         self._belief = DenseBelief(np.zeros(len(matrix)), _Base(matrix), np.empty((len(matrix), 0)))
+
+    @classmethod
+    def load(cls, path: Path) -> DenseCovariance:
+        """What `save` wrote."""
+        return cls(np.load(path))
+
+    def save(self, path: Path) -> None:
+        """Write a covariance that nothing was taken off yet."""
+        np.save(path, self._belief.base.matrix)
 
     def belief(self, mean: Floats) -> DenseBelief:
         return self._belief.with_mean(mean)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ordinate.data.arrays import Floats
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
@@ -26,14 +28,16 @@ class Contextual:
     """Scores are linear in the features (the paper, f_theta). The variance grows with k, not with n."""
 
     coefficient_variance: float = 2.0
+    likelihood: Likelihood = LOGISTIC
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = self.compared(features, answers)
-        theta, _ = map_estimate(self.prior, compared)
+        theta, _ = map_estimate(self.prior, compared, self.likelihood)
 
         def covariance_of_fit() -> PosteriorCovariance:
-            return self._covariance(features, compared, compared.pairs.weight_at(compared.features @ theta))
+            _, _, weight, _ = self.likelihood.evaluate(compared.pairs, compared.features @ theta)
+            return self._covariance(features, compared, weight)
 
         return Posterior(linear_scores(features, theta), theta, covariance_of_fit, new_item_variance=0.0)
 

@@ -3,7 +3,7 @@
     X (n, k) features     Cov(theta) (k, k)     V (n,) variances of zeta     posterior O(k^2 + n), O(k^2) per answer
 
 The covariance is built as in the paper's appendix: rank-one updates over the answers in turn, cross terms dropped, here
-with the weights sigma' at the current MAP instead of those when each answer came.
+with the weights at the current MAP instead of those when each answer came.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import root_of
@@ -28,19 +30,18 @@ class FactoredHybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    likelihood: Likelihood = LOGISTIC
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         compared = self.compared(features, answers)
-        theta, zeta = map_estimate(self.prior, compared)
+        theta, zeta = map_estimate(self.prior, compared, self.likelihood)
         mean = linear_scores(features, theta)
         mean[compared.rows] += zeta
 
         def covariance_of_fit() -> PosteriorCovariance:
-            from scipy.special import expit
-
-            margin = mean[answers.left] - mean[answers.right]
-            return self._covariance(features, answers.left, answers.right, expit(margin) * expit(-margin))
+            weight = self.likelihood.weight(mean[answers.left] - mean[answers.right], answers.outcome)
+            return self._covariance(features, answers.left, answers.right, weight)
 
         return Posterior(mean, theta, covariance_of_fit, self.item_variance)
 

@@ -16,6 +16,8 @@ import numpy as np
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.belief.dense import DenseBelief, DenseCovariance, add_product
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite, invert
@@ -38,15 +40,20 @@ class Hybrid:
 
     coefficient_variance: float = 2.0
     item_variance: float = 1.0
+    likelihood: Likelihood = LOGISTIC
     dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         prior, compared = self.prior, self.compared(features, answers)
-        theta, zeta = map_estimate(prior, compared)
+        theta, zeta = map_estimate(prior, compared, self.likelihood)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
-        weight = compared.pairs.weight_at(mean[compared.rows])
-        return Posterior(mean, theta, lambda: HybridCovariance(prior, features, compared, weight), self.item_variance)
+
+        def covariance_of_fit() -> HybridCovariance:
+            _, _, weight, _ = self.likelihood.evaluate(compared.pairs, mean[compared.rows])
+            return HybridCovariance(prior, features, compared, weight)
+
+        return Posterior(mean, theta, covariance_of_fit, self.item_variance)
 
     @property
     def prior(self) -> Prior:

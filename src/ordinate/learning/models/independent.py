@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ordinate.data.arrays import Floats
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.map_estimate import Compared, Prior
@@ -17,10 +19,11 @@ class Independent:
     """f_i ~ N(0, item_variance), unrelated to each other: the hybrid model without columns."""
 
     item_variance: float = 1.0
+    likelihood: Likelihood = LOGISTIC
     dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        return Hybrid(item_variance=self.item_variance).fit(features[:, :0], answers)
+        return Hybrid(item_variance=self.item_variance, likelihood=self.likelihood).fit(features[:, :0], answers)
 
     @property
     def prior(self) -> Prior:

@@ -48,8 +48,9 @@ class PairCounts(NamedTuple):
 
 def sum_by_item(pairs: PairCounts, values: Floats, items: int, sign: float = 1.0) -> Floats:
     """(items,) sums of the values (p,) of the pairs with the item on the left, plus sign * those on the right."""
-    left, right = (np.bincount(rows, values, items).astype(np.float64) for rows in pairs[:2])
-    total: Floats = left + sign * right
+    # Pair by pair, so that the sums have the bits of those that the likelihood's loop makes.
+    ends, both = np.column_stack(pairs[:2]).ravel(), np.column_stack([values, sign * values]).ravel()
+    total: Floats = np.bincount(ends, both, items).astype(np.float64)
     return total
 
 

@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite, gram
 from ordinate.learning.models.likelihood import PairCounts, newton
-from ordinate.learning.models.pair_loops import centre, conjugate_gradients, likelihood
+from ordinate.learning.models.pair_loops import centre, conjugate_gradients
 
 _MOST_PRODUCTS = 1000
 """More than any system has taken; the next step improves a direction that is still rough then."""
@@ -70,11 +72,11 @@ def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
     return number.astype(np.int64), sets
 
 
-def map_estimate(prior: Prior, compared: Compared) -> tuple[Floats, Floats]:
+def map_estimate(prior: Prior, compared: Compared, likelihood: Likelihood = LOGISTIC) -> tuple[Floats, Floats]:
     """theta (k,) and zeta (t,) of the compared items at the MAP; zeta is 0 where its variance is."""
     if not len(compared.rows):
         return np.zeros(compared.features.shape[1]), np.empty(0)
-    problem = _Problem(prior, compared)
+    problem = _Problem(prior, compared, likelihood)
     theta, tension, _ = problem.parts(newton(problem.objective, problem.step, problem.start))
     return theta, prior.items * tension
 
@@ -85,7 +87,8 @@ class _Problem:
     The scores are kept since a product with X is costly, the tension since it is defined also without terms per item.
     """
 
-    def __init__(self, prior: Prior, compared: Compared) -> None:
+    def __init__(self, prior: Prior, compared: Compared, likelihood: Likelihood) -> None:
+        self.likelihood = likelihood
         self.prior, self.features, self.pairs = prior, compared.features, compared.pairs
         items, columns = self.features.shape
         self.start = np.zeros(columns + 2 * items)
@@ -129,5 +132,5 @@ class _Problem:
     def _likelihood(self, point: Floats) -> tuple[float, Floats, Floats, Floats]:
         """The last one is kept: the line search has evaluated it where the next step starts."""
         if self._at is None or self._at[0] is not point:
-            self._at = point, likelihood(*self.pairs, self.parts(point)[2])
+            self._at = point, self.likelihood.evaluate(self.pairs, self.parts(point)[2])
         return self._at[1]

@@ -1,11 +1,9 @@
-"""The compiled loops over distinct pairs: counting them, their likelihood, and products with their Laplacian.
+"""The compiled loops over distinct pairs: counting them, and products with their Laplacian.
 
 n  items     p  distinct pairs, left < right, sorted     k  columns     L = sum of weight * z z^T,  z = e_left - e_right
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -76,35 +74,6 @@ def centre(features: Floats, number: Integers, sets: int) -> None:
         row, middle = features[item], mean[number[item]]
         for column in range(columns):
             row[column] -= middle[column]
-
-
-@compiled
-def likelihood(
-    left: Integers, right: Integers, asked: Floats, wins: Floats, scores: Floats
-) -> tuple[float, Floats, Floats, Floats]:
-    """log-likelihood, its gradient by item (n,), the weights asked * sigma'(m) (p,), their sums by item (n,).
-
-    The sum keeps what its rounding drops (Kahan 1965): near the maximum, steps are judged by its last digits.
-    """
-    value, dropped = 0.0, 0.0
-    slope, degree, weight = np.zeros(scores.shape[0]), np.zeros(scores.shape[0]), np.empty(left.shape[0])
-    for pair in range(left.shape[0]):
-        i, j = left[pair], right[pair]
-        margin = scores[i] - scores[j]
-        decay = math.exp(-abs(margin))
-        share = 1.0 / (1.0 + decay)
-        chance = share if margin >= 0.0 else decay * share
-        lost = wins[pair] if margin < 0.0 else asked[pair] - wins[pair]
-        term = dropped - lost * abs(margin) - asked[pair] * math.log1p(decay)
-        before, value = value, value + term
-        dropped = term - (value - before)
-        push = wins[pair] - asked[pair] * chance
-        slope[i] += push
-        slope[j] -= push
-        weight[pair] = asked[pair] * decay * share * share
-        degree[i] += weight[pair]
-        degree[j] += weight[pair]
-    return value, slope, weight, degree
 
 
 @compiled

@@ -297,7 +297,7 @@ function accepted(entry, response) {
 /** @param {import("./outbox.js").AnswerEntry} entry @param {Refused} error */
 function refused(entry, error) {
   const box = byId("refused");
-  const words = `One answer did not count. ${messages.sentence(error.message)}`;
+  const words = `One answer did not count. ${messages.ofPair(error.message)}`;
   box.replaceChildren(
     make("span", {}, words),
     make("button", { type: "button", class: "quiet", onclick: () => box.replaceChildren() }, "Understood"),
@@ -381,8 +381,9 @@ function showNetwork(error = null) {
   app.dataset.waiting = String(waiting);
   let words = "";
   if (trouble instanceof NoNetwork)
-    words = `Offline, ${count(waiting, "answer")} waiting.${waiting ? " Kept in this browser; sent when the network is back." : ""}`;
-  else if (isTemporary(trouble)) words = `The server is busy, ${count(waiting, "answer")} waiting. ${messages.sentence(trouble.message)}`;
+    words = waiting ? `Offline, ${count(waiting, "answer")} waiting. Kept in this browser; sent when the network is back.` : "Offline.";
+  else if (isTemporary(trouble))
+    words = `The server is busy${waiting ? `, ${count(waiting, "answer")} waiting` : ""}. ${messages.sentence(trouble.message)}`;
   else if (waiting > 0 && !browser.lasting) words = "Do not close this page yet: this browser stores nothing, and an answer is on its way.";
   setText(byId("network"), words);
   progress.show();

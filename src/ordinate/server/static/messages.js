@@ -88,6 +88,12 @@ export const stopped = (error, waiting) => [
   ],
 ];
 
+/** What the server says of a query, for somebody who sees pairs. @param {string} words */
+export function ofPair(words) {
+  const said = words.replace(/unknown query '[^']*'/, "that pair is unknown").replace(/query '[^']*'/, "that pair");
+  return sentence(said.replace(/; ask for another one$/, ""));
+}
+
 /** @param {string} words */
 export function sentence(words) {
   const text = words.charAt(0).toUpperCase() + words.slice(1);

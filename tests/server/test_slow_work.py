@@ -1,0 +1,102 @@
+"""What takes seconds is computed beside the helper, which goes on choosing meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.learning.models import Answers
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.server import helper
+from ordinate.server.helper import Results, SlowWork
+from ordinate.study.inference import Fit
+from ordinate.study.study import Study
+
+ITEMS = Items([str(row) for row in range(40)], np.random.default_rng(0).normal(size=(40, 3)))
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    address = f"sqlite:///{tmp_path / 'study.db'}"
+    with Study.create(ITEMS, storage=address) as study:
+        study.record([Comparison(str(row), str(row + 1), "left") for row in range(20)])
+    return address
+
+
+@pytest.fixture
+def work(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowWork]:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    work = SlowWork(url)
+    yield work
+    work.close()
+    assert os.listdir(tmp_path / "scratch") == []
+
+
+def fit_of(answers: int) -> Fit:
+    rows = np.arange(answers)
+    return Fit((1, 1, answers), Hybrid(), ITEMS.features, Answers(rows, rows + 1, np.ones(answers)))
+
+
+def wait_for(work: SlowWork, fit: Fit) -> None:
+    until = time.monotonic() + 60
+    while not work.is_ready(fit):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_covariance_computed_beside_is_the_one_computed_here(work: SlowWork) -> None:
+    for answers in (10, 20):
+        fit = fit_of(answers)
+        wait_for(work, fit)
+        found = work.take()
+        assert found is not None
+        plain = fit.model.fit(fit.features, fit.answers).covariance.kept()
+        everything = slice(0, 40)
+        mean = np.zeros(40)
+        assert np.array_equal(
+            found.belief(mean).covariance(everything, everything), plain.belief(mean).covariance(everything, everything)
+        )
+
+
+def test_an_older_covariance_is_not_taken_for_a_newer_one(work: SlowWork) -> None:
+    wait_for(work, fit_of(10))
+    wait_for(work, fit_of(20))
+    found, plain = work.take(), fit_of(20).model.fit(*fit_of(20)[2:]).covariance.kept()
+    assert found is not None
+    pair = np.array([3]), np.array([15])
+    assert [column.tolist() for column in found.belief(np.zeros(40)).differences(*pair)] == [
+        column.tolist() for column in plain.belief(np.zeros(40)).differences(*pair)
+    ]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system cannot stop a process")
+def test_where_the_process_is_killed_the_covariance_is_computed_here_and_another_process_starts(work: SlowWork) -> None:
+    wait_for(work, fit_of(10))
+    os.kill(next(iter(work._process._processes)), signal.SIGSTOP)
+    assert not work.is_ready(fit_of(20))
+    work._process.kill()
+    wait_for(work, fit_of(20))
+    assert work.take() is None
+    wait_for(work, fit_of(30))
+    assert work.take() is not None
+
+
+def test_results_come_later(work: SlowWork, url: str) -> None:
+    until = time.monotonic() + 60
+    while (found := work.results()) is None:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    plain = helper.results(url)
+    helper.close(url)
+    assert isinstance(plain, Results)
+    assert found[:3] == plain[:3]
+    assert found.seconds > 0.0
