@@ -145,7 +145,7 @@ def test_a_study_from_before_random_pairs_has_none_and_its_prior_variances_stay_
         study.record([Comparison("a", "b", "left")] * 3)
         study.ask()
         with study._ledger.storage.reading() as log:
-            assert log.entries(0)[-1].model == "Independent(item_variance=1.0)"
+            assert log.entries(0)[-1].model == "Independent(item_variance=1.0, likelihood=Logistic())"
 
 
 @pytest.mark.parametrize(("before", "after"), [("auto", "standard"), ("none", "uncentred")])

@@ -212,7 +212,7 @@ def test_what_is_pending_no_longer_is_no_part_of_the_belief() -> None:
         found = belief_of(study).differences(LEFT, RIGHT)
         study._ledger.drop_caches()
         for one, other in zip(found, belief_of(study).differences(LEFT, RIGHT), strict=True):
-            np.testing.assert_array_equal(one, other)
+            np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 @pytest.mark.parametrize("change", ["another answer", "an excluded item", "an excluded annotator"])

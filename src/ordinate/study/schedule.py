@@ -55,9 +55,9 @@ def last_scales(answers: int, items: int) -> int:
 
     From one answer per item on, each time the answers have grown by a quarter: fewer do not tell the scales.
     """
-    at = items
-    if answers < at:
+    if answers < items:
         return 0
-    while at + at // 4 <= answers:
-        at += max(at // 4, 1)
+    at = items
+    while (later := at + max(at // 4, 1)) <= answers:
+        at = later
     return at
