@@ -144,9 +144,8 @@ class Inference:
     def model(self, state: State) -> Model:
         """What the next choice is fitted with."""
         items = len(state.items)
-        return self._model_of(
-            state, last_renewal(self._model, last_refit(len(state.effective), items, self._every), items)
-        )
+        refit = last_refit(len(state.effective), items, self._every)
+        return self._model_of(state, last_renewal(self._model, refit, items, self._every))
 
     def _model_of(self, state: State, count: int) -> Model:
         """The model for a fit of the first `count` answers: where prior variances are fitted, with the last ones."""
