@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.machine import describe, one_core, roofline
 
-GROUPS = ("question", "refit", "fit", "ratings", "profile")
+GROUPS = ("question", "refit", "fit", "ratings", "file", "command", "profile")
 
 
 def main() -> None:
@@ -31,11 +31,18 @@ def main() -> None:
     chosen = options.groups or list(GROUPS)
 
     one_core()
-    from benchmarks import fits, page, profiles, questions, ratings, refits
+    from benchmarks import commands, files, fits, page, profiles, questions, ratings, refits
     from benchmarks.measure import Row
     from ordinate.data.formats import write_columns
 
-    sources = {"question": questions.rows, "fit": fits.rows, "ratings": ratings.rows, "refit": refits.rows}
+    sources = {
+        "question": questions.rows,
+        "fit": fits.rows,
+        "ratings": ratings.rows,
+        "refit": refits.rows,
+        "file": files.rows,
+        "command": commands.rows,
+    }
     rows: list[Row] = []
 
     def keep(profiled: str = "") -> None:

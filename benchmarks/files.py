@@ -1,25 +1,21 @@
 """A study in a file: what it adds to a question, and a million recorded comparisons.
 
-    python -m benchmarks.files                      # both
-    python -m benchmarks.files --questions 300 --comparisons 0
-
 A question is an ask and a tell, two transactions in a file. Beside it stand the same questions in memory, and two
-transactions of bare SQLite that insert as many bytes: no study can wait less for the disk.
+transactions of bare SQLite that insert as many bytes: no study can be as durable in less. Seconds are processor time;
+what passes beyond it is the wait for the disk.
 """
 
 from __future__ import annotations
 
-import argparse
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.machine import one_core
-from benchmarks.measure import apart
+from benchmarks.measure import Call, Row, apart, interleaved, row
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.study.study import Study
@@ -27,59 +23,52 @@ from ordinate.study.study import Study
 SIZES = ((200, 35), (500, 35))
 WARM_UP = 110
 TURN = 10
-
-
-def items_of(n: int, d: int) -> Items:
-    features = np.random.default_rng(n + d).normal(size=(n, d)) / np.sqrt(d)
-    return Items([f"item-{row}" for row in range(n)], features)
+MANY = (10_000, 1_000_000)
 
 
 class Questions:
-    """One person who answers on and on."""
+    """One person who answers on and on, ten answers a call."""
 
     def __init__(self, n: int, d: int, storage: str | None) -> None:
-        self.study = Study.create(items_of(n, d), algorithm="guro-contextual", storage=storage)
+        features = np.random.default_rng(n + d).normal(size=(n, d)) / np.sqrt(d)
+        items = Items([f"item-{number}" for number in range(n)], features)
+        self.study = Study.create(items, algorithm="guro-contextual", storage=storage)
 
-    def __call__(self) -> None:
-        query = self.study.ask()
-        self.study.tell(query.id, "left")
+    def __call__(self) -> int:
+        for _ in range(TURN):
+            query = self.study.ask()
+            self.study.tell(query.id, "left")
+        return TURN
 
 
 class BareTransactions:
-    """Two transactions of SQLite with an insert each, as durable as those of a study."""
+    """Two transactions of SQLite with an insert each, as durable as those of a study, ten times a call."""
 
     def __init__(self, path: Path) -> None:
         self.connection = sqlite3.connect(path, isolation_level=None)
         self.connection.execute("PRAGMA synchronous = EXTRA")
         self.connection.execute("CREATE TABLE log (position INTEGER PRIMARY KEY, entry TEXT)")
 
-    def __call__(self) -> None:
-        for _ in range(2):
+    def __call__(self) -> int:
+        for _ in range(2 * TURN):
             self.connection.execute("BEGIN IMMEDIATE")
             self.connection.execute("INSERT INTO log (entry) VALUES (?)", ("x" * 200,))
             self.connection.execute("COMMIT")
+        return TURN
 
 
-def questions(n: int, d: int, count: int) -> Iterator[dict[str, object]]:
-    """In turns of ten, so that whatever else the machine does hits all alike."""
+def questions(n: int, d: int, rounds: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        competitors: dict[str, Callable[[], None]] = {
-            "memory": Questions(n, d, None),
-            "file": Questions(n, d, f"sqlite:///{folder}/study.db"),
-            "bare SQLite": BareTransactions(Path(folder) / "bare.db"),
+        competitors: dict[str, Call] = {
+            "ordinate": Questions(n, d, f"sqlite:///{folder}/study.db"),
+            "ordinate, in memory": Questions(n, d, None),
+            "SQLite, two inserts": BareTransactions(Path(folder) / "bare.db"),
         }
         for competitor in competitors.values():
-            for _ in range(WARM_UP):
+            for _ in range(WARM_UP // TURN):
                 competitor()
-        spent = {who: np.zeros(2) for who in competitors}
-        for _ in range(count // TURN):
-            for who, competitor in competitors.items():
-                begun = np.array([time.process_time(), time.perf_counter()])
-                for _ in range(TURN):
-                    competitor()
-                spent[who] += np.array([time.process_time(), time.perf_counter()]) - begun
-    for who, (core, wall) in spent.items():
-        yield {"n": n, "who": who, "processor ms": core / count * 1e3, "wall ms": wall / count * 1e3}
+        for who, found in interleaved(competitors, rounds, 60.0).items():
+            yield row("file", "question", who, (n, d, 0), found)
 
 
 def recorded(address: str, n: int, answers: int) -> float:
@@ -119,33 +108,21 @@ def expected(address: str) -> float:
         return time.process_time() - begun
 
 
-def many(n: int, answers: int) -> Iterator[dict[str, object]]:
+def many(n: int, answers: int) -> Iterator[Row]:
+    """Each in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         address = f"sqlite:///{folder}/study.db"
-        for what, trial in (
+        for who, trial in (
             ("record", apart(recorded, address, n, answers, limit=600.0)),
             ("open", apart(opened, address, limit=600.0)),
             ("order", apart(ordered, address, limit=600.0)),
             ("expected error", apart(expected, address, limit=600.0)),
         ):
-            yield {"n": n, "answers": answers, "what": what, "seconds": trial.seconds, "peak MB": trial.peak_mb}
+            seconds = np.array([trial.seconds])
+            yield row("many", who, who, (n, 0, answers), seconds, peak_mb=trial.peak_mb, note=trial.failure)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=300)
-    parser.add_argument("--comparisons", type=int, default=1_000_000)
-    parser.add_argument("--items", type=int, default=10_000)
-    options = parser.parse_args()
-    one_core()
-    if options.questions:
-        for size in SIZES:
-            for row in questions(*size, options.questions):
-                print(row, flush=True)
-    if options.comparisons:
-        for row in many(options.items, options.comparisons):
-            print(row, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def rows(quick: bool) -> Iterator[Row]:
+    for size in SIZES[: 1 if quick else None]:
+        yield from questions(*size, 2 if quick else 30)
+    yield from many(*((100, 5000) if quick else MANY))

@@ -17,6 +17,9 @@ TITLES = {
     "ratings": "TrueSkill updates",
     "growth": "Growth of a question",
     "refit": "Growth of a refit, at 5 answers per item",
+    "file": "A question in a file, in memory, and the transactions alone",
+    "many": "Many recorded comparisons, in a file",
+    "command": "A command, from its start to its end",
 }
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
 
-from benchmarks import fits, page, ratings, refits, soak  # noqa: E402
+from benchmarks import files, fits, page, ratings, refits, soak  # noqa: E402
 from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
 from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
 
@@ -140,3 +140,14 @@ def test_the_page_keeps_what_stands_around_the_markers(tmp_path: Path) -> None:
     written.write_text("no markers")
     with pytest.raises(ValueError, match="has no lines"):
         page.write(written, [], [], tmp_path / "x.png", "")
+
+
+def test_a_question_in_a_file_is_measured_beside_memory_and_bare_transactions() -> None:
+    found = {(one.group, one.who): one for one in files.rows(quick=True)}
+    assert {who for group, who in found if group == "file"} == {
+        "ordinate",
+        "ordinate, in memory",
+        "SQLite, two inserts",
+    }
+    assert [who for group, who in found if group == "many"] == ["record", "open", "order", "expected error"]
+    assert all(one.seconds > 0.0 and not one.note for one in found.values())

@@ -15,6 +15,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -190,6 +191,40 @@ def test_an_interrupt_ends_the_command_and_frees_the_workers(cluster: RunningClu
     assert run_all([partial(size_of, np.zeros(3), 1)], 1, Cluster(cluster.address)) == [25]
 
 
+LOSING = """
+import sys
+import time
+from functools import partial
+from ordinate.cluster import Cluster
+from ordinate.errors import ClusterFailed
+
+def wait(place, report):
+    time.sleep(0.2)
+    return place
+
+if __name__ == "__main__":
+    try:
+        for place, _ in Cluster(sys.argv[1]).results(partial(wait, place) for place in range(1_000)):
+            print(place, flush=True)
+    except ClusterFailed as error:
+        sys.exit(str(error))
+"""
+
+
+def test_a_lost_scheduler_is_said_without_a_traceback(doomed: RunningCluster, tmp_path: Path) -> None:
+    script = tmp_path / "losing.py"
+    script.write_text(LOSING)
+    command = [sys.executable, str(script), doomed.address]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip().isdigit()  # it runs
+    doomed.scheduler.kill()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert said.startswith(f"lost the scheduler at {doomed.address}. Start it again")
+    assert said.count("\n") == 1
+
+
 def wait_until(condition: Callable[[], bool]) -> None:
     for _ in range(600):
         if condition():
@@ -228,6 +263,22 @@ def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"python -m pip install 'ordinate\[dask\]'"):
         run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster("tcp://127.0.0.1:1"))
+
+
+def test_a_package_that_is_there_and_broken_is_not_called_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "brokenpackage.py").write_text("raise ImportError('libbroken.so is missing')")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def use() -> None:
+        try:
+            import_module("brokenpackage")
+        except ImportError as error:
+            raise MissingExtra("brokenpackage", "dask", "a test") from error
+
+    with pytest.raises(MissingExtra, match=r"is installed but cannot be imported \(libbroken.so is missing\)"):
+        use()
 
 
 class Lost(NamedTuple):

@@ -105,8 +105,13 @@ ALGORITHMS: dict[str, Algorithm] = {
     ),
     "colstim-noiseless-contextual": Algorithm(
         Contextual(),
-        Colstim(horizon=2_000, noise=1e-9),
+        Colstim(horizon=2_000, noise="none"),
         "colstim-contextual whose first item has the best score, without noise, as in the authors' scripts.",
+    ),
+    "colstim-unscaled-contextual": Algorithm(
+        Contextual(),
+        Colstim(horizon=2_000, noise="one"),
+        "colstim-contextual with noise of one size for every item, which ends where the authors' curve ends.",
     ),
     "trueskill": Algorithm(
         TrueSkill(), Overlap(), "TrueSkill, a rating per item and no features; asks where two ratings overlap most.", 1

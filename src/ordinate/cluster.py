@@ -7,6 +7,7 @@ that Dask also restores them when the worker that holds them dies.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -138,8 +139,15 @@ def _connected(cluster: Cluster) -> Iterator[Client]:
                 f"no Dask scheduler answers at {cluster.scheduler}. Start one with `dask scheduler`, and give the "
                 "address that it prints: --scheduler tcp://HOST:8786"
             ) from error
-        with client:
-            yield client
+        # Dask logs the traceback of its attempts to connect again; ClusterFailed says what to do.
+        log = logging.getLogger("distributed.client")
+        level = log.level
+        log.setLevel(logging.CRITICAL)
+        try:
+            with client:
+                yield client
+        finally:
+            log.setLevel(level)
 
 
 def _check_workers(client: Client, cluster: Cluster) -> None:

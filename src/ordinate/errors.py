@@ -1,7 +1,9 @@
 """The errors that `ordinate` raises. The message says what is wrong, where, and what to do."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 
 class OrdinateError(Exception):
@@ -109,14 +111,23 @@ class WeightsMissing(OrdinateError, OSError):
 
 
 class MissingExtra(OrdinateError, ImportError):
-    """An optional dependency is not installed; the message contains the pip command."""
+    """An optional dependency is not installed, or is and cannot be imported; the message contains the pip command.
+
+    To be raised where the ImportError is handled.
+    """
 
     exit_code = 1
 
     def __init__(self, package: str, extra: str | None, purpose: str, command: str | None = None) -> None:
         requirement = package if extra is None else f"'ordinate[{extra}]'"
         command = command or f"python -m pip install {requirement}"
-        super().__init__(f"{purpose} needs the package {package}. Install it with: {command}")
+        if find_spec(package.partition(".")[0]) is None:
+            super().__init__(f"{purpose} needs the package {package}. Install it with: {command}")
+        else:
+            super().__init__(
+                f"{purpose} needs the package {package}, which is installed but cannot be imported "
+                f"({sys.exc_info()[1]}). Install it again with: {command}"
+            )
 
 
 @contextmanager

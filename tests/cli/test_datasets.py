@@ -7,7 +7,9 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 from ordinate.datasets import DATASETS
 from ordinate.datasets.source import Remote
@@ -55,16 +57,37 @@ def test_check_says_what_was_found(run, faces):
         "faces holds imdb-wiki-sbs: 6 items, image, true scores, 30 answers on 15 pairs.",
         "Note: there is no folder of images, so the paper's filter was not applied.",
         "The paper's experiment has 6,072 items and 110,349 answers.",
+        "There is no features.npy; the paper has 75 principal components of features.",
     ]
     found = run("datasets", "check", "imdb-wiki-sbs", "faces", "--json").json
     assert (found["items"], found["answers"], found["pairs"], found["truth"]) == (6, 30, 15, True)
-    assert found["paper"] == {"items": 6072, "answers": 110_349}
+    assert found["paper"] == {"items": 6072, "answers": 110_349, "columns": 75, "r_squared": None}
 
 
 def test_check_says_so_where_the_sizes_are_those_of_the_paper(run, faces, monkeypatch):
     row = DATASETS["imdb-wiki-sbs"]._replace(items=6, answers=30)
     monkeypatch.setitem(DATASETS, "imdb-wiki-sbs", row)
-    assert run("datasets", "check", "imdb-wiki-sbs", "faces").out.endswith("6 items and 30 answers: the same.\n")
+    assert "6 items and 30 answers: the same.\n" in run("datasets", "check", "imdb-wiki-sbs", "faces").out
+
+
+def test_check_computes_the_features_and_the_regression_of_the_paper(run, folder):
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((300, 50)) * np.linspace(3.0, 0.1, 50)
+    ages = 50.0 + 10.0 * features[:, 0] + rng.normal(0.0, 15.0, 300)
+    place = folder / "x-rays"
+    place.mkdir()
+    (place / "train_age.csv").write_text("\n".join(["imageId,age", *(f"{k},{age:.3f}" for k, age in enumerate(ages))]))
+    np.save(place / "features.npy", features)
+    found = run("datasets", "check", "x-ray-age", "x-rays", "--json").json
+    centred = features - features.mean(axis=0)
+    components = centred @ np.linalg.svd(centred, full_matrices=False)[2][:35].T
+    expected = Ridge(alpha=1.0).fit(components, ages).score(components, ages)
+    assert (found["items"], found["matrix_columns"], found["components"]) == (300, 50, 35)
+    assert found["r_squared"] == pytest.approx(expected, abs=1e-4)
+    out = run("datasets", "check", "x-ray-age", "x-rays").out
+    assert "The paper's experiment draws 200 items for each run, and has no recorded answers." in out
+    assert "features.npy has 50 columns, reduced to 35 principal components; the paper has 35: the same." in out
+    assert f"They explain {expected:.0%} of the variance of the truth; in the paper, 67%." in out
 
 
 def test_a_wrong_folder_is_bad_input(run, faces):

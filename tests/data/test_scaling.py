@@ -93,12 +93,14 @@ def test_a_flag_has_one_scale_however_few_items_have_it() -> None:
     assert np.ptp(scaled(columns, True, "standard")[:, 0]) > 15
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3])
 @pytest.mark.parametrize("named", [False, True])
-def test_one_outlying_row_leaves_the_others_as_they_were(named: bool) -> None:
+def test_one_outlying_row_leaves_the_others_as_they_were(named: bool, offset: float) -> None:
     features = np.random.default_rng(8).normal(size=(400, 5))
     features[3] = [1.0, -1.0, 2.0, 1.0, -1.0]
     spoiled = features.copy()
     spoiled[3] *= 1e4
+    features, spoiled = features + offset, spoiled + offset
     found, expected = scaled(spoiled, named), scaled(features, named, "standard")
     others = np.arange(400) != 3
     np.testing.assert_allclose(found[others], expected[others], rtol=0.2, atol=0.02)

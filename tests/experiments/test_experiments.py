@@ -11,7 +11,8 @@ from ordinate.experiments import EXPERIMENTS, Wishes
 from ordinate.experiments.human import HELD_OUT, SUBSET, TARGET, TRUTH, HumanTask, SubsetTask, bradley_terry
 from ordinate.experiments.image_clarity import distortion_features
 from ordinate.experiments.reproduce import Sources, cases, measured_figures, run_case
-from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD, ridge
+from ordinate.experiments.sources import ridge
+from ordinate.experiments.x_ray_age import GAP, IN_SAMPLE, NOISE, OUT_OF_SAMPLE, SPREAD
 from ordinate.simulation.run import Plan
 
 pytestmark = pytest.mark.xdist_group("experiments")  # with test_page.py, which looks at the same runs
@@ -261,7 +262,17 @@ def test_what_is_measured_on_human_answers(ran):
 def test_a_matrix_for_other_items_is_refused(world, tmp_path):
     world.write("imdb-wiki-sbs", tmp_path)
     np.save(tmp_path / "imdb-wiki-sbs" / "untrained.npy", world.features[1:])
-    with pytest.raises(InvalidInput, match=r"untrained\.npy has 23 rows for 24 items"):
+    with pytest.raises(InvalidInput, match=r"untrained\.npy: there are 23 rows for 24 items"):
+        only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
+
+
+@pytest.mark.parametrize("file", ["features.npy", "untrained.npy"])
+def test_features_that_are_no_numbers_are_named(world, tmp_path, file):
+    world.write("imdb-wiki-sbs", tmp_path)
+    features = world.features.copy()
+    features[3, 1] = np.nan
+    np.save(tmp_path / "imdb-wiki-sbs" / file, features)
+    with pytest.raises(InvalidInput, match=rf"{file}: row 3, column 1 \(counted from 0\) is nan"):
         only("imdb-wiki-sbs", Sources(folder=str(tmp_path)))
 
 

@@ -20,7 +20,7 @@ from ordinate.experiments.rows import PLAN, digest, make_rows, part_of, read_row
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 
-TIMES = ("seconds", "core_seconds")
+TIMES = ("seconds", "core_seconds", "megabytes")  # and memory: what differs from run to run
 
 
 @pytest.fixture

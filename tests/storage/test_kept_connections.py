@@ -68,7 +68,7 @@ def test_a_study_that_nobody_closed_leaves_no_open_file(path: Path) -> None:
     assert open_files(path) == 0
 
 
-def test_no_connection_is_kept_where_sqlite_failed(study: Study, path: Path) -> None:
+def test_no_connection_is_kept_after_a_call_that_failed(study: Study, path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("ALTER TABLE log RENAME TO gone")
         other.commit()

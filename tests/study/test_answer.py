@@ -19,6 +19,7 @@ from ordinate.errors import (
     KeyReused,
     NothingToUndo,
     NotYourQuery,
+    PoolExhausted,
     StudyPaused,
     UnknownQuery,
 )
@@ -153,6 +154,23 @@ def test_a_refused_answer_takes_nothing(study: Study) -> None:
     assert study.open_queries() == [two.query]
     again = study.answer(one.query.id, "left", AnswerDetails(key="k"), annotator="Ann", count=3, offers=offers)
     assert (len(again.queries), again.total) == (2, 1), "the same answer sent again"
+
+
+def test_random_pairs_are_new_to_the_annotator_and_share_no_item_with_the_newest(tmp_path: Path) -> None:
+    study = Study.create(Items(["a", "b", "c", "d", "e"]))
+    study.set_rules(again=False, variety=1.0)
+    seen: list[set[str]] = []
+    for _ in range(10):
+        (held,) = study.take("Ann", 1, [study.draw("Ann")])
+        pair = {held.query.left, held.query.right}
+        assert pair not in seen
+        disjoint = [{one, other} for one in "abcde" for other in "abcde" if one < other]
+        disjoint = [two for two in disjoint if two not in seen and not (seen and two & seen[-1])]
+        assert pair in disjoint or not disjoint
+        seen.append(pair)
+        study.tell(held.query.id, "left")
+    with pytest.raises(PoolExhausted):
+        study.draw("Ann")
 
 
 def test_an_answer_is_taken_back_by_its_key_once_and_by_whoever_gave_it(study: Study) -> None:

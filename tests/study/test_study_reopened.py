@@ -227,8 +227,10 @@ def without_token(value: Any, token: str) -> Any:
     return value
 
 
+FEW, MANY = (settings(max_examples=examples, stateful_step_count=40) for examples in (10, 60))
 TestReopened = Reopened.TestCase
-TestReopened.settings = settings(max_examples=30, stateful_step_count=40)
+TestReopened.settings = FEW
+TestReopenedOften = pytest.mark.slow(type("TestReopenedOften", (TestReopened,), {"settings": MANY}))
 
 
 class ReopenedBetweenRenewals(Reopened):
@@ -252,4 +254,7 @@ def seldom(refit: int, every: int | None) -> int:
 
 
 TestReopenedBetweenRenewals = ReopenedBetweenRenewals.TestCase
-TestReopenedBetweenRenewals.settings = settings(max_examples=30, stateful_step_count=40)
+TestReopenedBetweenRenewals.settings = FEW
+TestReopenedBetweenRenewalsOften = pytest.mark.slow(
+    type("TestReopenedBetweenRenewalsOften", (TestReopenedBetweenRenewals,), {"settings": MANY})
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,15 +52,21 @@ def datasets(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 def check(name: Name, folder: Folder, as_json: AsJson = False) -> None:
-    """Read a data set from a folder and report what it contains.
+    """Read a data set from a folder, and compare it with the paper's numbers.
 
-    If a file or a column is missing, the error lists what was found and what was expected.
+    If a file or a column is missing, the error lists what was found and what was expected. With a matrix of features in
+    features.npy, its principal components are computed as in the paper's experiment. If the paper has a regression of
+    the true scores on them, that is fitted too.
     """
     from ordinate.datasets import dataset_source, read_dataset
+    from ordinate.experiments.sources import measured_features
 
     dataset, row = read_dataset(name, folder), dataset_source(name)
+    features = measured_features(dataset, Path(folder), row)
     if as_json:
-        print_json({**_found_json(name, folder, dataset), "paper": {"items": row.items, "answers": row.answers}})
+        paper = {"items": row.items, "answers": row.answers, "columns": row.columns, "r_squared": row.r_squared}
+        measured = {} if features is None else features._asdict()
+        print_json({**_found_json(name, folder, dataset), **measured, "paper": paper})
         return
     say(f"{folder} holds {name}: {_found(dataset)}.")
     for each in dataset.notes:
@@ -68,7 +75,22 @@ def check(name: Name, folder: Folder, as_json: AsJson = False) -> None:
         sizes = dataset.describe()
         same = (sizes["items"], sizes["answers"]) == (row.items, row.answers)
         answers = count(row.answers, "answer") if row.answers else "no recorded answers"
-        say(f"The paper's experiment has {count(row.items, 'item')} and {answers}{': the same' if same else ''}.")
+        if row.sampled:
+            say(f"The paper's experiment draws {count(row.items, 'item')} for each run, and has {answers}.")
+        else:
+            say(f"The paper's experiment has {count(row.items, 'item')} and {answers}{': the same' if same else ''}.")
+    if row.columns is None:
+        return
+    if features is None:
+        say(f"There is no features.npy; the paper has {row.columns} principal components of features.")
+        return
+    same = features.components == row.columns
+    say(
+        f"features.npy has {count(features.matrix_columns, 'column')}, reduced to {features.components} principal "
+        f"components; the paper has {row.columns}{': the same' if same else ''}."
+    )
+    if features.r_squared is not None:
+        say(f"They explain {features.r_squared:.0%} of the variance of the truth; in the paper, {row.r_squared:.0%}.")
 
 
 def export(

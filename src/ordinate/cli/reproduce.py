@@ -75,8 +75,8 @@ def reproduce(
         str,
         typer.Argument(
             metavar="NAME",
-            help="synthetic, x-ray-age, image-clarity, wisc-ads or imdb-wiki-sbs; all, for every experiment; report, "
-            "for the figures of the rows made so far.",
+            help="synthetic, x-ray-age, image-clarity, wisc-ads, imdb-wiki-sbs, feature-share, feature-mixture or "
+            "active-choice; all, for every experiment; report, for the figures of the rows made so far.",
             show_default=False,
         ),
     ],
@@ -135,8 +135,8 @@ def reproduce(
 def _show(done: Done) -> None:
     from rich.table import Table
 
+    from ordinate.experiments.figures import panel_rows
     from ordinate.experiments.reproduce import measured_figures
-    from ordinate.experiments.rows import part_of
     from ordinate.simulation.names import look
     from ordinate.simulation.summary import error_table
 
@@ -145,7 +145,7 @@ def _show(done: Done) -> None:
     say(f"{case.experiment} on {case.name}{instead}: {count(done.made, 'run')} made")
     for figure in measured_figures(case.data.figures, done.rows):
         for panel in figure.panels:
-            table = error_table(part_of(done.rows[panel.setting], panel.part, panel.algorithms))
+            table = error_table(panel_rows(panel, done.rows))
             title = " · ".join(filter(None, (figure.title, panel.title, panel.ylabel)))
             drawn = Table(title=title, title_justify="left")
             for column in table:

@@ -23,6 +23,7 @@ DATASETS: dict[str, Source] = {
         "CC BY 4.0 for the tables; the photographs, from IMDB-WIKI, are for academic research only",
         items=6072,
         answers=110_349,
+        columns=75,
         expects=imdb_wiki_sbs.EXPECTS,
         remote=imdb_wiki_sbs.REMOTE,
     ),
@@ -33,6 +34,7 @@ DATASETS: dict[str, Source] = {
         "none stated in the paper; ask its publishers",
         items=100,
         answers=27_730,
+        columns=63,
         expects=image_clarity.EXPECTS,
     ),
     "wisc-ads": Source(
@@ -42,6 +44,7 @@ DATASETS: dict[str, Source] = {
         "CC0 1.0, as the paper says",
         items=935,
         answers=9528,
+        columns=162,
         expects=wisc_ads.EXPECTS,
     ),
     "x-ray-age": Source(
@@ -51,6 +54,9 @@ DATASETS: dict[str, Source] = {
         "the rules of the Kaggle competition, which you accept there",
         items=200,
         answers=0,
+        sampled=True,
+        columns=35,
+        r_squared=0.67,
         expects=x_ray_age.EXPECTS,
     ),
     "recorded": Source(

@@ -23,6 +23,9 @@ class Source(NamedTuple):
     load            makes the data set; if `expects` is not empty, its only argument is the folder
     origin          where to get the data
     items, answers  numbers in the paper's experiment; None if the user chooses them
+    sampled         whether the paper's items are drawn from the data set for each run
+    columns         number of principal components that the paper keeps of the features
+    r_squared       share of the truth's variance that a ridge regression on these components explains in the paper
     expects         the required and optional files of the folder
     remote          files that the licence allows to download, at permanent addresses
     """
@@ -33,5 +36,8 @@ class Source(NamedTuple):
     licence: str
     items: int | None = None
     answers: int | None = None
+    sampled: bool = False
+    columns: int | None = None
+    r_squared: float | None = None
     expects: tuple[Expected, ...] = ()
     remote: tuple[Remote, ...] = ()

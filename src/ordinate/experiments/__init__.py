@@ -1,4 +1,4 @@
-"""The experiments of the paper, one file each: `EXPERIMENTS` maps a name to data sets, runs and figures."""
+"""The experiments of the paper, one file each, and three of our own: `EXPERIMENTS` has them by name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ordinate.experiments.image_clarity import IMAGE_CLARITY
 from ordinate.experiments.imdb_wiki_sbs import IMDB_WIKI_SBS
 from ordinate.experiments.synthetic import SYNTHETIC
 from ordinate.experiments.wisc_ads import WISC_ADS
+from ordinate.experiments.worlds import ACTIVE_CHOICE, FEATURE_MIXTURE, FEATURE_SHARE
 from ordinate.experiments.x_ray_age import X_RAY_AGE
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -16,6 +17,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     "image-clarity": IMAGE_CLARITY,
     "wisc-ads": WISC_ADS,
     "imdb-wiki-sbs": IMDB_WIKI_SBS,
+    "feature-share": FEATURE_SHARE,
+    "feature-mixture": FEATURE_MIXTURE,
+    "active-choice": ACTIVE_CHOICE,
 }
 
 

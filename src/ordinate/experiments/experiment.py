@@ -73,10 +73,15 @@ class Wishes(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """Curves of one setting.
+    """Curves of one setting, or of several settings that differ in one number.
 
+    setting     the setting; of several, the first
     part        the measure to draw
     algorithms  the algorithms to draw; empty: all
+    across      the number and the name of each setting: the last errors are drawn against the number
+    xlabel      what the number is
+    minus       an algorithm whose error is subtracted from the others', seed by seed
+    log         whether the errors have a logarithmic axis, on which small late differences can be seen
     """
 
     setting: str
@@ -84,6 +89,14 @@ class Panel(NamedTuple):
     ylabel: str
     title: str = ""
     algorithms: tuple[str, ...] = ()
+    across: tuple[tuple[int, str], ...] = ()
+    xlabel: str = "Number of comparisons"
+    minus: str = ""
+    log: bool = False
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        return tuple(name for _, name in self.across) or (self.setting,)
 
 
 class Figure(NamedTuple):

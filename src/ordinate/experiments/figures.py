@@ -22,23 +22,62 @@ from ordinate.simulation.summary import curves, numbers_of_seeds
 def draw_figure(
     figure: Figure, rows: Mapping[str, Columns], folder: Path, extra: Sequence[plot.Panel] = ()
 ) -> list[Path]:
-    """Write FOLDER/NAME.png, .svg and .pdf from the rows of each setting; returns the paths.
+    """Write FOLDER/NAME.png, .svg and .pdf from the rows of each setting, and each panel alone; returns the paths.
+
+    NAME.pdf is as wide as two columns of a page, and NAME-1.pdf, NAME-2.pdf, ..., a panel each, are as wide as one.
 
     extra  more panels, to the right of the experiment's own
     """
-    shown = [(panel, part_of(rows[panel.setting], panel.part, panel.algorithms)) for panel in figure.panels]
-    panels = [_panel(panel, chosen, figure.band) for panel, chosen in shown]
-    seeds = set().union(*(numbers_of_seeds(chosen) for _, chosen in shown))
+    shown = [(panel, panel_rows(panel, rows)) for panel in figure.panels]
+    panels = [*(_panel(panel, chosen, figure.band) for panel, chosen in shown), *extra]
+    explanation = plot.explain(set().union(*(numbers_of_seeds(chosen) for _, chosen in shown)), figure.band)
     paths = [folder / f"{figure.name}{suffix}" for suffix in plot.SUFFIXES]
     for path in paths:
-        plot.draw([*panels, *extra], path, title=figure.title, explanation=plot.explain(seeds, figure.band))
+        if path.suffix == ".pdf":
+            plot.draw(panels, path, title="", explanation="", width=plot.TWO_COLUMNS)
+        else:
+            plot.draw(panels, path, title=figure.title, explanation=explanation)
+    for number, panel in enumerate(panels, start=1):
+        paths.append(folder / f"{figure.name}-{number}.pdf")
+        plot.draw([panel], paths[-1], title="", explanation="", width=plot.ONE_COLUMN)
     return paths
+
+
+def panel_rows(panel: Panel, rows: Mapping[str, Columns]) -> dict[str, list[Any]]:
+    """What the panel draws, as rows; `step` is the number on its horizontal axis."""
+    wanted = (*panel.algorithms, panel.minus) if panel.algorithms and panel.minus else panel.algorithms
+    if panel.across:
+        parts = [_last(part_of(rows[name], panel.part, wanted), number) for number, name in panel.across]
+        chosen = {name: [value for part in parts for value in part[name]] for name in parts[0]}
+    else:
+        chosen = part_of(rows[panel.setting], panel.part, wanted)
+    return _without(chosen, panel.minus) if panel.minus else chosen
+
+
+def _last(rows: Columns, number: int) -> dict[str, list[Any]]:
+    """The last row of each run, with this number as its step."""
+    runs = list(zip(rows["algorithm"], rows["seed"], strict=True))
+    last = {run: place for place, run in enumerate(runs)}  # rows of a run are in the order of their steps
+    return {name: [values[place] for place in last.values()] for name, values in rows.items()} | {
+        "step": [number] * len(last)
+    }
+
+
+def _without(rows: Columns, algorithm: str) -> dict[str, list[Any]]:
+    """The errors of the other algorithms minus the error of this one with the same seed and step."""
+    runs = list(zip(rows["algorithm"], rows["seed"], rows["step"], rows["error"], strict=True))
+    base = {(seed, step): error for name, seed, step, error in runs if name == algorithm}
+    places = [k for k, (name, seed, step, _) in enumerate(runs) if name != algorithm and (seed, step) in base]
+    found = {name: [values[place] for place in places] for name, values in rows.items()}
+    return found | {"error": [runs[place][3] - base[runs[place][1], runs[place][2]] for place in places]}
 
 
 def _panel(panel: Panel, rows: Columns, band: plot.Band) -> plot.Panel:
     lines = [plot.line(curve, band, number) for number, curve in enumerate(curves(rows))]
-    from_zero = all(np.nanmin(one.mean, initial=0.0) >= 0.0 for one in lines)
-    return plot.Panel(lines, panel.ylabel, panel.title, from_zero=from_zero)
+    from_zero = not (panel.log or panel.minus) and all(np.nanmin(one.mean, initial=0.0) >= 0.0 for one in lines)
+    return plot.Panel(
+        lines, panel.ylabel, panel.title, from_zero=from_zero, xlabel=panel.xlabel, log=panel.log and bool(lines)
+    )
 
 
 # Name in a file of reference curves -> our name of the algorithm.

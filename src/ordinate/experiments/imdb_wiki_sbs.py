@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from ordinate.data.arrays import Floats
-from ordinate.data.formats import read_matrix
 from ordinate.datasets import Dataset
-from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
 from ordinate.experiments.human import COMPARED, HELD_OUT, HumanTask, bradley_terry, unit_to_hold_out
-from ordinate.experiments.sources import published, recorded, reduced, with_features
+from ordinate.experiments.sources import matrix_of, published, recorded, reduced, with_features
 from ordinate.experiments.wisc_ads import figures
 
 FEATURES = 75
@@ -77,9 +75,7 @@ def _with_untrained(dataset: Dataset, folder: Path) -> Dataset:
     path = folder / "untrained.npy"
     if not path.is_file():
         return dataset
-    untrained = read_matrix(path).astype(np.float64)
-    if len(untrained) != len(dataset.items):
-        raise InvalidInput(f"{path} has {len(untrained):,} rows for {len(dataset.items):,} items")
+    untrained = matrix_of(dataset, path)
     return WithUntrainedFeatures(dataset.items, dataset.truth, dataset.comparisons, dataset.notes, untrained)
 
 

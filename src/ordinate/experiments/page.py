@@ -20,16 +20,27 @@ from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 from ordinate.experiments.claim import Claim
 from ordinate.experiments.claims import CLAIMS
-from ordinate.experiments.evidence import Finding, Rows, Runs
+from ordinate.experiments.evidence import LEAST_SEEDS, LEVEL, MARGIN, Finding, Rows, Runs
 from ordinate.experiments.experiment import DEFAULTS
-from ordinate.experiments.figures import reference_table
+from ordinate.experiments.figures import panel_rows, reference_table
 from ordinate.experiments.reproduce import Done, measured_figures
-from ordinate.experiments.rows import part_of
 from ordinate.simulation.names import look
 from ordinate.simulation.summary import error_table, numbers_of_seeds, span
 
 FOLDER = "figures"
 CLAIM_TABLE = "claims"
+RULES = f"""\
+Each verdict stands beside its rule. A rule looks at the mean over seeds, mostly of the difference of two errors: both
+algorithms see the same items and the same answers for the same seed. In brackets is the {100 - 200 * LEVEL:.0f} %
+interval of that mean (Student's t). A claim **holds** if every interval lies where its rule says. It **does not hold**
+if one lies where the rule says that it is false, at level {LEVEL} divided by the number of intervals. Otherwise, and
+with fewer than {LEAST_SEEDS} seeds, it is **undecided**. "Alike" and "as good as" are decided by two one-sided tests.
+The smallest difference that matters is {MARGIN}, unless the rule has another. Rules and margins were written before
+these rows were computed, with knowledge of the results of an earlier, smaller plan. The intervals are about other
+held-out answers and other chance, not about other data.
+
+"By default" is the verdict of the same rule on runs with a study's default options, where there are such runs. Numbers
+are means over the second half of a run, unless the rule says otherwise. Minutes are minutes of one core."""
 NOT_RUN = Finding("there are no rows of it yet", "not run")
 _COLOURS = 128  # of a PNG on the page: enough for flat colours, in a third of the file size
 
@@ -43,7 +54,7 @@ def write_page(path: str | Path, done: Sequence[Done]) -> None:
     rows = {key: columns for one in done for key, columns in keyed(one).items()}
     if f"<!-- begin {CLAIM_TABLE} -->" in text:
         took = f"All rows together took {sum(map(core_minutes, rows.values())):.0f} minutes of one core."
-        text = _filled(text, CLAIM_TABLE, "\n".join([*claim_table(CLAIMS, rows), "", took]), path)
+        text = _filled(text, CLAIM_TABLE, "\n".join([RULES, "", *claim_table(CLAIMS, rows), "", took]), path)
     figures = path.parent / FOLDER
     figures.mkdir(parents=True, exist_ok=True)
     for png in (file for one in done for drawn in one.figures.values() for file in drawn if file.suffix == ".png"):
@@ -122,7 +133,7 @@ def _section(done: Done) -> Iterable[str]:
         for panel in figure.panels:
             title = ". ".join(filter(None, (panel.title, panel.ylabel)))
             yield f"{title}:"
-            table = error_table(part_of(done.rows[panel.setting], panel.part, panel.algorithms))
+            table = error_table(panel_rows(panel, done.rows))
             yield _markdown(table)
             if done.reference is not None and figure.reference:
                 yield "The reference at these steps:"

@@ -1,7 +1,7 @@
 """Run an experiment: find the data, make the missing rows, draw the figures.
 
 OUT/EXPERIMENT/DATA/SETTING/    rows, see rows.py
-OUT/figures/                    NAME.png, .svg, .pdf
+OUT/figures/                    NAME.png, .svg, .pdf, and NAME-1.pdf, NAME-2.pdf, ... for each panel
 """
 
 from __future__ import annotations
@@ -179,7 +179,9 @@ def measured_figures(figures: Sequence[Figure], rows: Mapping[str, Columns]) -> 
     """The figures with the panels that have rows. Without a true order, for example, its panel is left out."""
     for figure in figures:
         panels = tuple(
-            panel for panel in figure.panels if panel.setting in rows and panel.part in rows[panel.setting]["part"]
+            panel
+            for panel in figure.panels
+            if all(name in rows and panel.part in rows[name]["part"] for name in panel.settings)
         )
         if panels:
             yield figure._replace(panels=panels)

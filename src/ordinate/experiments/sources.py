@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ordinate.data.formats import read_columns, read_matrix
 from ordinate.data.items import Items
 from ordinate.datasets import Dataset, principal_components, read_dataset
 from ordinate.datasets.recorded import FEATURES, read_recorded_folder
+from ordinate.datasets.source import Source
 from ordinate.errors import InvalidInput, naming
 
 
@@ -25,8 +27,22 @@ def published(name: str, folder: Path, columns: int) -> Dataset:
             f"{folder} has no {path.name}: a matrix with a row for each of the {len(dataset.items):,} items, in the "
             f"order of `ordinate datasets export {name}`"
         )
+    return with_features(dataset, reduced(matrix_of(dataset, path), columns))
+
+
+def matrix_of(dataset: Dataset, path: Path) -> Floats:
+    """A matrix in a file, with one row of finite numbers for each item."""
     with naming(path):
-        return with_features(dataset, reduced(read_matrix(path).astype(np.float64), columns))
+        matrix: Floats = read_matrix(path).astype(np.float64)
+        if len(matrix) != len(dataset.items):
+            raise InvalidInput(f"there are {len(matrix):,} rows for {len(dataset.items):,} items")
+        bad = np.argwhere(~np.isfinite(matrix))
+        if len(bad):
+            row, column = bad[0]
+            raise InvalidInput(
+                f"row {row}, column {column} (counted from 0) is {matrix[row, column]}; features are finite numbers"
+            )
+        return matrix
 
 
 def recorded(folder: Path, columns: int | None = None) -> Dataset:
@@ -34,6 +50,39 @@ def recorded(folder: Path, columns: int | None = None) -> Dataset:
     dataset = read_recorded_folder(folder)
     features = dataset.items.features
     return dataset if not columns or not features.shape[1] else with_features(dataset, reduced(features, columns))
+
+
+class Measured(NamedTuple):
+    """What features.npy holds.
+
+    matrix_columns  columns of the matrix
+    components      principal components that the experiment keeps of them
+    r_squared       share of the truth's variance that the ridge regression on them explains; None without a truth, or
+                    where the paper has no such regression
+    """
+
+    matrix_columns: int
+    components: int
+    r_squared: float | None
+
+
+def measured_features(dataset: Dataset, folder: Path, source: Source) -> Measured | None:
+    """The features of a published data set, reduced as in the experiment; None if there are none."""
+    path = folder / FEATURES.name
+    if source.columns is None or not path.is_file():
+        return None
+    matrix = matrix_of(dataset, path)
+    components = reduced(matrix, source.columns)
+    share = None if source.r_squared is None or dataset.truth is None else ridge(components, dataset.truth)[1]
+    return Measured(matrix.shape[1], components.shape[1], share)
+
+
+def ridge(features: Floats, target: Floats) -> tuple[Floats, float]:
+    """(n,) the fitted values of a ridge regression with penalty 1 and an intercept, and its R^2."""
+    centred, wanted = features - features.mean(axis=0), target - target.mean()
+    theta = np.linalg.solve(centred.T @ centred + np.eye(features.shape[1]), centred.T @ wanted)
+    fitted: Floats = centred @ theta
+    return fitted, float(1.0 - ((wanted - fitted) ** 2).sum() / (wanted**2).sum())
 
 
 def reduced(features: Floats, columns: int) -> Floats:

@@ -13,7 +13,7 @@ from ordinate.data.arrays import Floats
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
-from ordinate.experiments.sources import column_as_truth, published, recorded
+from ordinate.experiments.sources import column_as_truth, published, recorded, ridge
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.metrics import ordering_error
 from ordinate.simulation.tasks import Learned, Trial
@@ -99,14 +99,6 @@ def _sample(count: int, size: int, seed: int) -> np.ndarray[tuple[int], np.dtype
     return np.random.default_rng([seed, 0xA6E]).choice(count, min(size, count), replace=False).astype(np.int64)
 
 
-def ridge(features: Floats, target: Floats) -> tuple[Floats, float]:
-    """(n,) the fitted values of a ridge regression with penalty 1 and an intercept, and its R^2."""
-    centred, wanted = features - features.mean(axis=0), target - target.mean()
-    theta = np.linalg.solve(centred.T @ centred + np.eye(features.shape[1]), centred.T @ wanted)
-    fitted: Floats = centred @ theta
-    return fitted, float(1.0 - ((wanted - fitted) ** 2).sum() / (wanted**2).sum())
-
-
 def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting]:
     """The settings. noise: lambda; None sets it from SPREAD."""
     if dataset.truth is None or not dataset.items.features.shape[1]:
@@ -145,6 +137,7 @@ def _figures(stand_in: str) -> tuple[Figure, ...]:
             (
                 Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "As in the paper's figure", _MAIN),
                 Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "NormMin included"),
+                Panel("in-sample", IN_SAMPLE, "Ordering error, 200 items", "On a logarithmic axis", log=True),
                 Panel("in-sample-defaults", IN_SAMPLE, "Ordering error, 200 items", "With our defaults"),
                 Panel("other-updates", IN_SAMPLE, "Ordering error, 200 items", "Other updates of the posterior"),
             ),

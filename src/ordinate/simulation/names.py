@@ -23,6 +23,7 @@ _STRATEGIES = {
     "bald": ("BALD (exact)", "#D55E00", "^"),
     "norm-min": ("NormMin", "#CC79A7", "D"),
     "colstim-noiseless": ("CoLSTIM (no noise)", "#B8A000", "*"),
+    "colstim-unscaled": ("CoLSTIM (noise of size 1)", "#5E3C99", "p"),
     "colstim": ("CoLSTIM", "#009E73", "X"),
     "trueskill": ("TrueSkill", "#000000", "P"),
     "uniform": ("Uniform", "#7A7A7A", "h"),

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 Band = Literal["one standard error", "one standard deviation", "95 % confidence interval"]
 SUFFIXES = (".png", ".svg", ".pdf")
 
+ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0  # inches, as in most journals
+
 _MAX_COLUMNS = 3  # panels side by side
+_WIDEST, _THINNEST = 3.0, 1.2  # points
 _MARKERS = 8  # on each line
 _GREY = "#555555"
 _LETTERS_PER_INCH = 9  # of a title
@@ -44,13 +47,19 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One pair of axes; `target` is a value to mark with a line."""
+    """One pair of axes.
+
+    target  a value to mark with a line
+    log     whether the vertical axis is logarithmic
+    """
 
     lines: Sequence[Line]
     ylabel: str
     title: str = ""
     target: float | None = None
     from_zero: bool = True
+    xlabel: str = "Number of comparisons"
+    log: bool = False
 
 
 def line(curve: Curve, band: Band, number: int = 0) -> Line:
@@ -104,8 +113,13 @@ def explain(seeds: Collection[int], band: Band) -> str:
     return f"Mean over {span(seeds)} runs; the band is {said}"
 
 
-def draw(panels: Sequence[Panel], path: str | Path, *, title: str, explanation: str) -> None:
-    """Write the figure as .png, .svg or .pdf. The same panels give the same bytes."""
+def draw(
+    panels: Sequence[Panel], path: str | Path, *, title: str, explanation: str, width: float | None = None
+) -> None:
+    """Write the figure as .png, .svg or .pdf. The same panels give the same bytes.
+
+    width  in inches, of a figure to be printed; the legend is below it then
+    """
     import matplotlib
 
     path = Path(path)
@@ -113,18 +127,24 @@ def draw(panels: Sequence[Panel], path: str | Path, *, title: str, explanation: 
         raise InvalidInput(f"a plot is written to {', '.join(SUFFIXES)}; got {path.name!r}")
     picture = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "ordinate"}):
-        figure(panels, title, explanation).savefig(picture, format=path.suffix[1:].lower(), metadata=_undated(path))
+        figure(panels, title, explanation, width).savefig(
+            picture, format=path.suffix[1:].lower(), metadata=_undated(path)
+        )
     write_bytes(path, picture.getvalue())
 
 
-def figure(panels: Sequence[Panel], title: str, explanation: str) -> Figure:
-    """The panels, up to three in a row, with the legend to their right."""
+def figure(panels: Sequence[Panel], title: str, explanation: str, width: float | None = None) -> Figure:
+    """The panels, up to three in a row, with the legend to their right or, if the width is given, below them."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     columns = min(len(panels), _MAX_COLUMNS)
     rows = -(-len(panels) // columns)
-    size = (3.0 + (5.6 if len(panels) == 1 else 4.2) * columns, 0.6 + (4.0 if rows == 1 else 3.4) * rows)
+    if width is None:
+        size = (3.0 + (5.6 if len(panels) == 1 else 4.2) * columns, 0.6 + (4.0 if rows == 1 else 3.4) * rows)
+    else:
+        entries = len({one.look.name for panel in panels for one in panel.lines})
+        size = (width, 0.75 * width / columns * rows + 0.14 * entries / _legend_columns(width))
     # A Figure without pyplot: it has no global state and needs no window system.
     drawn = Figure(figsize=size, dpi=160, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     handles: dict[str, Any] = {}
@@ -133,11 +153,21 @@ def figure(panels: Sequence[Panel], title: str, explanation: str) -> Figure:
         _draw_panel(axes, panel, handles)
     for axes in places[len(panels) :]:
         axes.set_axis_off()
-    drawn.suptitle(fill(title, int(_LETTERS_PER_INCH * size[0])), x=0.01, ha="left", fontsize=12, fontweight="bold")
-    drawn.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
-    # Beside the axes, so that it covers no curve.
-    drawn.legend(handles.values(), handles.keys(), loc="outside right center", frameon=False, handlelength=3.6)
+    if title:
+        drawn.suptitle(fill(title, int(_LETTERS_PER_INCH * size[0])), x=0.01, ha="left", fontsize=12, fontweight="bold")
+    if explanation:
+        drawn.supxlabel(explanation, x=0.01, ha="left", fontsize=9, color=_GREY)
+    # Outside the axes, so that it covers no curve.
+    place: Literal["outside right center", "outside lower left"]
+    place = "outside right center" if width is None else "outside lower left"
+    columns = 1 if width is None else _legend_columns(width)
+    drawn.legend(list(handles.values()), list(handles), loc=place, frameon=False, handlelength=3.6, ncols=columns)
     return drawn
+
+
+def _legend_columns(width: float) -> int:
+    """Of the legend below a printed figure."""
+    return 2 * max(1, int(width / ONE_COLUMN))
 
 
 def _undated(path: Path) -> dict[str, None]:
@@ -161,7 +191,8 @@ def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
             markersize=5.5,
             markeredgecolor="white",
             markeredgewidth=0.6,
-            linewidth=1.8,
+            # Each line is thinner than the one before, so that a curve beneath another can be seen on both sides of it.
+            linewidth=_WIDEST + (_THINNEST - _WIDEST) * number / max(1, len(panel.lines) - 1),
             zorder=3,
         )
         handles.setdefault(one.look.name, handle)
@@ -173,14 +204,16 @@ def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
             if one.reached is not None:
                 axes.plot([one.reached], [panel.target], "o", color=one.look.colour, markersize=6, zorder=4)
     axes.set_xlim(0, last)
-    if panel.from_zero:
+    if panel.log:
+        axes.set_yscale("log")
+    elif panel.from_zero:
         # The axes are scaled to the curves: the band of two runs can be many times as high.
         highest = max((float(np.nanmax(one.mean)) for one in panel.lines), default=1.0)
         axes.set_ylim(0, 1.05 * max(highest, panel.target or 0.0) or 1.0)
-    axes.set_xlabel("Number of comparisons")
+    axes.set_xlabel(panel.xlabel)
     axes.set_ylabel(panel.ylabel)
     if panel.title:
-        axes.set_title(panel.title, loc="left", fontsize=10)
+        axes.set_title(panel.title, loc="left")
     axes.grid(axis="y", color="#e3e3e3", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -17,7 +17,6 @@ from ordinate.data.matrices import FileMatrix
 from ordinate.errors import (
     InvalidInput,
     NotAStudy,
-    OrdinateError,
     StorageFailed,
     StudyExists,
     StudyMoved,
@@ -194,19 +193,13 @@ class _Connections:
 
     @contextmanager
     def one(self) -> Iterator[sqlite3.Connection]:
-        """A connection; it is closed where SQLite or Python fails in the block."""
+        """A connection; it is closed where the block fails: it may have seen what does not stay."""
         connection = self._take()
         try:
             yield connection
-        except OrdinateError:
-            self._give_back(connection)
-            raise
         except BaseException:
             connection.close()
             raise
-        self._give_back(connection)
-
-    def _give_back(self, connection: sqlite3.Connection) -> None:
         # Where another program serves the study, whoever keeps a connection would keep it from ending that cleanly.
         if self.served or not os.path.exists(self._write_ahead_log):
             self._left = _version(self._path)

@@ -1,10 +1,10 @@
 """From the state of a log to a posterior and a belief, by the algorithm's model and the schedule of refits.
 
 A belief is a pure function of the items, the effective comparisons and the pending pairs. Its mean is a cold fit of the
-answers up to the last scheduled refit. Its covariance is that of the last scheduled renewal, with one rank-one update
-for each answer since, whose curvature is taken at the mean of the refit before that answer, and one for each pending
-pair. All that is kept here between calls is keyed by what it depends on, and may be dropped at any moment without
-changing a result.
+answers up to the last scheduled refit. Its covariance is that of the last scheduled renewal, or of the one before it
+while another process still computes the last one (see `beside`). It has one rank-one update for each answer since,
+whose curvature is taken at the mean of the refit before that answer, and one for each pending pair. All that is kept
+here between calls is keyed by what it depends on, and may be dropped at any moment without changing a result.
 """
 
 from __future__ import annotations

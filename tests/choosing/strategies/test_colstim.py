@@ -1,6 +1,7 @@
 """CoLSTIM against its rule written out for one item and one opponent at a time."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -42,8 +43,9 @@ class Linear:
         return self.left, self.right
 
 
+@pytest.mark.parametrize("noise", ["width", "one"])
 @pytest.mark.parametrize("seed", range(20))
-def test_both_items_are_the_rule_s(seed: int) -> None:
+def test_both_items_are_the_rule_s(seed: int, noise: Literal["width", "one"]) -> None:
     rng = np.random.default_rng(seed)
     count, columns, asked = 12, 3, 15
     left = rng.integers(0, count, asked)
@@ -54,15 +56,18 @@ def test_both_items_are_the_rule_s(seed: int) -> None:
         (left + rng.integers(1, count, asked)) % count,
     )
     pool = AllPairs.of(np.repeat([0, 1], [7, 5]))
-    choice = Colstim(horizon=500).choose(situation, pool, np.random.default_rng(seed))
+    choice = Colstim(500, noise).choose(situation, pool, np.random.default_rng(seed))
 
     matrix = np.eye(columns)
     for i, j in zip(situation.left, situation.right, strict=True):
         z = situation.x[i] - situation.x[j]
         matrix += np.outer(z, z)
     inverse = np.linalg.inv(matrix)
-    noise = np.random.default_rng(seed).gumbel(size=count)
-    perturbed = [x @ situation.theta + g * np.sqrt(x @ inverse @ x) for x, g in zip(situation.x, noise, strict=True)]
+    gumbel = np.random.default_rng(seed).gumbel(size=count)
+    perturbed = [
+        x @ situation.theta + g * (np.sqrt(x @ inverse @ x) if noise == "width" else 1.0)
+        for x, g in zip(situation.x, gumbel, strict=True)
+    ]
     assert choice.left == np.argmax(perturbed)
 
     def worth(j: int) -> float:
@@ -114,7 +119,7 @@ def test_combinations_without_a_meaning_are_refused_with_the_reason(name: str) -
 def test_the_horizon_follows_the_name_and_a_simulation_s_its_budget() -> None:
     assert algorithm("colstim-contextual").strategy == Colstim(2_000)
     assert algorithm("colstim-contextual:500").strategy == Colstim(500)
-    assert algorithm("colstim-noiseless-contextual:500").strategy == Colstim(500, noise=1e-9)
+    assert algorithm("colstim-noiseless-contextual:500").strategy == Colstim(500, noise="none")
     assert for_budget("colstim-noiseless-contextual", 70) == "colstim-noiseless-contextual:70"
     assert for_budget("colstim-contextual", 70) == "colstim-contextual:70"
     assert for_budget("colstim-contextual:500", 70) == "colstim-contextual:500"

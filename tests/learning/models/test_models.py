@@ -164,13 +164,14 @@ def test_a_prior_precision_that_would_lose_digits_or_much_memory_is_not_used() -
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 130])
-def test_inverse_of_a_positive_definite_matrix(size: int) -> None:
+def test_inverse_of_a_positive_definite_matrix(size: int, capfd: pytest.CaptureFixture[str]) -> None:
     rows = np.random.default_rng(size).normal(size=(2 * size, size)) * np.logspace(-3, 3, size)
     inverse = PositiveDefinite(rows.T @ rows, 0.5).inverse()
     plain = np.linalg.inv(rows.T @ rows + 0.5 * np.eye(size))
     scale = np.sqrt(np.outer(np.diagonal(plain), np.diagonal(plain)))
     np.testing.assert_allclose(inverse / scale, plain / scale, atol=1e-10)
     assert np.array_equal(inverse, inverse.T)
+    assert capfd.readouterr() == ("", ""), "LAPACK complains on standard output"
 
 
 @pytest.mark.parametrize("variance", [0.3, 1.0, 4.0])

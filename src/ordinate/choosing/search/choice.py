@@ -36,7 +36,7 @@ class BestSoFar:
     """
 
     def __init__(self, seed: np.uint64) -> None:
-        self.utility, self._seed = -math.inf, seed
+        self.utility, self.seed = -math.inf, seed
         # Left and right rows, utilities and priorities of the pairs that may still be chosen.
         self._kept: tuple[Integers, Integers, Floats, NDArray[np.uint64]] | None = None
 
@@ -51,7 +51,7 @@ class BestSoFar:
         if not len(utilities) or highest < self.floor:
             return
         self.utility = max(self.utility, highest)
-        places, priorities = _contenders(self._seed, left, right, utilities, highest, self.floor)
+        places, priorities = _contenders(self.seed, left, right, utilities, highest, self.floor)
         found = left[places], right[places], utilities[places], priorities
         if self._kept is not None:
             old = self._kept

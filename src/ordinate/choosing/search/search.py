@@ -13,12 +13,13 @@ from typing import Protocol
 import numpy as np
 
 from ordinate.choosing.search.choice import BestSoFar, Choice
+from ordinate.choosing.search.free_items import best_with_free_items
 from ordinate.choosing.search.limits import LIMITS, Limits
 from ordinate.choosing.search.listed import ListSearch
 from ordinate.choosing.search.many_items import ManyItemsSearch
 from ordinate.choosing.search.segments import SegmentSearch
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility
-from ordinate.data.pairs import AllPairs, PairList, Pool
+from ordinate.data.pairs import AllPairs, Division, PairList, Pool
 from ordinate.errors import PoolExhausted
 from ordinate.learning.belief import Belief, ManyItemsBelief
 
@@ -57,9 +58,7 @@ class LazySearch:
                 if found is not None:
                     return found
             if pool.size <= self._limits.most_pairs:
-                if self._segments is None or not self._segments.serves(pool, utility):
-                    self._segments = SegmentSearch(pool, utility)
-                return self._segments.best(belief, pool, seed)
+                return self._among_all(belief, pool, utility, BestSoFar(seed))
         elif isinstance(pool, PairList) and isinstance(utility, MonotoneUtility) and answered.many_items is None:
             if self._listed is None or not self._listed.serves(answered, pool, utility):
                 self._listed = ListSearch(answered, pool, utility)
@@ -75,6 +74,17 @@ class LazySearch:
         listed = self._among_many(many, pool, CurvaturePower(2)).listed(many, pool)
         sample = pool.sample(self._limits.sampled_pairs, rng).without(listed.left, listed.right)
         return PairList.of(np.concatenate([listed.left, sample.left]), np.concatenate([listed.right, sample.right]))
+
+    def _among_all(self, belief: Belief, pool: AllPairs, utility: MonotoneUtility, best: BestSoFar) -> Choice:
+        division, evaluated, free = pool.division, 0, belief.free
+        if free is not None and free[division.order].any():
+            evaluated = best_with_free_items(belief, pool, free, utility, best)
+            division = Division.of(np.where(free, -1, pool.group))
+        if division.starts[-1]:
+            if self._segments is None or not self._segments.serves(division, utility):
+                self._segments = SegmentSearch(division, utility)
+            evaluated += self._segments.look(belief, pool, best)
+        return best.choice(evaluated)
 
     def _among_many(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility) -> ManyItemsSearch:
         if self._many is None or not self._many.serves(answered, pool, utility):

@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ordinate.choosing.search.choice import BestSoFar, Choice
+from ordinate.choosing.search.choice import BestSoFar
 from ordinate.choosing.search.limits import SINGLE_ROUNDING
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility
 from ordinate.compiled import compiled, fast
@@ -48,21 +48,21 @@ _EMPTY = -1.0
 class SegmentSearch:
     """For one division into groups and one utility. It keeps bounds, never a belief."""
 
-    def __init__(self, pool: AllPairs, utility: MonotoneUtility) -> None:
-        self._division, self._utility = pool.division, utility
-        self._layout = _Layout.of(pool.division)
+    def __init__(self, division: Division, utility: MonotoneUtility) -> None:
+        self._division, self._utility = division, utility
+        self._layout = _Layout.of(division)
         self._apart = _Apart(len(self._layout.order))
         # The bounds of segments, and the largest of each row, hold for the belief of this history.
         self._upper, self._highest = np.empty(self._layout.starts[-1]), np.empty(len(self._layout.order))
         self._history: History | None = None
         self._rounding = self._largest = 0.0
 
-    def serves(self, pool: AllPairs, utility: MonotoneUtility) -> bool:
-        return pool.division is self._division and utility == self._utility
+    def serves(self, division: Division, utility: MonotoneUtility) -> bool:
+        return division is self._division and utility == self._utility
 
-    def best(self, belief: Belief, pool: AllPairs, seed: np.uint64) -> Choice:
-        """The best pair of the pool, which is not empty."""
-        best, sieved = BestSoFar(seed), not self._hold_for(belief)
+    def look(self, belief: Belief, pool: AllPairs, best: BestSoFar) -> int:
+        """Keep the best of the pairs of the pool that are in the division; returns how many were evaluated."""
+        sieved = not self._hold_for(belief)
         if sieved:
             self._sieve(belief)
             self._apart.upper[:] = math.inf
@@ -83,7 +83,7 @@ class SegmentSearch:
             self._upper[look.segments] = look.bounds
         update_highest(self._upper, self._layout.starts, np.concatenate([look.rows for look in done]), self._highest)
         self._history = belief.history
-        return best.choice(evaluated + sieved * int(self._division.starts[-1]))
+        return evaluated + sieved * int(self._division.starts[-1])
 
     def _hold_for(self, belief: Belief) -> bool:
         """Whether the bounds hold for this belief, raised a little where that is what it takes."""

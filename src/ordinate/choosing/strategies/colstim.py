@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -21,17 +22,20 @@ from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.contextual import information
 from ordinate.learning.models.likelihood import PairCounts
 
+_LITTLE = 1e-9
+
 
 @dataclass(frozen=True)
 class Colstim:
     """i has the best perturbed score, theta^T x_i + Gumbel ||x_i||; j the best chance to beat it, theta^T z + c ||z||.
 
     horizon  T, the comparisons of the whole run, in the confidence width c = sqrt(k log T)
-    noise    how large the Gumbel noise is; the authors' scripts have none, and next to none only breaks ties
+    noise    what an item's Gumbel noise is multiplied by: its "width" ||x_i||, as in the paper; "one"; or nearly 0 to
+             break ties alone ("none"), as in the authors' scripts, which add the noise after taking the best item
     """
 
     horizon: int
-    noise: float = 1.0
+    noise: Literal["width", "one", "none"] = "width"
 
     def choose(self, situation: Situation, pool: Pool, rng: np.random.Generator) -> Choice:
         if pool.size == 0:
@@ -45,7 +49,8 @@ class Colstim:
         norms = FactoredBelief(scores, features @ root, np.zeros(len(features)))
 
         # Gumbel noise also breaks ties between items, the shuffle those between opponents.
-        perturbed = norms.mean + self.noise * rng.gumbel(size=len(features)) * np.sqrt(norms.variance)
+        size = np.sqrt(norms.variance) if self.noise == "width" else {"one": 1.0, "none": _LITTLE}[self.noise]
+        perturbed = norms.mean + rng.gumbel(size=len(features)) * size
         for item in np.argsort(-perturbed):
             opponents = rng.permutation(pool.partners(int(item)))
             if len(opponents):

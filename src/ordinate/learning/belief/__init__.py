@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers, Singles
 from ordinate.learning.belief.loops import Pieces
@@ -49,6 +50,13 @@ class Belief(Protocol):
     @property
     def pieces(self) -> Pieces:
         """What compiled loops compute v_ij from, pair by pair, with the same bits as `differences`."""
+
+    @property
+    def free(self) -> NDArray[np.bool_] | None:
+        """(n,) the items that nothing is known about: independent of all others, with one mean and one variance.
+
+        None where there may be none. Such items are known to be free only without features.
+        """
 
     @property
     def many_items(self) -> ManyItemsBelief | None:

@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.belief import Belief, History, Taken, rounding_of
 from ordinate.learning.belief.loops import Pieces, differences
 
 _FEW_PIECES = 16
 """Fewer rank-one pieces stay in the factor at a refit: a pass over the matrix would cost more time than they do."""
+
+_SPARSE = 0.5
+"""Where fewer than this share of the rows of a factor are not 0, only these are multiplied."""
 
 
 class _Piece(NamedTuple):
@@ -31,10 +36,11 @@ class _Piece(NamedTuple):
 
 
 class _Base:
-    """The (n, n) matrix that dense beliefs share, and its lower root once somebody draws from it."""
+    """The (n, n) matrix that dense beliefs share, its free items, and its lower root once somebody draws from it."""
 
-    def __init__(self, matrix: Floats) -> None:
+    def __init__(self, matrix: Floats, free: NDArray[np.bool_] | None) -> None:
         self._matrix: Floats | None = matrix
+        self.free = free
         self._lower: Floats | None = None
 
     @property
@@ -81,6 +87,15 @@ class DenseBelief:
     def variance(self) -> Floats:
         taken: Floats = np.einsum("nk,nk->n", self.factor, self.factor)
         return np.maximum(np.diagonal(self.base.matrix) - taken, 0.0)
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_] | None:
+        if self.base.free is None:
+            return None
+        free = self.base.free.copy()
+        for piece in self.taken:
+            free[piece.left] = free[piece.right] = False
+        return free
 
     @property
     def rounding(self) -> float:
@@ -145,9 +160,9 @@ class DenseBelief:
 class DenseCovariance:
     """Owner of an (n, n) covariance over refits that keep it. A second matrix would double the memory."""
 
-    def __init__(self, matrix: Floats) -> None:
-        """The matrix is given up to the owner."""
-        self._belief = DenseBelief(np.zeros(len(matrix)), _Base(matrix), np.empty((len(matrix), 0)))
+    def __init__(self, matrix: Floats, free: NDArray[np.bool_] | None = None) -> None:
+        """The matrix is given up to the owner; free (n,) says which items are (see `Belief.free`)."""
+        self._belief = DenseBelief(np.zeros(len(matrix)), _Base(matrix, free), np.empty((len(matrix), 0)))
 
     @classmethod
     def load(cls, path: Path) -> DenseCovariance:
@@ -168,7 +183,7 @@ class DenseCovariance:
         if belief.factor.shape[1] >= _FEW_PIECES:
             matrix = belief.base.take()
             add_product(matrix, belief.factor, -1.0)
-            belief = DenseBelief(belief.mean, _Base(matrix), np.empty((len(matrix), 0)))
+            belief = DenseBelief(belief.mean, _Base(matrix, belief.free), np.empty((len(matrix), 0)))
         self._belief = belief
 
 
@@ -176,7 +191,19 @@ def add_product(matrix: Floats, factor: Floats, sign: float) -> None:
     """matrix + sign * factor @ factor.T, in place, for a symmetric matrix (n, n) and a factor (n, k)."""
     if not factor.shape[1]:
         return
+    rows = np.flatnonzero(factor.any(axis=1))
+    if len(rows) < _SPARSE * len(matrix):
+        add_block((sign * factor[rows]) @ factor[rows].T, rows, matrix)
+        return
     from scipy.linalg.blas import dgemm
 
     # In the column order of BLAS the transpose needs no copy.
     dgemm(sign, factor, factor, 1.0, matrix.T, trans_b=1, overwrite_c=1)
+
+
+@compiled
+def add_block(block: Floats, rows: Integers, matrix: Floats) -> None:
+    """matrix[rows][:, rows] += block, in place."""
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[0]):
+            matrix[rows[row], rows[column]] += block[row, column]

@@ -34,6 +34,7 @@ class FactoredBelief:
     residual: Floats
     history: History = field(default_factory=History)
     many_items = None
+    free = None
 
     @cached_property
     def variance(self) -> Floats:

@@ -36,6 +36,7 @@ class ProjectedBelief:
     history: History = field(default_factory=History)
     refit: ProjectedBelief | None = None
     taken: tuple[tuple[int, int, float], ...] = ()
+    free = None
 
     @property
     def at_refit(self) -> ProjectedBelief:

@@ -44,6 +44,8 @@ class PositiveDefinite:
         """(k, k) H^-1."""
         from scipy.linalg import lapack
 
+        if not len(self._scale):
+            return np.empty((0, 0))
         inverse: Floats = lapack.dpotri(self._lower, lower=1)[0].T
         inverse /= np.outer(self._scale, self._scale)
         mirror(inverse)

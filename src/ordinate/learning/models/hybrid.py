@@ -105,7 +105,12 @@ class HybridCovariance:
 
     def kept(self) -> DenseCovariance:
         precision = prior_precision(Same(self.features), self.prior)
-        return DenseCovariance(self.by_parts() if precision is None else self.by_precision(precision))
+        covariance = self.by_parts() if precision is None else self.by_precision(precision)
+        free = None
+        if not self.features.shape[1] and len(self.compared.rows) <= _MOST * len(self.features):
+            free = np.ones(len(self.features), dtype=np.bool_)
+            free[self.compared.rows] = False
+        return DenseCovariance(covariance, free)
 
     def by_precision(self, precision: Floats) -> Floats:
         """(n, n) Cov(f) = (K^-1 + L)^-1."""
@@ -171,8 +176,10 @@ class Same:
 
 @lru_cache(maxsize=2)  # one of choosing, one of results
 def prior_precision(features: Same, prior: Prior) -> Floats | None:
-    """(n, n) K^-1, or None where it would take much memory or lose digits."""
+    """(n, n) K^-1, or None where it would take much memory or lose digits, or where there are no columns."""
     given = features.array
+    if not given.shape[1]:
+        return None
     condition = 1.0 + prior.coefficients / prior.items * float(np.square(given).sum())
     if len(given) > _PRECISION_KEPT or not condition <= _WELL_CONDITIONED:
         return None

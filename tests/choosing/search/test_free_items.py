@@ -1,0 +1,78 @@
+"""Among free items nearly all pairs tie; the choice is still the one that evaluating every pair gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordinate.choosing.search import CurvaturePower, LazySearch, MonotoneUtility, best_scored
+from ordinate.choosing.utilities.bald import Information
+from ordinate.data.pairs import AllPairs
+from ordinate.learning.belief import pending, update
+from ordinate.learning.models import Answers
+from ordinate.learning.models.independent import Independent
+
+UTILITIES: dict[str, MonotoneUtility] = {
+    "norm-min": CurvaturePower(0),
+    "guro": CurvaturePower(2),
+    "bald": Information(),
+}
+
+
+@given(
+    name=st.sampled_from(list(UTILITIES)),
+    n=st.integers(2, 30),
+    groups=st.integers(1, 4),
+    answers=st.integers(0, 20),
+    masked=st.sampled_from([0.0, 0.1, 0.9]),
+    waiting=st.integers(0, 3),
+    seed=st.integers(0, 2**32),
+)
+def test_the_choice_is_that_of_brute_force(
+    name: str, n: int, groups: int, answers: int, masked: float, waiting: int, seed: int
+) -> None:
+    rng, utility = np.random.default_rng(seed), UTILITIES[name]
+    left = rng.integers(0, n, answers)
+    right = (left + rng.integers(1, n, answers)) % n
+    fit = Independent().fit(np.empty((n, 0)), Answers(left, right, rng.integers(0, 2, answers).astype(np.float64)))
+    answered, search = fit.belief, LazySearch()
+    every = AllPairs.of(rng.integers(-1 if groups > 1 else 0, groups, n))
+    for _ in range(5):
+        belief = answered
+        for _ in range(waiting):
+            belief = pending(belief, *rng.choice(n, 2, replace=False).tolist())
+        lacked = every.sample(int(masked * every.size), rng)
+        pool = every.without(lacked.left, lacked.right)
+        if not pool.size:
+            continue
+        number = int(rng.integers(2**32))
+        choice = search.best(answered, belief, pool, utility, np.random.default_rng(number))
+        plain = best_scored(
+            pool,
+            lambda left, right, belief=belief: utility(*belief.differences(left, right)),  # type: ignore[misc]
+            np.random.default_rng(number),
+        )
+        assert {choice.left, choice.right} == {plain.left, plain.right}
+        assert choice.utility == plain.utility
+        answered = update(answered, choice.left, choice.right)
+
+
+def test_items_are_free_until_they_are_compared_or_asked_about() -> None:
+    one = Answers(np.array([1]), np.array([4]), np.ones(1))
+    belief = Independent().fit(np.empty((9, 0)), one).belief
+    asked = pending(update(belief, 2, 4), 8, 0)
+    assert belief.free is not None
+    assert asked.free is not None
+    assert np.flatnonzero(~belief.free).tolist() == [1, 4]
+    assert np.flatnonzero(~asked.free).tolist() == [0, 1, 2, 4, 8]
+
+
+def test_most_pairs_are_never_evaluated() -> None:
+    nothing = np.empty(0, dtype=np.int64)
+    belief = Independent().fit(np.empty((500, 0)), Answers(nothing, nothing, np.empty(0))).belief
+    search, pool, rng = LazySearch(), AllPairs.of(np.zeros(500, dtype=np.int64)), np.random.default_rng(0)
+    for _ in range(20):
+        choice = search.best(belief, belief, pool, CurvaturePower(2), rng)
+        assert choice.pairs_evaluated < 0.02 * pool.size
+        assert choice.utility == pytest.approx(2.0 / 16.0)
+        belief = update(belief, choice.left, choice.right)
