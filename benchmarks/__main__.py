@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.machine import describe, one_core, roofline
 
-GROUPS = ("question", "refit", "fit", "ratings", "file", "command", "profile")
+GROUPS = ("patterns", "question", "refit", "fit", "ratings", "file", "command", "profile")
 
 
 def main() -> None:
@@ -31,11 +31,12 @@ def main() -> None:
     chosen = options.groups or list(GROUPS)
 
     one_core()
-    from benchmarks import commands, files, fits, page, profiles, questions, ratings, refits
+    from benchmarks import commands, files, fits, page, patterns, profiles, questions, ratings, refits
     from benchmarks.measure import Row
     from ordinate.data.formats import write_columns
 
     sources = {
+        "patterns": patterns.rows,
         "question": questions.rows,
         "fit": fits.rows,
         "ratings": ratings.rows,

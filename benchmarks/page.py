@@ -11,7 +11,8 @@ from benchmarks.measure import Row
 
 START, END = "<!-- benchmarks: start -->", "<!-- benchmarks: end -->"
 TITLES = {
-    "question": "Time per question, contextual GURO, all pairs",
+    "patterns": "Time per question by how people answer, after the first 100 answers",
+    "question": "Time per question of one person, beside NumPy",
     "models": "Time per question at n = 6,072, by model",
     "fit": "Fit of a score per item, with the packages that fit one",
     "ratings": "TrueSkill updates",
@@ -33,7 +34,7 @@ def write(page: Path, machine: Sequence[str], rows: Sequence[Row], plot: Path, p
     parts = ["\n".join(f"- {line}" for line in machine)]
     for group in TITLES:
         if found := [row for row in rows if row.group == group]:
-            shown = exponents(found) if group in ("growth", "refit") else table(found)
+            shown = {"growth": exponents, "refit": exponents, "patterns": by_pattern}.get(group, table)(found)
             parts.append(f"### {TITLES[group]}\n\n{shown}")
     parts.append(f"![Time against items and columns]({plot.relative_to(page.parent).as_posix()})")
     if profiles:
@@ -63,6 +64,24 @@ def table(rows: Iterable[Row]) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def by_pattern(rows: Iterable[Row]) -> str:
+    """A row per pattern and a column per study; last, how many times as long the slowest takes as the fastest."""
+    found: dict[str, dict[str, float]] = {}
+    alone: list[str] = []
+    for row in rows:
+        study = f"{row.work}, {row.n:,}" + (f" x {row.d}" if row.d else "")
+        if "first" in row.work or "," in row.who:
+            alone.append(f"| {study} | {row.who} | {ms(row.seconds)} |")
+        else:
+            found.setdefault(study, {})[row.who] = row.seconds
+    names = list(dict.fromkeys(who for column in found.values() for who in column))
+    lines = [f"| ms | {' | '.join(found)} |", "|---|" + "--:|" * len(found)]
+    lines += [f"| {who} | {' | '.join(ms(column[who]) for column in found.values())} |" for who in names]
+    worst = [f"{max(column.values()) / min(column.values()):.1f}" for column in found.values()]
+    lines.append(f"| **slowest / fastest** | {' | '.join(worst)} |")
+    return "\n".join([*lines, "", "| study | who | ms |", "|---|---|--:|", *alone])
 
 
 def ms(seconds: float) -> str:

@@ -54,6 +54,7 @@ class People:
     def answer(self, query: Query) -> None:
         margin = self.scores[self.study.row(query.left)] - self.scores[self.study.row(query.right)]
         self.study.tell(query.id, "left" if self.rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
+        self.answers += 1
 
     def reopen(self) -> None:
         assert self.address is not None, "only a study in a file can be opened again"
@@ -126,19 +127,20 @@ class Pattern:
 
 
 class Answering:
-    """A pattern under way: each call gives some answers and returns how many."""
+    """A pattern under way: each call takes so many turns and returns how many answers these gave."""
 
     def __init__(self, pattern: Pattern, n: int, d: int, algorithm: str | None, **options: Any) -> None:
-        self.turn, self.block = pattern.turn, 1
+        self.turn, self.turns, self.block = pattern.turn, 0, 1
         self.people = People(n, d, algorithm, **{**pattern.options, **options})
         if pattern.rules:
             self.people.study.set_rules(**pattern.rules)
 
     def __call__(self) -> int:
+        before = self.people.answers
         for _ in range(self.block):
-            self.turn(self.people, self.people.answers)
-            self.people.answers += 1
-        return self.block
+            self.turn(self.people, self.turns)
+            self.turns += 1
+        return self.people.answers - before
 
 
 PATTERNS: dict[str, Pattern] = {

@@ -1,7 +1,8 @@
 """Time per question against n and d: a whole study (ask, tell, refits, log in memory), and scans in plain NumPy.
 
-Ours answers every question through Study as production does, its share of refits included. The plain versions are
-given for free what they would also need: a fitted theta. They update a covariance and look at all pairs.
+Ours answers every question through Study as production does, its share of refits included: one person throughout, after
+the first 100 answers, by default settings. The plain versions are given for free what they would also need: a fitted
+theta. They update a covariance and look at all pairs.
 """
 
 from __future__ import annotations
@@ -12,49 +13,30 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from benchmarks.measure import Call, Row, apart, interleaved, row
+from benchmarks.people import Pattern
 from benchmarks.plain import best_by_differences, best_by_products, shrunk
-from ordinate.data.items import Items
-from ordinate.study.study import Study
 
 Size = tuple[int, int]
 TARGETS: list[Size] = [(200, 35), (500, 35), (935, 162), (6072, 75)]
 BY_N: list[Size] = [(n, 35) for n in (100, 200, 500, 1000, 2000, 4000, 8000)]
 BY_D: list[Size] = [(1000, d) for d in (5, 10, 20, 40, 80, 160)]
-WARM_UP = 50
-RUN = 600  # answers over which a mean is taken: early questions are slower, since less is known of what can win
+WARM_UP = 100
+RUN = 400  # answers over which a mean is taken
 MOST_BYTES = 1.5e9  # of difference vectors; beyond it the plain version does not run
 
 
-def refit_every(n: int) -> int:
-    """The paper's schedules."""
-    return 25 if n > 5000 else 10
-
-
 class Questions:
-    """A study and someone who answers at random as the logistic model says, in blocks of whole spans between refits."""
+    """One person who answers on and on, in blocks of whole spans between refits."""
 
     def __init__(self, n: int, d: int, algorithm: str) -> None:
-        rng = np.random.default_rng(n + d)
-        features = rng.normal(size=(n, d)) / np.sqrt(d)
-        self.scores = 2.0 * features @ rng.normal(size=d)
-        self.rng, self.size, self.asked = rng, refit_every(n), 0
-        self.study = Study.create(
-            Items([f"item-{k}" for k in range(n)], features),
-            algorithm=algorithm,
-            scaling="none",
-            refit_every=self.size,
-        )
+        self.answering, self.size = Pattern().start(n, d, algorithm), 25 if n > 5000 else 10
 
     def __call__(self) -> int:
-        for _ in range(self.size):
-            self.asked += 1
-            query = self.study.ask(f"someone-{self.asked}")
-            margin = self.scores[self.study.row(query.left)] - self.scores[self.study.row(query.right)]
-            self.study.tell(query.id, "left" if self.rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
-        return self.size
+        self.answering.block = self.size
+        return self.answering()
 
     def warmed_up(self) -> Questions:
-        while self.asked < WARM_UP:
+        while self.answering.people.answers < WARM_UP:
             self()
         return self
 
@@ -84,9 +66,11 @@ def seconds_per_question(n: int, d: int, algorithm: str) -> float:
 
 def compare(size: Size, group: str, rounds: int, seconds_each: float) -> Iterator[Row]:
     n, d = size
-    questions = Questions(n, d, "guro-contextual").warmed_up()
-    questions.size *= max(1, RUN // rounds // questions.size)
-    competitors: dict[str, Call] = {"ordinate": questions}
+    names = {"ordinate": "guro-contextual"} | ({"ordinate, guro-hybrid": "guro-hybrid"} if group == "question" else {})
+    competitors: dict[str, Call] = {}
+    for who, algorithm in names.items():
+        competitors[who] = questions = Questions(n, d, algorithm).warmed_up()
+        questions.size *= max(1, RUN // rounds // questions.size)
     if n * (n - 1) / 2 * d * 8 < MOST_BYTES:
         competitors["NumPy, all differences"] = PlainScan(n, d, best_by_differences)
     competitors["NumPy, all products"] = PlainScan(n, d, best_by_products)
@@ -100,11 +84,11 @@ def mean_row(group: str, who: str, size: Size, found: np.ndarray, peak_mb: float
 
 def rows(quick: bool) -> Iterator[Row]:
     """All comparisons; `quick` only tries that they run."""
-    rounds, seconds = (2, 1.0) if quick else (8, 12.0)
+    rounds, seconds = (2, 1.0) if quick else (6, 8.0)
     for size in TARGETS[: 1 if quick else None]:
         yield from compare(size, "question", rounds, seconds)
     for size in (BY_N[:3] if quick else BY_N) + (BY_D[:2] if quick else BY_D):
-        yield from compare(size, "growth", 2 if quick else 4, 1.0 if quick else 3.0)
+        yield from compare(size, "growth", 2 if quick else 4, 1.0 if quick else 2.0)
     size = (300, 20) if quick else (6072, 75)
     models = {
         who: Questions(*size, who).warmed_up() for who in ("guro-contextual", "guro-hybrid-factored", "guro-hybrid")

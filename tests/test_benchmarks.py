@@ -119,6 +119,26 @@ def test_an_exponent_is_the_slope_of_the_larger_sizes() -> None:
     assert page.exponent(sizes, [9e9, 1.0, 2e4, 2e6]) == pytest.approx(2.0)
 
 
+def test_patterns_are_compared_with_the_fastest_of_their_study() -> None:
+    rows = [
+        Row("patterns", work, who, 200, 35, 0, seconds, seconds, seconds, 4)
+        for work, who, seconds in (
+            ("guro-hybrid", "one person", 0.002),
+            ("guro-hybrid", "with undo", 0.003),
+            ("guro-hybrid, the first 100", "one person", 0.004),
+            ("guro-hybrid", "one person, in a file", 0.005),
+        )
+    ]
+    lines = page.by_pattern(rows).split("\n")
+    assert lines[0] == "| ms | guro-hybrid, 200 x 35 |"
+    assert "| with undo | 3 |" in lines
+    assert "| **slowest / fastest** | 1.5 |" in lines
+    assert lines[-2:] == [
+        "| guro-hybrid, the first 100, 200 x 35 | one person | 4 |",
+        "| guro-hybrid, 200 x 35 | one person, in a file | 5 |",
+    ]
+
+
 def test_the_page_keeps_what_stands_around_the_markers(tmp_path: Path) -> None:
     rows = [
         row("question", "question", "ordinate", (200, 35, 0), np.array([0.002, 0.001, 0.004])),

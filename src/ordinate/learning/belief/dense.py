@@ -41,6 +41,7 @@ class _Base:
     def __init__(self, matrix: Floats, free: NDArray[np.bool_] | None) -> None:
         self._matrix: Floats | None = matrix
         self.free = free
+        self.no_residual = np.zeros(len(matrix))
         self._lower: Floats | None = None
 
     @property
@@ -104,7 +105,7 @@ class DenseBelief:
 
     @property
     def pieces(self) -> Pieces:
-        return Pieces(self.base.matrix, self._no_residual, self.factor, -1.0)
+        return Pieces(self.base.matrix, self.base.no_residual, self.factor, -1.0)
 
     def differences(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
         margins, variances = differences(self.mean, self.pieces, left, right)
@@ -126,13 +127,12 @@ class DenseBelief:
         if self.factor.shape[1]:
             direction = direction - self.factor @ (self.factor[left] - self.factor[right])
         variance = max(float(direction[left] - direction[right]), 0.0)
-        scale = math.sqrt(curvature / (1.0 + curvature * variance))
-        return replace(
-            self,
-            factor=np.column_stack([self.factor, scale * direction]),
-            history=self.history.extended(Taken(left, right, curvature)),
-            taken=(*self.taken, _Piece(left, right, curvature, scale)),
-        )
+        scale, count = math.sqrt(curvature / (1.0 + curvature * variance)), self.factor.shape[1]
+        factor = np.empty((len(self.mean), count + 1))
+        factor[:, :count] = self.factor
+        np.multiply(direction, scale, out=factor[:, count])
+        history = self.history.extended(Taken(left, right, curvature))
+        return DenseBelief(self.mean, self.base, factor, history, (*self.taken, _Piece(left, right, curvature, scale)))
 
     def with_mean(self, mean: Floats) -> DenseBelief:
         return replace(self, mean=mean, history=History())
@@ -151,10 +151,6 @@ class DenseBelief:
                 draws -= np.outer(surprise, scale * column)
         draws += self.mean
         return draws
-
-    @cached_property
-    def _no_residual(self) -> Floats:
-        return np.zeros(len(self.mean))
 
 
 class DenseCovariance:
