@@ -100,7 +100,7 @@ FIGURES = (
         "one standard error",
         (
             Panel("loss-and-bounds", ERROR, "Ordering error", "As the paper runs it"),
-            Panel("loss-and-bounds", ERROR, "Ordering error", "The same, on a logarithmic axis", log=True),
+            Panel("loss-and-bounds", ERROR, "Ordering error", "On a logarithmic axis", log=True),
             Panel("loss-and-bounds-defaults", ERROR, "Ordering error", "With our defaults"),
         ),
         reference=True,

@@ -126,7 +126,8 @@ def draw(
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidInput(f"a plot is written to {', '.join(SUFFIXES)}; got {path.name!r}")
     picture = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "ordinate"}):
+    printed: dict[Any, Any] = {} if width is None else {"font.size": 7, "axes.titlesize": 7, "figure.titlesize": 7}
+    with matplotlib.rc_context({"svg.hashsalt": "ordinate", "axes.titlesize": 10, **printed}):
         figure(panels, title, explanation, width).savefig(
             picture, format=path.suffix[1:].lower(), metadata=_undated(path)
         )
@@ -144,13 +145,13 @@ def figure(panels: Sequence[Panel], title: str, explanation: str, width: float |
         size = (3.0 + (5.6 if len(panels) == 1 else 4.2) * columns, 0.6 + (4.0 if rows == 1 else 3.4) * rows)
     else:
         entries = len({one.look.name for panel in panels for one in panel.lines})
-        size = (width, 0.75 * width / columns * rows + 0.14 * entries / _legend_columns(width))
+        size = (width, 0.75 * width / columns * rows + 0.16 * -(-entries // _legend_columns(width)))
     # A Figure without pyplot: it has no global state and needs no window system.
     drawn = Figure(figsize=size, dpi=160, layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
     handles: dict[str, Any] = {}
     places = list(drawn.subplots(rows, columns, squeeze=False).flat)
     for axes, panel in zip(places, panels, strict=False):
-        _draw_panel(axes, panel, handles)
+        _draw_panel(axes, panel, handles, 1.0 if width is None else 0.5)
     for axes in places[len(panels) :]:
         axes.set_axis_off()
     if title:
@@ -166,8 +167,8 @@ def figure(panels: Sequence[Panel], title: str, explanation: str, width: float |
 
 
 def _legend_columns(width: float) -> int:
-    """Of the legend below a printed figure."""
-    return 2 * max(1, int(width / ONE_COLUMN))
+    """Of the legend below a printed figure; the longest names take half a page."""
+    return max(1, int(width / ONE_COLUMN))
 
 
 def _undated(path: Path) -> dict[str, None]:
@@ -175,7 +176,7 @@ def _undated(path: Path) -> dict[str, None]:
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
 
 
-def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
+def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any], thickness: float) -> None:
     last = max((int(one.step[-1]) for one in panel.lines), default=1)
     for number, one in enumerate(panel.lines):
         # The markers of different lines are at different steps, so that none covers another.
@@ -188,11 +189,11 @@ def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any]) -> None:
             linestyle=one.look.style,
             marker=one.look.marker,
             markevery=(number * every // max(1, len(panel.lines)), every),
-            markersize=5.5,
+            markersize=5.5 * thickness,
             markeredgecolor="white",
-            markeredgewidth=0.6,
+            markeredgewidth=0.6 * thickness,
             # Each line is thinner than the one before, so that a curve beneath another can be seen on both sides of it.
-            linewidth=_WIDEST + (_THINNEST - _WIDEST) * number / max(1, len(panel.lines) - 1),
+            linewidth=thickness * (_WIDEST + (_THINNEST - _WIDEST) * number / max(1, len(panel.lines) - 1)),
             zorder=3,
         )
         handles.setdefault(one.look.name, handle)
