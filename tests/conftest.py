@@ -3,6 +3,7 @@
 import ctypes
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,10 @@ from ordinate.study import threads
 # Derandomised, so that a red run stays red; no deadline, since the first call of a kernel compiles it.
 hypothesis.settings.register_profile("ordinate", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("ordinate")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell starts what runs in the background like this, and so would the commands be that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")

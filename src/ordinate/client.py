@@ -30,10 +30,17 @@ _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, 
 
 
 class OrderedItem(NamedTuple):
+    """A row of `Client.ordering`; the fields `rank_...` are those of `ordinate.data.ordering.RankIntervals`."""
+
     id: str
     rank: int
     score: float
     standard_error: float
+    rank_low: int
+    rank_high: int
+    rank_best: float
+    rank_tied_low: int
+    rank_tied_high: int
     group: str | None = None
 
 
@@ -107,7 +114,7 @@ class Client:
     def ordering(self) -> list[OrderedItem]:
         """The ordering so far, highest first; with an owner's link."""
         return [
-            OrderedItem(row["item"]["id"], row["rank"], row["score"], row["standard_error"], row["group"])
+            OrderedItem(row["item"]["id"], **{name: row[name] for name in OrderedItem._fields[1:]})
             for row in self._rows("ordering")
         ]
 

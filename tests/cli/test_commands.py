@@ -53,7 +53,7 @@ class TestCreate:
     def test_every_option_of_the_method_is_stored(self, run):
         arguments = ["create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness,contrast"]
         method = {"scaling": "none", "refit_every": 25, "candidates": 5000, "coefficient_variance": 1.0}
-        method["likelihood"] = "probit"
+        method |= {"likelihood": "probit", "random": 0.25}
         arguments.append("--no-renew-covariance")
         for name, value in method.items():
             arguments += [f"--{name.replace('_', '-')}", str(value)]
@@ -271,6 +271,10 @@ class TestItems:
         assert run("include", "study.db", "--annotator", "ben", "--json").json["comparisons"] == 2
 
 
+COLUMNS = ["rank", "id", "score", "standard_error", "rank_low", "rank_high", "rank_best"]
+COLUMNS += ["rank_tied_low", "rank_tied_high"]
+
+
 class TestOrder:
     @pytest.fixture
     def answered(self, run, study, folder):
@@ -283,7 +287,7 @@ class TestOrder:
         assert [line.split("│")[2].strip() for line in out.splitlines() if line.startswith("│")] == list("dcba")
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
-        assert "in the wrong order, if people answered sensibly.\n" in out
+        assert "the answers cannot be told from coin tosses yet (if people answered sensibly, " in out
 
     def test_without_answers_there_is_none(self, run, study, folder):
         result = run("order", "study.db")
@@ -302,9 +306,13 @@ class TestOrder:
 
     def test_json(self, run, answered):
         result = run("order", "study.db", "--json").json
-        assert set(result) == {"study", "comparisons", "expected_error", "file", "items"}
+        assert set(result) == {"study", "comparisons", "expected_error", "better_than_coins", "file", "items"}
+        assert result["better_than_coins"] is False
         assert [row["id"] for row in result["items"]] == list("dcba")
-        assert set(result["items"][0]) == {"rank", "id", "score", "standard_error"}
+        assert list(result["items"][0]) == COLUMNS
+        assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in result["items"])
+        assert all(row["rank_tied_low"] <= row["rank"] <= row["rank_tied_high"] for row in result["items"])
+        assert sum(row["rank_best"] for row in result["items"]) == pytest.approx(1.0)
         assert 0 < result["expected_error"] < 0.5
 
     @pytest.mark.parametrize("name", ["ordering.csv", "ordering.json", "ordering.parquet"])
@@ -314,7 +322,7 @@ class TestOrder:
         assert f"Wrote 4 items in order to {name}." in run("order", "study.db", "--out", name).out
         columns = read_columns(folder / name)
         assert columns["id"] == list("dcba")
-        assert list(columns) == ["rank", "id", "score", "standard_error"]
+        assert list(columns) == COLUMNS
 
     def test_out_of_sample(self, run, answered, folder):
         (folder / "new.csv").write_text("id,sharpness,contrast\nlow,0,5\nhigh,6,60\n")
@@ -359,6 +367,7 @@ class TestStatus:
         result = run("status", "study.db", "--json").json
         error = result.pop("expected_error")
         assert 0 < error < 0.5
+        assert result.pop("better_than_coins") is False
         assert result == {
             "study": "study.db",
             "question": "Which is clearer?",

@@ -11,6 +11,7 @@ from ordinate.experiments.evidence import (
     Side,
     Span,
     Statement,
+    Verdict,
     above_zero,
     alike,
     alike_across,
@@ -176,7 +177,12 @@ def test_of_ten_true_statements_one_is_found_false_in_at_most_one_of_twenty_case
 
 def test_a_large_difference_is_found_and_no_difference_is_found_to_be_none():
     rng = np.random.default_rng(5)
-    for mean, spans, verdict in ((-1.0, BELOW, "holds"), (0.0, ALIKE, "holds"), (0.0, BELOW, "does not hold")):
+    cases: list[tuple[float, tuple[Span, tuple[Span, ...]], Verdict]] = [
+        (-1.0, BELOW, "holds"),
+        (0.0, ALIKE, "holds"),
+        (0.0, BELOW, "does not hold"),
+    ]
+    for mean, spans, verdict in cases:
         found = [conclude([Statement("", rng.normal(mean, 1.0, 100), *spans)])[0] for _ in range(500)]
         assert sum(one == verdict for one in found) > 450
 

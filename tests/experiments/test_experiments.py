@@ -291,8 +291,8 @@ def test_items_arrive_in_the_middle(world, tmp_path):
     (setting,) = (one for one in case.settings if one.name == "items-added")
     trial = setting.task.build(0)
     (arrival,) = trial.arrivals
-    assert (len(trial.items), len(arrival.items), arrival.after) == (12, 12, 20)
-    assert setting.plan.budget == 30
+    assert (len(trial.items), len(arrival.items), arrival.after) == (12, 12, 15)
+    assert setting.plan.budget == 22
     assert set(trial.items.ids) | set(arrival.items.ids) == set(setting.task.dataset.items.ids)
     other = setting.task.build(1)
     assert set(other.items.ids) != set(trial.items.ids)

@@ -269,13 +269,13 @@ def test_expected_error_without_uncertainty_counts_equal_scores_half() -> None:
 
 
 def test_above_so_many_pairs_the_expected_error_is_a_mean_over_random_ones() -> None:
-    """Groups of very unequal size and error, one of a single item, and items that do not count."""
+    """Groups of very unequal size and error, one of a single item, one of two, and items that do not count."""
     rng = np.random.default_rng(6)
-    group = np.repeat([0, 1, 2, 3, -1], [6, 60, 1, 180, 9])
+    group = np.repeat([0, 1, 2, 3, 4, -1], [6, 60, 1, 180, 2, 7])
     rng.shuffle(group)
-    spread = np.choose(group + 1, [1.0, 0.01, 0.3, 1.0, 6.0])
+    spread = np.choose(group + 1, [1.0, 0.01, 0.3, 1.0, 6.0, 1.0])
     belief = FactoredBelief(spread * rng.normal(size=256), rng.normal(size=(256, 3)), rng.uniform(0.1, 1.0, 256))
-    pairs = sum(size * (size - 1) // 2 for size in (6, 60, 1, 180))
+    pairs = sum(size * (size - 1) // 2 for size in (6, 60, 1, 180, 2))
     exact = expected_error(belief, group)
     assert expected_error(belief, group, most_pairs=pairs) == exact
     sampled = expected_error(belief, group, most_pairs=pairs - 1)
@@ -285,6 +285,7 @@ def test_above_so_many_pairs_the_expected_error_is_a_mean_over_random_ones() -> 
     assert expected_error(belief, group, most_pairs=0) == sampled, "always the same pairs"
     certain = FactoredBelief(np.array([2.0, 2.0, 1.0]), np.zeros((3, 1)), np.zeros(3))
     assert expected_error(certain, np.zeros(3, dtype=np.int64), most_pairs=0) == pytest.approx(1 / 6, abs=0.003)
+    assert expected_error(certain, np.array([0, -1, 0]), most_pairs=0) == 0.0
 
 
 def test_members_are_ascending_rows_of_each_group() -> None:

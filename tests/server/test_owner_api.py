@@ -53,7 +53,9 @@ def test_comparisons_and_their_table(site):
         ["item 00", "item 01", "left", "Ann"],
         ["item 02", "item 01", "tie", ""],
     ]
-    assert owner.get("/export/ordering.csv").text.startswith("rank,id,score,standard_error\n1,")
+    columns, first = owner.get("/export/ordering.csv").text.splitlines()[:2]
+    assert columns == "rank,id,score,standard_error,rank_low,rank_high,rank_best,rank_tied_low,rank_tied_high"
+    assert first.startswith("1,")
 
 
 def test_items_are_added_and_asked_about(site):

@@ -169,6 +169,7 @@ OWNERS = [
     ("GET", "/items", None),
     ("POST", "/items", {"items": [{"id": "x"}]}),
     ("GET", "/links", None),
+    ("GET", "/links/annotator/names", None),
     ("POST", "/links", {"role": "owner"}),
     ("POST", "/links/annotator/revoke", None),
     ("GET", "/rules", None),

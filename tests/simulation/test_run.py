@@ -177,12 +177,24 @@ def test_prior_variances_reach_the_algorithms_that_have_them(synthetic):
         rows = simulate(synthetic, names, [0], budget=30, every=10, **options)
         return [rows["error"][:4], rows["error"][4:]]
 
-    hybrid, contextual = errors()
-    assert errors(coefficient_variance=2.0, item_variance=1.0) == [hybrid, contextual]
-    other_hybrid, other_contextual = errors(item_variance=20.0)
+    hybrid, contextual = errors(coefficient_variance=2.0, item_variance=1.0)
+    assert errors(coefficient_variance=2.0) == [hybrid, contextual], "where one is given the other is not fitted"
+    other_hybrid, other_contextual = errors(coefficient_variance=2.0, item_variance=20.0)
     assert other_hybrid != hybrid
     assert other_contextual == contextual
     assert errors(renew_covariance=False)[0] != hybrid
+    fitted = errors()
+    assert fitted[0] != hybrid
+    assert fitted == errors()
+
+
+def test_the_share_of_random_pairs_reaches_the_study(synthetic):
+    def errors(random: float, algorithm: str = "guro-contextual") -> list[float]:
+        return simulate(synthetic, [algorithm], [0], budget=40, every=10, random=random)["error"]
+
+    assert errors(1.0) == errors(0.0, "uniform-contextual"), "random pairs alone are what the algorithm uniform asks"
+    assert errors(0.0) != errors(1.0)
+    assert errors(0.1, "uniform-contextual") == errors(0.0, "uniform-contextual")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -1,5 +1,7 @@
 """Tasks refuse what would only show as nan at the end."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from ordinate.data.items import Items
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.simulation.tasks import RecordedTask, SimulatedTask
+from ordinate.study.study import Study
 
 
 @pytest.mark.parametrize("noise", [-1.0, float("inf"), float("nan")])
@@ -21,6 +24,15 @@ def test_without_signal_answers_are_coin_flips():
     trial = SimulatedTask(Dataset(Items(["a", "b"]), truth=np.array([0.0, 9.0])), 0.0).build(0)
     answers = [trial.annotators.answer(0, 1) for _ in range(400)]
     assert 150 < answers.count("left") < 250
+
+
+def test_only_pairs_within_a_group_count_as_errors():
+    for group, error in ((["x", "x", "y", "y"], 0.5), (None, 2 / 6)):
+        study = Study.create(Items(["a", "b", "c", "d"]), algorithm="uniform-independent")
+        study.record([Comparison(better, worse, "left") for better, worse in pairwise("cdba")])
+        dataset = Dataset(Items(["a", "b", "c", "d"], group=group), truth=np.array([2.0, 3.0, 2.5, 4.0]))
+        found = SimulatedTask(dataset).build(0).evaluate(study)
+        assert list(found.values()) == [pytest.approx(error)]
 
 
 def test_held_out_answers_that_are_all_ties_are_refused():

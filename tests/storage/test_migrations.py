@@ -85,6 +85,7 @@ UNDO = {
     "0006": "ALTER TABLE study DROP COLUMN renew_covariance;",
     "0007": "",
     "0008": "ALTER TABLE study DROP COLUMN likelihood;",
+    "0009": "ALTER TABLE study DROP COLUMN random;",
 }
 """What takes a migration back."""
 
@@ -131,6 +132,20 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
         assert study.settings.likelihood == (
             None if algorithm == "trueskill" or "sequential" in algorithm else "logistic"
         )
+
+
+def test_a_study_from_before_random_pairs_has_none_and_its_prior_variances_stay_fixed(stored: Path) -> None:
+    take_back(stored, "0008")
+    with sqlite3.connect(stored) as connection:
+        connection.execute("UPDATE study SET item_variance = 1")
+    connection.close()
+    storages.upgrade(f"sqlite:///{stored}")
+    with Study.open(f"sqlite:///{stored}") as study:
+        assert study.settings.random == study.rules.random == 0.0
+        study.record([Comparison("a", "b", "left")] * 3)
+        study.ask()
+        with study._ledger.storage.reading() as log:
+            assert log.entries(0)[-1].model == "Independent(item_variance=1.0, likelihood=Logistic())"
 
 
 @pytest.mark.parametrize(("before", "after"), [("auto", "standard"), ("none", "uncentred")])

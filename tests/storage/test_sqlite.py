@@ -2,7 +2,9 @@
 
 import os
 import sqlite3
+import threading
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -347,3 +349,43 @@ def test_two_writers_cannot_take_one_position(stored: Path) -> None:
         log.append([Entry(last + 1, "record", "t", None, "item 1", "item 2", "left")])
     with pytest.raises(StorageFailed, match="UNIQUE"), open_storage().writing() as log:
         log.append([Entry(last + 1, "record", "t", None, "item 1", "item 2", "right")])
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_a_writer_waits_for_the_one_before_it_and_then_reads_what_that_one_wrote(stored: Path, served: bool) -> None:
+    """It takes its lock before it reads, so what it has read is still true when it appends."""
+    seen: list[int] = []
+
+    def write() -> None:
+        with closing(storages.open(url_of(stored))) as second, second.writing() as log:
+            position = log.entries(0)[-1].position
+            seen.append(position)
+            log.append([Entry(position + 1, "exclude-annotator", "t", annotator="Bob")])
+
+    with closing(storages.open(url_of(stored))) as first, first.serving() if served else nullcontext():
+        with first.writing() as log:
+            last = log.entries(0)[-1].position
+            waiting = threading.Thread(target=write)
+            waiting.start()
+            waiting.join(0.5)
+            assert seen == []
+            log.append([Entry(last + 1, "exclude-annotator", "t", annotator="Ann")])
+        waiting.join()
+        assert seen == [last + 1]
+        with first.reading() as log:
+            assert [entry.annotator for entry in log.entries(last)] == ["Ann", "Bob"]
+
+
+def test_while_served_a_writer_does_not_wait_for_readers_who_see_what_was_there_when_they_began(stored: Path) -> None:
+    with (
+        closing(storages.open(url_of(stored))) as first,
+        first.serving(),
+        closing(storages.open(url_of(stored))) as other,
+        other.reading() as seen,
+    ):
+        last = seen.entries(0)[-1].position
+        with first.writing() as log:
+            log.append([Entry(last + 1, "exclude-annotator", "t", annotator="Ann")])
+        assert list(seen.entries(last)) == []
+        with first.reading() as log:
+            assert [entry.annotator for entry in log.entries(last)] == ["Ann"]

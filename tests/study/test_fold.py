@@ -12,6 +12,7 @@ from ordinate.data.joining import joined
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import Entry, Recorded
 from ordinate.study.fold import State
+from ordinate.study.rules import Rules
 
 ITEMS = Items(ids=["a", "b", "c", "d"], features=np.arange(8, dtype=np.float64).reshape(4, 2))
 
@@ -33,7 +34,7 @@ def recorded(left: str, right: str, answer: str, annotator: str | None = None) -
 
 
 def folded(*entries: Entry, items: Items = ITEMS) -> State:
-    state = State()
+    state = State(Rules())
     apply(state, [Entry(0, "add-items", "t"), *entries], items)
     return state
 
@@ -58,7 +59,7 @@ def open_numbers(state: State) -> list[int | None]:
 
 
 def test_an_empty_log_has_nothing() -> None:
-    state = State()
+    state = State(Rules())
     assert (state.position, len(state.items), state.open(), len(state.effective)) == (0, 0, [], 0)
 
 

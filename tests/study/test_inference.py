@@ -1,12 +1,13 @@
 """What a choice is based on, rebuilt from plain parts: a cold fit, an update per answer, a piece per open query."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from ordinate.algorithms import ALGORITHMS
+from ordinate.algorithms import ALGORITHMS, takes
 from ordinate.choosing.search import Choice
 from ordinate.choosing.strategies import Situation
 from ordinate.choosing.strategies.subsampled import Subsampled
@@ -16,19 +17,22 @@ from ordinate.data.pairs import AllPairs
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
+from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.models import Answers, Model
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.independent import Independent
+from ordinate.learning.scales import fitted_scales
 from ordinate.study.inference import Fit
 from ordinate.study.leases import Offer
 from ordinate.study.next_pair import pending_pairs
-from ordinate.study.schedule import last_refit, last_renewal, next_refit
+from ordinate.study.schedule import last_refit, last_renewal, last_scales, next_refit
 from ordinate.study.study import Study
 
 RNG = np.random.default_rng(0)
 FEATURES = RNG.normal(size=(20, 3))
+SCALED = FeatureMap.fit(FEATURES, False, "robust", np.ones(20, dtype=bool)).transform(FEATURES)
 LEFT, RIGHT = np.triu_indices(20, 1)
 
 
@@ -36,8 +40,25 @@ def first(answers: Answers, count: int) -> Answers:
     return Answers(answers.left[:count], answers.right[:count], answers.outcome[:count])
 
 
-def study_after(algorithm: str, answers: int, refit_every: int | None = None) -> Study:
-    study = Study.create(Items([str(k) for k in range(20)], FEATURES), algorithm=algorithm, refit_every=refit_every)
+def options_of(algorithm: str, fitted: bool) -> dict[str, Any]:
+    """Of Study.create: only chosen pairs, and prior variances that are fitted, or the algorithm's own."""
+    names = [name for name in ("coefficient_variance", "item_variance") if takes(algorithm, name)]
+    own = {} if fitted else {name: getattr(ALGORITHMS[algorithm].model, name) for name in names}
+    return {"algorithm": algorithm, "random": 0.0, **own}
+
+
+def model_after(algorithm: str, fitted: bool, answers: Answers) -> Any:
+    """The model for a fit of these answers to the 20 items."""
+    model: Any = ALGORITHMS[algorithm].model
+    if not fitted:
+        return model
+    scales_at = last_scales(len(answers.left), 20)
+    return model.with_prior(fitted_scales(model, SCALED, first(answers, scales_at)))
+
+
+def study_after(algorithm: str, answers: int, fitted: bool = False, refit_every: int | None = None) -> Study:
+    items = Items([str(k) for k in range(20)], FEATURES)
+    study = Study.create(items, refit_every=refit_every, **options_of(algorithm, fitted))
     rng = np.random.default_rng(1)
     for left, step, winner in zip(
         rng.integers(0, 20, answers), rng.integers(1, 20, answers), rng.integers(0, 2, answers), strict=True
@@ -58,14 +79,22 @@ def answers_of(study: Study, count: int) -> Answers:
         return Answers(*state.effective.first(count))
 
 
+def models_asked(study: Study) -> list[str | None]:
+    """The model behind each query, as the log names it."""
+    with study._ledger.storage.reading() as log:
+        return [entry.model for entry in log.entries(0) if entry.kind == "ask"]
+
+
+@pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("algorithm", ["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "guro-independent"])
-def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> None:
-    study = study_after(algorithm, 107)
+def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str, fitted: bool) -> None:
+    study = study_after(algorithm, 107, fitted)
     for name in ("ada", "bob", "cleo"):
         study.ask(name)
     answers = answers_of(study, 107)
-    scaled = FeatureMap.fit(FEATURES, False, "robust", np.ones(20, dtype=bool)).transform(FEATURES)
-    expected = ALGORITHMS[algorithm].model.fit(scaled, first(answers, 100)).belief
+    model = model_after(algorithm, fitted, first(answers, 100))
+    assert (model == ALGORITHMS[algorithm].model) == (not fitted)
+    expected = model.fit(SCALED, first(answers, 100)).belief
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
     for query in study.open_queries():
@@ -73,15 +102,51 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str) -> N
     found = belief_of(study)
     for one, other in zip(found.differences(LEFT, RIGHT), expected.differences(LEFT, RIGHT), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    assert models_asked(study) == [repr(model)] * 3, "the log names the prior variances"
 
 
+@pytest.mark.parametrize("fitted", [False, True])
+@pytest.mark.parametrize("algorithm", ["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "guro-independent"])
+def test_results_are_by_expectation_propagation_where_prior_variances_are_fitted(algorithm: str, fitted: bool) -> None:
+    study = study_after(algorithm, 107, fitted)
+    answers = answers_of(study, 107)
+    model = model_after(algorithm, fitted, answers)
+    posterior = Propagation(model, SCALED, answers).posterior(model.prior) if fitted else model.fit(SCALED, answers)
+    np.testing.assert_allclose(study.scores(), posterior.mean, rtol=1e-9, atol=1e-12)
+    scores, errors = posterior.centred(np.zeros(20, dtype=np.int64))
+    ordering = study.ordering()
+    rows = [int(item) for item in ordering.ids]
+    np.testing.assert_allclose(ordering.scores, scores[rows], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ordering.standard_errors, errors[rows], rtol=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["guro-hybrid", "guro-contextual"])
+def test_before_an_answer_per_item_the_prior_variances_are_the_algorithms_own(algorithm: str) -> None:
+    study = study_after(algorithm, 18, fitted=True)
+    for _ in range(3):
+        study.withdraw(study.ask().id)
+        study.record([Comparison("3", "4", "left")])
+    own = ALGORITHMS[algorithm].model
+    fitted = model_after(algorithm, True, answers_of(study, 20))
+    assert models_asked(study) == [repr(own), repr(own), repr(fitted)], "after 18, 19 and 20 answers"
+    assert fitted != own
+
+
+def test_prior_variances_are_fitted_again_when_the_answers_have_grown_by_a_quarter() -> None:
+    assert [last_scales(answers, 20) for answers in (0, 19, 20, 24, 25, 30, 31)] == [0, 0, 20, 20, 25, 25, 31]
+    times = sorted({last_scales(answers, 3) for answers in range(2000)})
+    assert times[:5] == [0, 3, 4, 5, 6]
+    assert all(later - time == max(time // 4, 1) for time, later in pairwise(times[1:]))
+
+
+@pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("forget", [False, True])
 def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
-    monkeypatch: pytest.MonkeyPatch, forget: bool
+    monkeypatch: pytest.MonkeyPatch, forget: bool, fitted: bool
 ) -> None:
     """Renewed after 100 of 117 answers, refitted after 110: H by hand, with each weight at the mean of its day."""
     monkeypatch.setattr("ordinate.study.inference.last_renewal", lambda model, refit, items, every: refit - refit % 50)
-    study = study_after("guro-hybrid", 0)
+    study = study_after("guro-hybrid", 0, fitted)
     rng = np.random.default_rng(2)
     for left, step, winner in zip(
         rng.integers(0, 20, 117), rng.integers(1, 20, 117), rng.integers(0, 2, 117), strict=True
@@ -93,10 +158,10 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
     found = belief_of(study)
 
     answers = answers_of(study, 117)
-    scaled = FeatureMap.fit(FEATURES, False, "robust", np.ones(20, dtype=bool)).transform(FEATURES)
-    means = {count: Hybrid().fit(scaled, first(answers, count)).mean for count in (100, 110)}
+    model = model_after("guro-hybrid", fitted, first(answers, 100))
+    means = {count: model.fit(SCALED, first(answers, count)).mean for count in (100, 110)}
     np.testing.assert_array_equal(found.mean, means[110])
-    precision = np.linalg.inv(2.0 * scaled @ scaled.T + np.eye(20))
+    precision = np.linalg.inv(model.prior.coefficients * SCALED @ SCALED.T + model.prior.items * np.eye(20))
     for row, (i, j) in enumerate(zip(answers.left, answers.right, strict=True)):
         day = means[110 if row >= 110 else 100]
         z = np.eye(20)[i] - np.eye(20)[j]
@@ -110,7 +175,7 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
 @pytest.mark.parametrize("forget", [False, True])
 def test_a_covariance_that_is_never_renewed_is_that_of_sherman_and_morrison(algorithm: str, forget: bool) -> None:
     """As in the authors' scripts: prior variance 1, each answer's weight at the mean of the refit before it."""
-    options: dict[str, Any] = {"refit_every": 10, "scaling": "none", "coefficient_variance": 1.0}
+    options: dict[str, Any] = {"refit_every": 10, "scaling": "none", "coefficient_variance": 1.0, "random": 0.0}
     items = Items([str(k) for k in range(20)], FEATURES)
     study = Study.create(items, algorithm=algorithm, renew_covariance=False, **options)
     rng = np.random.default_rng(3)
@@ -147,7 +212,7 @@ def test_what_is_pending_no_longer_is_no_part_of_the_belief() -> None:
         found = belief_of(study).differences(LEFT, RIGHT)
         study._ledger.drop_caches()
         for one, other in zip(found, belief_of(study).differences(LEFT, RIGHT), strict=True):
-            np.testing.assert_array_equal(one, other)
+            np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 @pytest.mark.parametrize("change", ["another answer", "an excluded item", "an excluded annotator"])
@@ -202,11 +267,12 @@ def test_renewals_are_refits_and_come_by_the_schedule() -> None:
     assert renewals(Contextual(), 6072, 150) == [*range(101), 125, 150]
 
 
+@pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("algorithm", ["guro-hybrid-factored", "guro-contextual"])
 def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
-    monkeypatch: pytest.MonkeyPatch, algorithm: str
+    monkeypatch: pytest.MonkeyPatch, algorithm: str, fitted: bool
 ) -> None:
-    study = study_after(algorithm, 0)
+    study = study_after(algorithm, 0, fitted)
     rng = np.random.default_rng(4)
     ids = rng.permuted(np.tile(np.arange(20), (2345, 1)), axis=1)[:, :2]
     study.record([Comparison(str(left), str(right), "left") for left, right in ids])
@@ -261,9 +327,10 @@ def test_a_choice_is_made_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None
     assert watching.threads == {1}
 
 
+@pytest.mark.parametrize("fitted", [False, True])
 @pytest.mark.parametrize("algorithm", ["guro-contextual", "guro-hybrid", "guro-hybrid-factored"])
-def test_unseen_items_that_are_alike_share_a_score(algorithm: str) -> None:
-    study = study_after(algorithm, 30)
+def test_unseen_items_that_are_alike_share_a_score(algorithm: str, fitted: bool) -> None:
+    study = study_after(algorithm, 30, fitted)
     new = Items([f"new-{k}" for k in range(37)], np.tile(RNG.normal(size=3), (37, 1)))
     assert len(set(study.ordering(new).scores.tolist())) == 1
 
@@ -294,7 +361,7 @@ class Failing(Late):
 def test_choices_go_on_while_a_covariance_is_renewed_and_are_the_same_afterwards(kind: type[Late]) -> None:
     rng = np.random.default_rng(0)
     items = Items([str(row) for row in range(1010)], rng.normal(size=(1010, 4)))
-    plain, beside = (Study.create(items, algorithm="guro-hybrid") for _ in range(2))
+    plain, beside = (Study.create(items, algorithm="guro-hybrid", random=0.0) for _ in range(2))
     waiting = kind(3)
     beside.compute_beside(waiting)
 

@@ -63,6 +63,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "coefficient_variance": 0.5,
         "item_variance": None,
         "renew_covariance": False,
+        "random": 0.25,
         "likelihood": "probit",
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
@@ -93,6 +94,10 @@ def test_settings_are_kept(storage: str | None) -> None:
         ),
         ({"algorithm": "trueskill", "item_variance": 1}, "takes no item_variance"),
         ({"algorithm": "trueskill", "renew_covariance": False}, "trueskill is never refitted"),
+        ({"random": -0.1}, "random must be a number from 0 to 1, not -0.1"),
+        ({"random": 10}, "random must be a number from 0 to 1, not 10"),
+        ({"random": float("nan")}, "random must be a number from 0 to 1, not nan"),
+        ({"random": "often"}, "random must be a number, not 'often'"),
         ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is logistic, probit"),
         ({"algorithm": "bald-contextual-sequential", "likelihood": "probit"}, "takes no likelihood: it takes one"),
     ],
@@ -103,28 +108,33 @@ def test_wrong_settings_are_refused(options: dict[str, Any], words: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "variances"),
+    ("algorithm", "given", "variances"),
     [
-        ("guro-hybrid", (2.0, 1.0)),
-        ("guro-hybrid-factored", (2.0, 1.0)),
-        ("bayes-guro-hybrid-sequential", (2.0, 1.0)),
-        ("bald-contextual-sequential", (2.0, None)),
-        ("colstim-contextual:500", (2.0, None)),
-        ("guro-independent", (None, 1.0)),
-        ("trueskill", (None, None)),
+        ("guro-hybrid", {}, (None, None)),
+        ("guro-hybrid-factored", {}, (None, None)),
+        ("colstim-contextual:500", {}, (None, None)),
+        ("guro-independent", {}, (None, None)),
+        ("guro-hybrid", {"coefficient_variance": 0.5}, (0.5, 1.0)),
+        ("guro-hybrid-factored", {"item_variance": 3}, (2.0, 3.0)),
+        ("colstim-contextual:500", {"coefficient_variance": 2}, (2.0, None)),
+        ("guro-independent", {"item_variance": 0.5}, (None, 0.5)),
+        ("guro-hybrid", {"renew_covariance": False}, (2.0, 1.0)),
+        ("bayes-guro-hybrid-sequential", {}, (2.0, 1.0)),
+        ("bald-contextual-sequential", {}, (2.0, None)),
+        ("trueskill", {}, (None, None)),
     ],
 )
-def test_a_study_stores_the_prior_variances_that_its_algorithm_has(
-    algorithm: str, variances: tuple[float | None, float | None]
+def test_a_study_stores_prior_variances_unless_they_are_fitted_to_the_answers(
+    algorithm: str, given: dict[str, Any], variances: tuple[float | None, float | None]
 ) -> None:
-    settings = Study.create(ITEMS, algorithm=algorithm).settings
+    settings = Study.create(ITEMS, algorithm=algorithm, **given).settings
     assert (settings.coefficient_variance, settings.item_variance) == variances
 
 
 def test_prior_variances_are_those_of_the_scores(storage: str | None) -> None:
     """Before any answer the score of an item is x theta + zeta, of variance |x|^2 c + t."""
     items = Items(["a", "b", "c"], np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]]))
-    given: dict[str, Any] = {"scaling": "none", "coefficient_variance": 0.25, "item_variance": 3.0}
+    given: dict[str, Any] = {"scaling": "none", "coefficient_variance": 0.25, "item_variance": 3.0, "random": 0.0}
     with Study.create(items, storage=storage, **given) as study:
         left, right = study.ask().left, study.ask().right
         assert {left, right} == {"a", "b"}, "the pair of the largest variance"
@@ -687,7 +697,8 @@ def test_items_alike_to_the_model_count_half_in_the_expected_error_and_share_a_s
     rng = np.random.default_rng(2)
     kinds = rng.normal(size=(2, 6))
     features = kinds[rng.integers(0, 2, 37)]
-    study = Study.create(Items([f"i{k:03d}" for k in range(37)], features=features), algorithm="guro-contextual")
+    items = Items([f"i{k:03d}" for k in range(37)], features=features)
+    study = Study.create(items, algorithm="guro-contextual", coefficient_variance=2.0)
     first, other = 0, int(np.flatnonzero((features != features[0]).any(axis=1))[0])
     study.record([Comparison(f"i{first:03d}", f"i{other:03d}", "left")] * 300)
     alike = sum(int(np.sum((features[k + 1 :] == features[k]).all(axis=1))) for k in range(37))

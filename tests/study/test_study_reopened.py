@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from ordinate.algorithms import takes
 from ordinate.data.comparisons import Comparison, Query
 from ordinate.data.items import Items
 from ordinate.errors import OrdinateError
@@ -38,6 +39,8 @@ CHANGES: list[dict[str, Any]] = [
     {"paused": False},
     {"ties": False},
     {"ties": True},
+    {"random": 0.5},
+    {"random": 0.0},
 ]
 annotators = st.sampled_from([None, "Ann", "Bob"])
 tabs = st.sampled_from([None, "a tab", "another"])
@@ -65,13 +68,18 @@ class Reopened(RuleBasedStateMachine):
         refit_every=st.sampled_from([None, 1, 4]),
         candidates=st.sampled_from([None, 3]),
         grouped=st.booleans(),
+        variance=st.sampled_from([None, 0.5]),
     )
-    def create(self, algorithm: str, refit_every: int | None, candidates: int | None, grouped: bool) -> None:
+    def create(
+        self, algorithm: str, refit_every: int | None, candidates: int | None, grouped: bool, variance: float | None
+    ) -> None:
         self.folder = tempfile.TemporaryDirectory(dir=QUICK)
         self.url = f"sqlite:///{self.folder.name}/study.db"
         self.grouped = grouped
         self.count = COUNT
         options: dict[str, Any] = {"algorithm": algorithm, "refit_every": refit_every, "candidates": candidates}
+        # Without a variance, prior variances are fitted to the answers.
+        options["coefficient_variance" if takes(algorithm, "coefficient_variance") else "item_variance"] = variance
         self.plain = Study.create(items(0, COUNT, grouped), seed=7, clock=self.clock, **options)
         self.stored = Study.create(items(0, COUNT, grouped), seed=7, clock=self.clock, storage=self.url, **options)
 
@@ -185,7 +193,7 @@ class Reopened(RuleBasedStateMachine):
         self.both(lambda study: study.ordering().to_columns())
         self.both(lambda study: study.ordering(items(3, 10, self.grouped)).to_columns())
         self.both(lambda study: study.scores().tolist())
-        self.both(lambda study: repr(study.expected_error()))
+        self.both(lambda study: repr(study.reliability()))
 
     @invariant()
     def same_log(self) -> None:

@@ -12,7 +12,7 @@ from ordinate.cli import media
 from ordinate.cli.answering import item_contents
 from ordinate.cli.keys import END, LEFT, RIGHT, Keys, open_keys
 from ordinate.cli.options import Annotator, StudyFile, open_study
-from ordinate.cli.screen import console, count, expected_error_in_words, percent, visible
+from ordinate.cli.screen import console, count, percent, reliability_in_words, visible
 from ordinate.errors import AlreadyAnswered, NothingToUndo, PoolExhausted
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ class _Session:
                 break
             if not self._put(query):
                 break
-        self._error = self._look_up_error()
+        reliability = self._study.reliability()
         self._screen.print(
-            f"You gave {count(self._given, 'answer')}. Expected error {expected_error_in_words(self._error)}.\n"
+            f"You gave {count(self._given, 'answer')}. Expected error: {reliability_in_words(reliability)}.\n"
             f"See the ordering: ordinate order {visible(quote(self._address))}"
         )
 

@@ -109,11 +109,15 @@ class MethodOptions:
             "(standard), or use them as they are (none)."
         ),
     ] = "robust"
+    random: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Share of questions whose pair is drawn at random."),
+    ] = 0.1
     coefficient_variance: Annotated[
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each coefficient of the scaled features. Default: 2; the paper has 1.",
+            help="Prior variance of each coefficient of the features. Default: fitted to the answers; the paper has 1.",
             show_default=False,
         ),
     ] = None
@@ -121,7 +125,7 @@ class MethodOptions:
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each item's own term, in hybrid and independent models. Default: 1.",
+            help="Prior variance of each item's own term. Default: fitted to the answers; the paper has 1.",
             show_default=False,
         ),
     ] = None

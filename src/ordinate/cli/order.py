@@ -18,7 +18,7 @@ from ordinate.cli.options import (
     open_client,
     open_study,
 )
-from ordinate.cli.screen import console, count, expected_error_in_words, one_line, print_json, say
+from ordinate.cli.screen import console, count, one_line, print_json, reliability_in_words, say, span
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ def order(
 
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
+
+    Items share a rank, such as "2 to 5", where the answers cannot tell them from the first of them with a probability
+    of 90 %. With that probability each item's own rank is among the likely ranks.
     """
     from ordinate.data.items import read_item_columns
 
@@ -78,11 +81,12 @@ def order(
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
         ordering = opened.ordering(given)
         # Asked for new items, the error between the study's own would be beside the point.
-        error = opened.expected_error() if given is None else None
+        reliability = opened.reliability() if given is None else None
     if out is not None:
         ordering.save(out)
     if as_json:
-        summary = {"study": study, "comparisons": answers, "expected_error": error, "file": out}
+        known_of_it = {} if reliability is None else reliability._asdict()
+        summary = {"study": study, "comparisons": answers, "expected_error": None, **known_of_it, "file": out}
         print_json({**summary, "items": _rows(ordering)})
         return
     if out is not None:
@@ -91,10 +95,10 @@ def order(
         _show(ordering, contents)
     if blind:
         say("The study has no features, so items that nobody compared cannot be told apart: their places mean nothing.")
-    if error is None:
+    if reliability is None:
         say(f"From {count(answers, 'comparison')}.")
     else:
-        say(f"From {count(answers, 'comparison')}. Expected error {expected_error_in_words(error)}.")
+        say(f"From {count(answers, 'comparison')}. Expected error: {reliability_in_words(reliability)}.")
 
 
 def _order_served(link: str, out: str | None, items: str | None, as_json: bool) -> None:
@@ -108,13 +112,17 @@ def _order_served(link: str, out: str | None, items: str | None, as_json: bool) 
         return
     import numpy as np
 
-    from ordinate.data.ordering import Ordering
+    from ordinate.data.ordering import Ordering, RankIntervals
+
+    def column(name: str) -> Any:
+        return np.array([getattr(row, name) for row in rows])
 
     ordering = Ordering(
         ids=tuple(row.id for row in rows),
-        scores=np.array([row.score for row in rows]),
-        standard_errors=np.array([row.standard_error for row in rows]),
+        scores=column("score"),
+        standard_errors=column("standard_error"),
         group=tuple(str(row.group) for row in rows) if any(row.group is not None for row in rows) else None,
+        intervals=RankIntervals(*(column(f"rank_{name}") for name in RankIntervals._fields)),
     )
     if out is not None:
         ordering.save(out)
@@ -153,6 +161,9 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
     table.add_column("id", overflow="fold")
     table.add_column("score", justify="right")
     table.add_column("standard error", justify="right")
+    intervals = ordering.intervals
+    if intervals is not None:
+        table.add_column("likely ranks", justify="right")
     if kinds:
         table.add_column(kinds[0], no_wrap=True, overflow="ellipsis", max_width=PREVIEW)
     previous: str | None = None
@@ -160,7 +171,10 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         if grouped and previous not in (None, row["group"]):
             table.add_section()
         previous = row.get("group")
-        cells = [str(row["rank"]), one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
+        rank = str(row["rank"]) if intervals is None else span(row["rank_tied_low"], row["rank_tied_high"])
+        cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
+        if intervals is not None:
+            cells.append(span(row["rank_low"], row["rank_high"]))
         if kinds:
             cells.append(one_line(contents.get(row["id"], {}).get(kinds[0], "")))
         table.add_row(*([one_line(row["group"])] if grouped else []), *cells)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from ordinate.study.inference import Reliability
+
 # They change the direction of the text around them, so one text could be made to look like another.
 DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # The width of output that goes to no terminal: nothing is wrapped or cut.
@@ -106,12 +108,20 @@ def error_in_words(error: float) -> str:
     return f"{percent(error)}: about 1 in {round(1 / error)} pairs is likely to be in the wrong order"
 
 
+def span(low: int, high: int) -> str:
+    """ "3", "3 to 7"."""
+    return str(low) if low == high else f"{low} to {high}"
+
+
 def count(number: int, singular: str, plural: str = "") -> str:
     """ "1 item", "2 items"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def expected_error_in_words(error: float) -> str:
-    """`error_in_words` of an expectation, with what it presumes: people who answer blindly make it too small."""
+def reliability_in_words(reliability: Reliability) -> str:
+    """The expected error for a person, with what it presumes: people who answer blindly make it too small."""
+    tested, error = reliability
     words = error_in_words(error)
-    return f"{words}, if people answered sensibly" if error <= 0.45 else words
+    if tested is False:
+        return f"unknown: the answers cannot be told from coin tosses yet (if people answered sensibly, {words})"
+    return f"{words}, if people answered sensibly" if tested is None and error <= 0.45 else words

@@ -74,6 +74,10 @@ def serve(
         float | None,
         typer.Option("--repeat", metavar="SHARE", help="Share of pairs that an annotator is asked again, e.g. 0.05."),
     ] = None,
+    random: Annotated[
+        float | None,
+        typer.Option("--random", metavar="SHARE", help="Share of pairs that are drawn at random; at first 0.1."),
+    ] = None,
     ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Whether a tie is an answer.")] = None,
     media: Annotated[
         list[str] | None,
@@ -95,6 +99,7 @@ def serve(
         "annotator_budget": annotator_budget,
         "budget": budget,
         "repeat": repeat,
+        "random": random,
         "ties": ties,
     }
     with TemporaryDirectory(prefix="ordinate-") as scratch:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import console, count, expected_error_in_words, one_line, print_json
+from ordinate.cli.screen import console, count, one_line, print_json, reliability_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -23,7 +23,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
         answers = len(opened.comparisons())
         annotators = opened.annotators()
         waiting = opened.open_queries()
-        error = opened.expected_error()
+        reliability = opened.reliability()
         if as_json:
             contents = item_contents(items)
             print_json(
@@ -36,7 +36,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
                     "features": int(items.features.shape[1]),
                     "groups": groups,
                     "comparisons": answers,
-                    "expected_error": error,
+                    **reliability._asdict(),
                     "annotators": [{"name": name, "answers": given} for name, given in annotators.items()],
                     "open": [query_json(query, contents) for query in waiting],
                     "excluded_items": list(opened.excluded_items),
@@ -62,7 +62,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
             "comparisons": f"{answers:,}",
             "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
             or "none yet",
-            "expected error": expected_error_in_words(error),
+            "expected error": reliability_in_words(reliability),
             "open": _open(waiting),
         }
         if excluded:

@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.tables import columns_to_frame
+
+
+class RankIntervals(NamedTuple):
+    """How sure each rank is, (n,) each; see `ordinate.learning.ranks`.
+
+    low, high    the rank is in this interval with a probability of 90 %
+    best         the probability that the item ranks first in its group
+    tied_low, tied_high  the ranks of the neighbours in order from which the item cannot be told apart with 90 %
+    """
+
+    low: Integers
+    high: Integers
+    best: Floats
+    tied_low: Integers
+    tied_high: Integers
+
+    def of(self, rows: Integers) -> RankIntervals:
+        """Those of some of the items."""
+        return RankIntervals(
+            self.low[rows], self.high[rows], self.best[rows], self.tied_low[rows], self.tied_high[rows]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,12 +39,14 @@ class Ordering:
 
     scores           centred: 0 is the mean of the study's items (of the item's group where there are groups)
     standard_errors  of score minus that mean, under the model
+    intervals        of the ranks; None where items outside the study are among those ordered
     """
 
     ids: tuple[str, ...]
     scores: Floats
     standard_errors: Floats
     group: tuple[str, ...] | None = None
+    intervals: RankIntervals | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -49,10 +72,13 @@ class Ordering:
             columns["group"] = list(self.group)
         columns["score"] = self.scores.tolist()
         columns["standard_error"] = self.standard_errors.tolist()
+        if self.intervals is not None:
+            columns |= {f"rank_{name}": values.tolist() for name, values in self.intervals._asdict().items()}
         return columns
 
     def to_frame(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
-        """A native frame with the columns rank, id, group (where there are groups), score, standard_error."""
+        """A native frame with the columns rank, id, group (where there are groups), score, standard_error, and those of
+        the rank intervals: rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high."""
         return columns_to_frame(self.to_columns(), backend)
 
     def save(self, path: str | Path) -> None:

@@ -543,7 +543,8 @@ def _sides(rows: Rows, part: str, *sides: Side) -> str:
 
 
 def _during(window: tuple[float, float]) -> str:
-    return _WINDOWS.get(window, f"from {100 * window[0]:.0f} to {100 * window[1]:.0f} % of the run")
+    low, high = (f"{100 * share:.0f}" for share in window)
+    return _WINDOWS.get(window, f"from {low} to {high} % of the run" if low != high else f"at {low} % of the run")
 
 
 def _bounds(low: float, high: float) -> str:

@@ -51,6 +51,7 @@ def as_the_paper(budget: int, every: int, refit_every: int) -> Plan:
         coefficient_variance=1.0,
         item_variance=1.0,
         renew_covariance=False,
+        random=0.0,
     )
 
 

@@ -21,7 +21,7 @@ FEATURES = 162
 
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
-    budget = wishes.budget_or(2_000)
+    budget = wishes.budget_or(1_500)
     plan = as_the_paper(budget, every=budget // 20, refit_every=1)
     target = bradley_terry(dataset.items, dataset.comparisons)
     task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))

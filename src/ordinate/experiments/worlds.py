@@ -19,7 +19,7 @@ from ordinate.data.items import Items
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes
-from ordinate.experiments.human import HELD_OUT, HumanTask, unit_to_hold_out
+from ordinate.experiments.human import HELD_OUT, HumanTask, bradley_terry, unit_to_hold_out
 from ordinate.experiments.sources import recorded, with_features
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.metrics import ordering_error
@@ -67,18 +67,18 @@ _OWN = "Share of the features that is the item's own (%)"
 def _shares(_: Dataset, wishes: Wishes) -> list[Setting]:
     budget = wishes.budget_or(PER_ITEM * World().items)
     plan = Plan(budget, max(1, budget // 5))
-    return [Setting(f"share-{share}", World(share=share / 100), plan, COMPARED, seeds=40) for share in SHARES]
+    return [Setting(f"share-{share}", World(share=share / 100), plan, COMPARED, seeds=20) for share in SHARES]
 
 
 def _mixed(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     """Each item's features mixed with those of another item, so that less and less of them is about the item."""
     if not dataset.items.features.shape[1]:
         raise InvalidInput("this experiment needs items with features")
-    budget = wishes.budget_or(2 * len(dataset.items))
+    budget = wishes.budget_or(len(dataset.items))
     plan = Plan(budget, max(1, budget // 5))
     own = dataset.items.features
     other = own[np.random.default_rng(0).permutation(len(own))]
-    target = np.zeros(len(own))  # only held-out answers are looked at
+    target = bradley_terry(dataset.items, dataset.comparisons)
     settings = []
     for share in SHARES:
         mixed = with_features(dataset, np.sqrt(share / 100) * own + np.sqrt(1.0 - share / 100) * other)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ordinate.data.ordering import Ordering
 from ordinate.learning.belief.dense import DenseCovariance
-from ordinate.study.inference import Fit
+from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
 from ordinate.study.study import Study
 from ordinate.study.threads import one_thread
@@ -32,13 +32,13 @@ T = TypeVar("T")
 
 
 class Results(NamedTuple):
-    """After how many answers the ordering has which expected error, and the errors it had after fewer.
+    """After how many answers the ordering can be trusted how far, and the expected errors it had after fewer.
 
     seconds  that this took to compute
     """
 
     answers: int
-    expected_error: float
+    reliability: Reliability
     history: list[tuple[int, float]]
     seconds: float
 
@@ -163,7 +163,7 @@ def _results(url: str) -> Results:
     study, began = _study(url), time.monotonic()
     # Answers of excluded annotators too, as the server counts them: it asks again where this number is another one.
     answers = sum(study.annotators().values())
-    return Results(answers, study.expected_error(), study.error_history(most=1), time.monotonic() - began)
+    return Results(answers, study.reliability(), study.error_history(most=1), time.monotonic() - began)
 
 
 def ordering(url: str) -> Ordering:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import isnan
 from typing import Annotated
 from urllib.parse import unquote
 
@@ -60,8 +61,9 @@ def status(
         open=progress.open,
         goal=rules.budget,
         expected_error=None
-        if results is None or results.expected_error != results.expected_error
-        else results.expected_error,
+        if results is None or isnan(results.reliability.expected_error)
+        else results.reliability.expected_error,
+        better_than_coins=None if results is None else results.reliability.better_than_coins,
         error_history=[] if results is None else results.history,
         your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),
         ties_allowed=rules.ties,

@@ -74,16 +74,11 @@ TheOrdering = Annotated[Ordering, Depends(_ordering)]
 @router.get("/{study}/ordering", summary="The ordering so far")
 def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
     """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
-    ranks = result.ranks
+    columns = result.to_columns()
+    names = [name for name in columns if name != "id"]
     places, following = page(list(range(len(result))), limit, cursor)
     rows = [
-        OrderedItem(
-            rank=int(ranks[place]),
-            group=None if result.group is None else result.group[place],
-            score=float(result.scores[place]),
-            standard_error=float(result.standard_errors[place]),
-            item=caller.served.item(result.ids[place]),
-        )
+        OrderedItem(item=caller.served.item(result.ids[place]), **{name: columns[name][place] for name in names})
         for place in places
     ]
     return OrderingPage(ordering=rows, total=len(result), next_cursor=following)

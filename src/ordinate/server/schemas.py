@@ -106,6 +106,7 @@ class RuleChanges(Given):
     annotator_budget: Amount | None = None
     budget: Amount | None = None
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
+    random: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
     again: bool | None = None
     variety: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -195,7 +196,13 @@ class Status(BaseModel):
     answers: int
     open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
-    expected_error: float | None = None
+    expected_error: float | None = Field(
+        default=None, description="How many pairs are expected to be in the wrong order, if people answered sensibly."
+    )
+    better_than_coins: bool | None = Field(
+        default=None,
+        description="False: answers cannot be told from coin tosses yet; null: there are no random pairs to tell by.",
+    )
     error_history: list[tuple[int, float]] = []
     your: Yours
     ties_allowed: bool
@@ -256,6 +263,7 @@ class RulesShown(BaseModel):
     annotator_budget: int | None
     budget: int | None
     repeat: float
+    random: float
     ties: bool
     again: bool
     variety: float | None
@@ -281,6 +289,11 @@ class OrderedItem(BaseModel):
     group: str | None = None
     score: float
     standard_error: float
+    rank_low: int = Field(description="The rank is from here to rank_high with a probability of 90 %.")
+    rank_high: int
+    rank_best: float = Field(description="The probability that the item ranks first.")
+    rank_tied_low: int = Field(description="From here to rank_tied_high items cannot be told from the first of them.")
+    rank_tied_high: int
     item: ItemShown
 
 

@@ -17,6 +17,7 @@ from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
 from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
+from ordinate.study.rules import RANDOM_SHARE
 
 
 class Row(NamedTuple):
@@ -52,6 +53,7 @@ class Plan:
     coefficient_variance: float | None = None
     item_variance: float | None = None
     renew_covariance: bool = True
+    random: float = RANDOM_SHARE
     likelihood: Literal["logistic", "probit"] | None = None
 
     def __post_init__(self) -> None:
@@ -86,6 +88,7 @@ def simulate(
     coefficient_variance: float | None = None,
     item_variance: float | None = None,
     renew_covariance: bool = True,
+    random: float = RANDOM_SHARE,
     likelihood: Literal["logistic", "probit"] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
@@ -104,6 +107,7 @@ def simulate(
         coefficient_variance,
         item_variance,
         renew_covariance,
+        random,
         likelihood,
     )
     check_names(algorithms, seeds)
@@ -146,6 +150,7 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
         scaling=plan.scaling,
         refit_every=plan.refit_every,
         candidates=plan.candidates,
+        random=plan.random,
         **{option: value for option, value in plan.model_options.items() if takes(algorithm, option)},
     )
     seconds = 0.0

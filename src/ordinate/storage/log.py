@@ -48,8 +48,9 @@ class Settings:
     refit_every           answers between two fits of the model; None: the schedule of schedule.py
     candidates            how many random pairs the strategy looks at; None: every pair of the pool
     recipe                how the features were made from texts or images; None: they were given
-    coefficient_variance  prior variance of each coefficient of the features; None: the algorithm's own
-    item_variance         prior variance of each item's own term; None: the algorithm's own
+    coefficient_variance  prior variance of each coefficient of the features
+    item_variance         prior variance of each item's own term; both None: fitted to the answers, where the model can
+    random                share of queries whose pair is drawn at random, until a rule says otherwise
     likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
@@ -65,6 +66,7 @@ class Settings:
     item_variance: float | None = None
     renew_covariance: bool = True
     likelihood: str | None = None
+    random: float = 0.0
 
 
 class Entry(NamedTuple):

@@ -214,7 +214,12 @@ class _Connections:
         while self._idle:
             self._idle.pop().close()
 
-    __del__ = close
+    def __del__(self) -> None:
+        try:  # noqa: SIM105
+            self.close()
+        except AttributeError:
+            # The interpreter ends, and the modules are gone, `suppress` too.
+            pass
 
     def _take(self) -> sqlite3.Connection:
         if self._process != os.getpid():

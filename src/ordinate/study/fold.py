@@ -59,7 +59,8 @@ class State:
     items_epoch          rises whenever items are added, excluded or included
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Rules) -> None:
+        """Before the first entry. `rules`: those that the study was created with."""
         self.position = 0
         self.items = Items(ids=())
         self.rows: dict[str, int] = {}
@@ -74,7 +75,7 @@ class State:
         self.newest_asked: dict[str | None, int] = {}
         self.repeats: list[int] = []
         self.keys: dict[str, Entry] = {}
-        self.rules = Rules()
+        self.rules = rules
         self.names: set[str] = set()
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()

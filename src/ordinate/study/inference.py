@@ -21,17 +21,21 @@ from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
-from ordinate.data.ordering import Ordering
+from ordinate.data.ordering import Ordering, RankIntervals
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
+from ordinate.learning.coin_gate import CoinGate
+from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
-from ordinate.learning.models import Answers, Model
+from ordinate.learning.models import Answers, Model, ScaledModel
 from ordinate.learning.posterior import Posterior
+from ordinate.learning.ranks import ranks_of
+from ordinate.learning.scales import fitted_scales
 from ordinate.storage import Settings
 from ordinate.study.fold import State
-from ordinate.study.schedule import is_slow, last_refit, last_renewal, next_refit
+from ordinate.study.schedule import is_slow, last_refit, last_renewal, last_scales, next_refit
 from ordinate.study.threads import one_thread
 
 
@@ -51,6 +55,18 @@ class _Refitted:
     answers: int
     covariance: KeptCovariance
     belief: Belief
+
+
+class Reliability(NamedTuple):
+    """How far the ordering can be trusted.
+
+    better_than_coins  True: coin tosses would give such answers with a chance of less than 1 in 20; False: they could;
+                       None: there are no random pairs to tell by
+    expected_error     the mean over pairs of the probability of the wrong order, if the answers are not coin tosses
+    """
+
+    better_than_coins: bool | None
+    expected_error: float
 
 
 class Beside(Protocol):
@@ -79,13 +95,15 @@ Pending = Sequence[tuple[int, int]]
 class Inference:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.model = model_of(
+        self._model = model_of(
             settings.algorithm,
             coefficient_variance=settings.coefficient_variance,
             item_variance=settings.item_variance,
             likelihood=settings.likelihood,
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
+        fixed = settings.coefficient_variance is not None or settings.item_variance is not None
+        self._scaled_model = self._model if isinstance(self._model, ScaledModel) and not fixed else None
         # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
         self.beside: Beside | None = None
         self.drop_caches()
@@ -94,7 +112,15 @@ class Inference:
         """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
         # The two latest fits: that of the last refit, and that of all answers.
-        self._fits: dict[tuple[int, int, int], Posterior] = {}
+        self._fits: dict[tuple[int, int, int, Model], Posterior] = {}
+        # Models with prior variances that were fitted to so many answers, the two latest.
+        self._scales: dict[tuple[int, int, int], ScaledModel] = {}
+        # Ranks after so many answers.
+        self._ranked: tuple[tuple[int, int, int], RankIntervals] | None = None
+        # Bets against coin tosses since the effective comparisons last changed.
+        self._gate: tuple[tuple[int, int], CoinGate] | None = None
+        # The latest posterior that was shown.
+        self._results: dict[tuple[int, int, int], Posterior] = {}
         # Expected errors of fits of so many answers.
         self._errors: dict[tuple[int, int, int], float] = {}
         self._refitted: _Refitted | None = None
@@ -108,8 +134,49 @@ class Inference:
         self.search: Search = LazySearch()
 
     def posterior(self, state: State) -> Posterior:
-        """The fit of all effective comparisons."""
-        return self._fit(state, len(state.effective))
+        """What all effective comparisons say of the scores."""
+        return self._result(state, len(state.effective))
+
+    def is_slow(self, state: State) -> bool:
+        """Whether a renewal of the covariance takes seconds."""
+        return is_slow(self._model, len(state.items))
+
+    def model(self, state: State) -> Model:
+        """What the next choice is fitted with."""
+        items = len(state.items)
+        refit = last_refit(len(state.effective), items, self._every)
+        return self._model_of(state, last_renewal(self._model, refit, items, self._every))
+
+    def _model_of(self, state: State, count: int) -> Model:
+        """The model for a fit of the first `count` answers: where prior variances are fitted, with the last ones."""
+        return self._model if self._scaled_model is None else self._fitted(state, self._scaled_model, count)
+
+    def _fitted(self, state: State, model: ScaledModel, count: int) -> ScaledModel:
+        if not (at := last_scales(count, len(state.items))):
+            return model
+        key = (state.items_epoch, state.epoch, at)
+        if key not in self._scales:
+            with one_thread():
+                answers = Answers(*state.effective.first(at))
+                prior = fitted_scales(model, self._scale(state).features, answers)
+            self._scales = {**dict(list(self._scales.items())[-1:]), key: model.with_prior(prior)}
+        return self._scales[key]
+
+    def _result(self, state: State, count: int) -> Posterior:
+        """The posterior that is shown: by expectation propagation where prior variances are fitted.
+
+        Fits of fewer answers, for the history of the expected error, use the newest variances: they are known best.
+        """
+        if self._scaled_model is None:
+            return self._fit(state, count)
+        key = (state.items_epoch, state.epoch, count)
+        if key not in self._results:
+            model = self._fitted(state, self._scaled_model, len(state.effective))
+            with one_thread():
+                answers = Answers(*state.effective.first(count))
+                found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
+            self._results = {key: found}
+        return self._results[key]
 
     def belief(self, state: State, pending: Pending) -> Belief:
         """What the next choice is based on: all answers, and a smaller variance where pairs are pending."""
@@ -145,11 +212,11 @@ class Inference:
         """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
         refit = last_refit(len(state.effective), items, self._every)
-        renewal = last_renewal(self.model, refit, items, self._every) if self._settings.renew_covariance else 0
+        renewal = last_renewal(self._model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
         if at is not None and (at.epochs != epochs or at.answers > refit):
             at = None
-        beside = self.beside if at is not None and is_slow(self.model, items) else None
+        beside = self.beside if at is not None and is_slow(self._model, items) else None
         renews = at is None or at.renewal != renewal
         if renews and beside is not None:
             renews = take and beside.is_ready(self._what(state, renewal))
@@ -172,7 +239,10 @@ class Inference:
 
     def _what(self, state: State, count: int) -> Fit:
         key = (state.items_epoch, state.epoch, count)
-        return Fit(key, self.model, self._scale(state).features, Answers(*state.effective.first(count)))
+        renewal = last_renewal(self._model, count, len(state.items), self._every)
+        return Fit(
+            key, self._model_of(state, renewal), self._scale(state).features, Answers(*state.effective.first(count))
+        )
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
@@ -207,7 +277,7 @@ class Inference:
         key = (state.items_epoch, state.epoch, count)
         if key not in self._errors:
             with one_thread():
-                fit = self._fit(state, count)
+                fit = self._result(state, count)
                 error = expected_error(fit.covariance.belief(fit.mean), state.active)
             kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
             self._errors = {**kept, key: error}
@@ -219,8 +289,29 @@ class Inference:
             if items is not None:
                 return _ordered(items, np.arange(len(items)), *self._place(state, items))
             scores, errors = self.posterior(state).centred(state.active)
+            ranks = self._ranks(state)
         rows = np.flatnonzero(state.active >= 0)
-        return _ordered(state.items, rows, scores[rows], errors[rows])
+        return _ordered(state.items, rows, scores[rows], errors[rows], ranks.of(rows))
+
+    def _ranks(self, state: State) -> RankIntervals:
+        key = (state.items_epoch, state.epoch, len(state.effective))
+        if self._ranked is None or self._ranked[0] != key:
+            rng = np.random.default_rng(self._settings.seed)
+            self._ranked = key, ranks_of(self.posterior(state), state.active, rng)
+        return self._ranked[1]
+
+    def reliability(self, state: State) -> Reliability:
+        """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
+        error = self._expected_error(state, len(state.effective))
+        epochs = (state.items_epoch, state.epoch)
+        if self._gate is None or self._gate[0] != epochs:
+            self._gate = epochs, CoinGate()
+        gate = self._gate[1]
+        with one_thread():
+            gate.read(self._scale(state).features, Answers(*state.effective.first(len(state.effective))))
+        # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
+        tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
+        return Reliability(gate.is_open if tested else None, error)
 
     def _place(self, state: State, items: Items) -> tuple[Floats, Floats]:
         """Scores and standard errors, each (m,), of any items: the study's own keep theirs, others go by features."""
@@ -241,24 +332,27 @@ class Inference:
         return scores, errors
 
     def _fit(self, state: State, count: int) -> Posterior:
-        key = (state.items_epoch, state.epoch, count)
+        renewal = last_renewal(self._model, count, len(state.items), self._every)
+        model = self._model_of(state, renewal)
+        key = (state.items_epoch, state.epoch, count, model)
         fit = self._fits.pop(key, None)
         if fit is None:
             answers = Answers(*state.effective.first(count))
             with one_thread():
-                fit = self._continued(key, answers) or self.model.fit(self._scale(state).features, answers)
+                fit = self._continued(key, answers) or model.fit(self._scale(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit
         return fit
 
-    def _continued(self, key: tuple[int, int, int], answers: Answers) -> Posterior | None:
+    def _continued(self, key: tuple[int, int, int, Model], answers: Answers) -> Posterior | None:
         """The newest kept fit with the answers since, where the model takes one answer after another."""
         earlier = [kept for kept in self._fits if kept[:2] == key[:2] and kept[2] < key[2]]
-        further = self._fits[max(earlier)].further if earlier else None
-        if further is None:
+        newest = max(earlier, key=lambda kept: kept[2], default=None)
+        further = None if newest is None else self._fits[newest].further
+        if newest is None or further is None:
             return None
-        done = max(earlier)[2]
+        done = newest[2]
         return further(Answers(answers.left[done:], answers.right[done:], answers.outcome[done:]))
 
     def _scale(self, state: State) -> _Scaled:
@@ -305,7 +399,9 @@ class _Situation:
         return np.concatenate([left, pending[:, 0]]), np.concatenate([right, pending[:, 1]])
 
 
-def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Ordering:
+def _ordered(
+    items: Items, rows: Integers, scores: Floats, errors: Floats, intervals: RankIntervals | None = None
+) -> Ordering:
     """Group after group as they first appear, each from high to low; equal scores keep the order of the items."""
     group = None if items.group is None else [items.group[row] for row in rows]
     codes: dict[str, int] = {}
@@ -316,4 +412,5 @@ def _ordered(items: Items, rows: Integers, scores: Floats, errors: Floats) -> Or
         scores=scores[order],
         standard_errors=errors[order],
         group=None if group is None else tuple(group[place] for place in order),
+        intervals=None if intervals is None else intervals.of(order),
     )

@@ -37,6 +37,7 @@ class Offer(NamedTuple):
     based_on     the position of the last entry that the choice took into account
     strategy     what chose the pair; None for a repeat
     repeat_of    the number of the earlier query whose pair is asked again
+    model        whose belief the choice was based on, with its prior variances; None for a random pair
     """
 
     left: str
@@ -46,6 +47,7 @@ class Offer(NamedTuple):
     based_on: int | None = None
     strategy: str | None = None
     repeat_of: int | None = None
+    model: str | None = None
 
 
 class Lease(NamedTuple):

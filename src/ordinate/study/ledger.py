@@ -14,6 +14,7 @@ from ordinate.errors import NotAStudy, OrdinateError
 from ordinate.storage import Clock, Entry, Kind, Log, Recorded, Storage
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference
+from ordinate.study.rules import Rules
 
 R = TypeVar("R")
 
@@ -25,7 +26,7 @@ class Ledger:
         self.storage = storage
         self.clock = clock
         self.inference = Inference(storage.settings)
-        self._state = State()
+        self._state = State(Rules(random=storage.settings.random))
         # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
         # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
         self._writing = RLock()
@@ -114,7 +115,7 @@ class Ledger:
 
     def _reset(self) -> None:
         """The state may hold half an entry, or one that was not stored: the next call folds the whole log again."""
-        self._state = State()
+        self._state = State(Rules(random=self.storage.settings.random))
         self._version = None
         self.inference.drop_caches()
 

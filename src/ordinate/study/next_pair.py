@@ -45,7 +45,8 @@ def choose(
     """
     number = len(state.queries) + 1 + ahead
     rng = np.random.default_rng([settings.seed, number])
-    strategy = strategy_of(settings.algorithm, settings.candidates)
+    at_random = np.random.default_rng([settings.seed, number, 4]).random() < state.rules.random
+    strategy = Uniform() if at_random else strategy_of(settings.algorithm, settings.candidates)
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
     pool = allowed_pairs(state, annotator, among, waiting)
     situation = inference.situation(state, pending_pairs(state, waiting), search)
@@ -64,7 +65,8 @@ def choose(
     by = repr(strategy)
     if inference.overdue is not None:
         by += f" with the covariance after {inference.overdue} answers"
-    return Offer(ids[left], ids[right], annotator, gain, state.position, by)
+    model = None if at_random else repr(inference.model(state))
+    return Offer(ids[left], ids[right], annotator, gain, state.position, by, model=model)
 
 
 def choose_at_random(settings: Settings, state: State, annotator: str | None) -> Offer:

@@ -161,7 +161,7 @@ class Questions:
         """Ask the pair of an offer."""
         fields: dict[str, Any] = {**offer._asdict(), "tab": tab}
         if offer.strategy is not None:
-            fields |= {"algorithm": self._settings.algorithm, "model": repr(self._ledger.inference.model)}
+            fields["algorithm"] = self._settings.algorithm
         state = transaction.state
         expires_at = leases.until(state, transaction.time)
         transaction.append("ask", query=len(state.queries) + 1, expires_at=expires_at, **fields)

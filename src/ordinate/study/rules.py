@@ -11,6 +11,8 @@ from ordinate.errors import InvalidInput
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "annotator"]
+RANDOM_SHARE = 0.1
+"""Of the questions of a new study. Chosen pairs alone hardly tell how large differences are."""
 _LONGEST_LEASE = 366 * 24 * 3600
 _LARGEST = 2**53
 
@@ -23,6 +25,8 @@ class Rules:
     annotator_budget  answers that each annotator is asked for; None: no limit
     budget            answers that the study asks for; None: no limit
     repeat            share of queries that ask an annotator's earlier pair again with the sides swapped
+    random            share of queries with a pair drawn at random, since chosen pairs hardly tell how large differences
+                      are, or whether answers are better than coin tosses
     ties              whether "tie" is an answer
     again             whether a pair comes back to an annotator once nothing new is left for them
     variety           a pair without the items of the annotator's newest one is preferred if its utility is at least
@@ -38,6 +42,7 @@ class Rules:
     annotator_budget: int | None = None
     budget: int | None = None
     repeat: float = 0.0
+    random: float = 0.0
     ties: bool = True
     again: bool = True
     variety: float | None = None
@@ -52,7 +57,7 @@ class Rules:
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
         for name in ("annotator_budget", "budget"):
             _number(name, getattr(self, name), 0, _LARGEST, whole=True)
-        for name, optional in (("repeat", False), ("variety", True)):
+        for name, optional in (("repeat", False), ("random", False), ("variety", True)):
             if getattr(self, name) is None and not optional:
                 raise InvalidInput(f"{name} must be a number from 0 to 1, not null")
             _number(name, getattr(self, name), 0.0, 1.0)

@@ -48,3 +48,16 @@ def _between_refits(answers: int, items: int, every: int | None) -> int:
     if answers <= _EVERY_ANSWER:
         return 1
     return 25 if items > _RARE_REFITS_ABOVE else 10
+
+
+def last_scales(answers: int, items: int) -> int:
+    """How many answers the last scheduled fit of the prior variances saw; 0: none yet.
+
+    From one answer per item on, each time the answers have grown by a quarter: fewer do not tell the scales.
+    """
+    if answers < items:
+        return 0
+    at = items
+    while (later := at + max(at // 4, 1)) <= answers:
+        at = later
+    return at

@@ -28,14 +28,14 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.models import ScaledModel
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
-from ordinate.study.inference import Beside
+from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
-from ordinate.study.rules import Link, Person, Progress, Role, Rules
-from ordinate.study.schedule import is_slow
+from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -75,6 +75,7 @@ class Study:
         item_variance: float | None = None,
         likelihood: Literal["logistic", "probit"] | None = None,
         renew_covariance: bool = True,
+        random: float = RANDOM_SHARE,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -86,10 +87,14 @@ class Study:
                               they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
         candidates            how many random pairs to look at for each question; None: all of them
-        coefficient_variance  prior variance of each coefficient of the scaled features; None: 2; the paper has 1
-        item_variance         prior variance of each item's own term, in hybrid and independent models; None: 1
+        coefficient_variance  prior variance of each coefficient of the scaled features; the paper has 1
+        item_variance         prior variance of each item's own term; the paper has 1. Where both are None, they are
+                              fitted to the answers, and results are by expectation propagation; sequential models
+                              have 2 and 1
         likelihood            the chance to win as a function of the difference of scores; None: logistic
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
+        random                share of questions whose pair is drawn at random: they cost a little, and tell how large
+                              differences are and whether answers are better than coin tosses; the paper has 0
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -114,6 +119,10 @@ class Study:
             raise InvalidInput(
                 f"{name} is never refitted, so there is no covariance to renew; leave renew_covariance out"
             )
+        # Variances that nobody gives are fitted to the answers, where the model can.
+        given = coefficient_variance is not None or item_variance is not None
+        can_be_fitted = isinstance(model, ScaledModel) and renew_covariance and likelihood != "probit"
+        fitted = can_be_fitted and not given
         settings = Settings(
             algorithm=name,
             question=text("the question", question),
@@ -122,9 +131,10 @@ class Study:
             refit_every=None if refit_every is None else whole("refit_every", refit_every, 1),
             candidates=None if candidates is None else whole("candidates", candidates, 1),
             recipe=recipe,
-            coefficient_variance=getattr(model, "coefficient_variance", None),
-            item_variance=getattr(model, "item_variance", None) or None,
+            coefficient_variance=None if fitted else getattr(model, "coefficient_variance", None),
+            item_variance=None if fitted else getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
+            random=between("random", random, 0.0, 1.0),
             likelihood=likelihood or ("logistic" if algorithms.takes(name, "likelihood") else None),
         )
         if recipe is not None:
@@ -199,7 +209,7 @@ class Study:
     def is_slow(self) -> bool:
         """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
         with self._ledger.reading() as state:
-            return is_slow(self._ledger.inference.model, len(state.items))
+            return self._ledger.inference.is_slow(state)
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""
@@ -322,8 +332,16 @@ class Study:
         with self._ledger.reading() as state:
             return self._ledger.inference.posterior(state).mean
 
+    def reliability(self) -> Reliability:
+        """Whether the answers can be told from coin tosses, and how wrong the ordering is expected to be."""
+        with self._ledger.reading() as state:
+            return self._ledger.inference.reliability(state)
+
     def expected_error(self) -> float:
-        """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order."""
+        """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
+
+        It presumes answers that are not coin tosses; `reliability` tells whether that is known.
+        """
         with self._ledger.reading() as state:
             return self._ledger.inference.expected_error(state)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.posterior import Posterior
+
+if TYPE_CHECKING:
+    from ordinate.learning.models.map_estimate import Compared, Prior
+    from ordinate.learning.models.sites import Sites
 
 
 class Answers(NamedTuple):
@@ -23,3 +27,20 @@ class Model(Protocol):
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
         """The posterior after these answers, from scaled features (n, k); starts cold, defined for any answers."""
+
+
+@runtime_checkable
+class ScaledModel(Model, Protocol):
+    """A model of f = X theta + zeta whose prior variances can be fitted."""
+
+    @property
+    def prior(self) -> Prior:
+        """The prior variances; 0 where the model has no such term."""
+
+    def with_prior(self, prior: Prior) -> Self: ...
+
+    def compared(self, features: Floats, answers: Answers) -> Compared:
+        """The compared items, with the features that the model uses."""
+
+    def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
+        """The posterior where the answers about `compared` are these Gaussian sites."""

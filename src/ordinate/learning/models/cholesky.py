@@ -32,14 +32,6 @@ class PositiveDefinite:
             self._scale = np.ones(len(matrix))
             self._lower = np.linalg.qr(root.T)[1].T
 
-    def solve(self, right: Floats) -> Floats:
-        """H^-1 right, for right (k,) or (k, c)."""
-        from scipy.linalg import cho_solve
-
-        scale = self._scale if right.ndim == 1 else self._scale[:, None]
-        solved: Floats = cho_solve((self._lower, True), right / scale, check_finite=False) / scale
-        return solved
-
     def inverse(self) -> Floats:
         """(k, k) H^-1."""
         from scipy.linalg import lapack

@@ -6,7 +6,7 @@ H = I / coefficient_variance + X^T L X, the negative Hessian
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.pair_loops import laplacian_columns
+from ordinate.learning.models.sites import Sites, mean_given
 from ordinate.learning.posterior import Posterior, PosteriorCovariance, factored_covariance
 
 
@@ -31,17 +32,34 @@ class Contextual:
     dense = False
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        compared = Compared.of(features, answers)
-        theta, _ = map_estimate(Prior(self.coefficient_variance, 0.0), compared, self.likelihood)
+        compared = self.compared(features, answers)
+        theta, _ = map_estimate(self.prior, compared, self.likelihood)
 
         def covariance_of_fit() -> PosteriorCovariance:
-            _, inside, pairs = compared
-            _, _, weight, _ = self.likelihood.evaluate(pairs, inside @ theta)
-            hessian = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance)
-            root = hessian.inverse_root()
-            return factored_covariance(root @ root.T, features, root, np.zeros(len(features)))
+            _, _, weight, _ = self.likelihood.evaluate(compared.pairs, compared.features @ theta)
+            return self._covariance(features, compared, weight)
 
         return Posterior(linear_scores(features, theta), theta, covariance_of_fit, new_item_variance=0.0)
+
+    @property
+    def prior(self) -> Prior:
+        return Prior(self.coefficient_variance, 0.0)
+
+    def with_prior(self, prior: Prior) -> Contextual:
+        return replace(self, coefficient_variance=prior.coefficients)
+
+    def compared(self, features: Floats, answers: Answers) -> Compared:
+        return Compared.of(features, answers)
+
+    def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
+        theta, _ = mean_given(self.prior, compared, sites)
+        covariance = self._covariance(features, compared, sites.weight)
+        return Posterior(linear_scores(features, theta), theta, lambda: covariance, new_item_variance=0.0)
+
+    def _covariance(self, features: Floats, compared: Compared, weight: Floats) -> PosteriorCovariance:
+        _, inside, pairs = compared
+        root = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance).inverse_root()
+        return factored_covariance(root @ root.T, features, root, np.zeros(len(features)))
 
 
 def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:

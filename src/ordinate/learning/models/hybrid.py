@@ -8,7 +8,7 @@ Cov(f) = A + A X S^-1 X^T A / item_variance^2 = (K^-1 + L)^-1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -23,6 +23,7 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite, invert
 from ordinate.learning.models.item_covariance import ItemCovariance
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
+from ordinate.learning.models.sites import Sites, mean_given
 from ordinate.learning.posterior import Posterior
 
 _MOST = 0.8
@@ -43,7 +44,7 @@ class Hybrid:
     dense = True
 
     def fit(self, features: Floats, answers: Answers) -> Posterior:
-        prior, compared = Prior(self.coefficient_variance, self.item_variance), Compared.of(features, answers)
+        prior, compared = self.prior, self.compared(features, answers)
         theta, zeta = map_estimate(prior, compared, self.likelihood)
         mean = linear_scores_double(features, theta)
         mean[compared.rows] += zeta
@@ -53,6 +54,24 @@ class Hybrid:
             return HybridCovariance(prior, features, compared, weight)
 
         return Posterior(mean, theta, covariance_of_fit, self.item_variance)
+
+    @property
+    def prior(self) -> Prior:
+        return Prior(self.coefficient_variance, self.item_variance)
+
+    def with_prior(self, prior: Prior) -> Hybrid:
+        return replace(self, coefficient_variance=prior.coefficients, item_variance=prior.items)
+
+    def compared(self, features: Floats, answers: Answers) -> Compared:
+        return Compared.of(features, answers)
+
+    def given(self, features: Floats, compared: Compared, sites: Sites) -> Posterior:
+        prior = self.prior
+        theta, zeta = mean_given(prior, compared, sites)
+        mean = linear_scores_double(features, theta)
+        mean[compared.rows] += zeta
+        covariance = HybridCovariance(prior, features, compared, sites.weight)
+        return Posterior(mean, theta, lambda: covariance, self.item_variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +174,7 @@ class Same:
         return isinstance(other, Same) and self.array is other.array
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)  # one of choosing, one of results
 def prior_precision(features: Same, prior: Prior) -> Floats | None:
     """(n, n) K^-1, or None where it would take much memory or lose digits, or where there are no columns."""
     given = features.array

@@ -37,7 +37,8 @@
  * @property {number} answers
  * @property {number} open
  * @property {number | null} goal
- * @property {number | null} expected_error
+ * @property {number | null} expected_error if people answered sensibly
+ * @property {boolean | null} better_than_coins null: there are no random pairs to tell by
  * @property {[number, number][]} error_history
  * @property {{name: string | null, answers: number, skips: number, budget: number | null}} your
  * @property {boolean} ties_allowed

@@ -15,11 +15,16 @@ export function upToNow({ answers, expected_error: error, error_history: history
   return [...history, [answers, error]];
 }
 
-/** @param {History} history */
-export function errorInWords(history) {
+/**
+ * @param {History} history
+ * @param {boolean | null} better whether the answers are better than coin tosses; null: not known
+ */
+export function errorInWords(history, better = null) {
   const [first, last] = [history[0], history.at(-1)];
   if (first === undefined || last === undefined || last[0] === 0) return "How good the ordering is will be known after some answers.";
-  const now = `If people answered sensibly, about ${percent(last[1])} of pairs are in the wrong order now, after ${count(last[0], "answer")}`;
+  const presumed = better === true ? "About" : "If people answered sensibly, about";
+  const unknown = better === false ? "The answers cannot be told from coin tosses yet. " : "";
+  const now = `${unknown}${presumed} ${percent(last[1])} of pairs are in the wrong order now, after ${count(last[0], "answer")}`;
   return history.length === 1 ? `${now}.` : `${now}; it was ${percent(first[1])} after ${count(first[0], "answer")}.`;
 }
 

@@ -3,7 +3,7 @@
 import { byId, count, make, setMarkup } from "./dom.js";
 
 /** @typedef {import("./api.js").Item} Item */
-/** @typedef {{rank: number, group: string | null, score: number, standard_error: number, item: Item}} Row */
+/** @typedef {{rank: number, group: string | null, score: number, standard_error: number, rank_low: number, rank_high: number, rank_tied_low: number, rank_tied_high: number, item: Item}} Row */
 /** @typedef {{element: HTMLElement, button: HTMLButtonElement, face: HTMLElement, words: HTMLElement, bar: HTMLElement, shown: string | null}} Card */
 
 const STEP = 24; // items more at a time
@@ -68,7 +68,7 @@ export class OrderingList {
   /** @param {number} total @param {boolean} all whether all are listed */
   #show(total, all) {
     const words = all ? count(total, "item") : `The first ${this.#rows.length} of ${count(total, "item")}`;
-    byId("ordering-words").textContent = `${words}, highest first. The bar shows the score and how sure it is.`;
+    byId("ordering-words").textContent = `${words}, highest first. Items that share ranks cannot be told apart yet. The bar shows the score and how sure it is.`;
     byId("more").hidden = all;
     const low = Math.min(...this.#rows.map((row) => row.score - row.standard_error));
     const high = Math.max(...this.#rows.map((row) => row.score + row.standard_error));
@@ -100,7 +100,7 @@ export class OrderingList {
         item.audio_url && make("audio", { src: item.audio_url, controls: true, "aria-label": `The sound of ${item.id}` }),
         item.text && wholeText(item),
         item.link && /^https?:\/\//i.test(item.link) && make("a", { href: item.link, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
-        make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
+        make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, with a probability of 90 % ${span(row.rank_low, row.rank_high)}; score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
       ].flatMap((element) => element || []),
     );
     this.#label();
@@ -144,6 +144,9 @@ const showWhole = (item) => (/** @type {{currentTarget: HTMLImageElement}} */ { 
   if (currentTarget.src !== whole) currentTarget.src = whole;
 };
 
+/** @param {number} low @param {number} high */
+const span = (low, high) => (low === high ? `${low}` : `${low} to ${high}`);
+
 /** @param {Card} card @param {Row} row @param {number} low the lower end of all bars @param {number} width */
 function fillCard(card, row, low, width) {
   const { item } = row;
@@ -156,8 +159,9 @@ function fillCard(card, row, low, width) {
     );
   }
   const group = row.group == null ? "" : `${row.group} · `;
-  card.words.replaceChildren(make("b", {}, `${group}${row.rank}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
-  card.button.setAttribute("aria-label", `Rank ${group}${row.rank}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}`);
+  const shared = span(row.rank_tied_low, row.rank_tied_high);
+  card.words.replaceChildren(make("b", {}, `${group}${shared}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
+  card.button.setAttribute("aria-label", `Rank ${group}${shared}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}`);
   const range = /** @type {HTMLElement} */ (card.bar.firstElementChild);
   range.style.left = `${(100 * (row.score - row.standard_error - low)) / width}%`;
   range.style.width = `${(200 * row.standard_error) / width}%`;

@@ -9,6 +9,8 @@ import { byId, setText } from "./dom.js";
 const numberIn = (field) => (field.value === "" ? null : Number(field.value));
 /** @param {number} value rounding errors are not shown, and not sent */
 const rounded = (value) => Number(value.toPrecision(10));
+/** @param {number} share */
+const inPercent = (share) => rounded(100 * share);
 /** @param {Value} value */
 const asIs = (value) => value ?? "";
 
@@ -19,7 +21,8 @@ const asIs = (value) => value ?? "";
 const FIELDS = {
   budget: { show: asIs, read: numberIn },
   annotator_budget: { show: asIs, read: numberIn },
-  repeat: { show: (share) => rounded(100 * share), read: (field) => Number(field.value) / 100 },
+  repeat: { show: inPercent, read: (field) => Number(field.value) / 100 },
+  random: { show: inPercent, read: (field) => Number(field.value) / 100 },
   lease: {
     show: (seconds) => (seconds === null ? "" : rounded(seconds / 60)),
     read: (field) => (field.value === "" ? null : rounded(60 * Number(field.value))),

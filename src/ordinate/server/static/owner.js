@@ -77,7 +77,7 @@ byId("theme").addEventListener("click", () => announce(/** @type {any} */ (globa
 async function look() {
   /** @type {import("./api.js").Status} */
   const status = await api.get("");
-  const { answers, goal, items, open, expected_error: error, paused, finished } = status;
+  const { answers, goal, items, open, expected_error: error, better_than_coins: better, paused, finished } = status;
   const history = upToNow(status);
   showPaused(paused);
   setText(byId("problem"), status.problem ? sentence(status.problem) : "");
@@ -89,11 +89,11 @@ async function look() {
     ["Answers", goal === null ? answers.toLocaleString("en") : `${answers.toLocaleString("en")} of ${goal.toLocaleString("en")}`],
     ["Items", items.toLocaleString("en")],
     ["Pairs being judged", open.toLocaleString("en")],
-    ["Expected error", error === null || answers === 0 ? "not known yet" : percent(error)],
+    ["Expected error", error === null || answers === 0 || better === false ? "not known yet" : percent(error)],
   ];
   byId("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
   byId("chart").replaceChildren(...(history.length > 1 ? [drawChart(history, goal)] : []));
-  setText(byId("chart-words"), errorInWords(history));
+  setText(byId("chart-words"), errorInWords(history, better));
   byId("chart-numbers").hidden = history.length < 2;
   if (history.length > 1) byId("chart-table").replaceChildren(errorTable(history));
   /** @type {Warnings} */

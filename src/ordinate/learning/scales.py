@@ -1,0 +1,164 @@
+"""The prior variances that the answers speak for: type-II maximum likelihood by expectation propagation.
+
+t  compared items     k  feature columns     X (t, k) features     K = c X X^T + z I, the prior covariance of the scores
+A (t, t)  Laplacian of the sites' weights     b (t,)  their shifts by item     c, z  variances of theta and zeta
+
+With sites fixed, the evidence as a function of the scales is, up to a constant,
+    -1/2 log |I + K A| + 1/2 b^T (K^-1 + A)^-1 b,
+and at EP's fixed point its gradient is that of EP's own evidence (Seeger 2005; Rasmussen and Williams 2006, 5.5.2). So
+the scales are moved with the sites fixed and the sites are propagated again, in turns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ordinate.data.arrays import Floats
+from ordinate.learning.expectation_propagation import Propagation
+from ordinate.learning.models import Answers, ScaledModel
+from ordinate.learning.models.likelihood import sum_by_item
+from ordinate.learning.models.map_estimate import Compared, Prior
+from ordinate.learning.models.sites import Sites
+
+_LOG_DEVIATION = Prior(0.5 * math.log(2.0), -1.0)
+_SPREAD = Prior(1.5, 3.0)
+"""Mean and standard deviation, before any answer, of log sqrt(c) and log sqrt(z). Terms per item may nearly vanish."""
+_PREFER_NONE = 0.7
+"""log odds in favour of no terms per item. Scores that are linear in the features are then predicted as well as by a
+model of features alone; with more odds, terms per item would be missed where there are few answers."""
+_STEP = 0.05
+"""Standard deviations are found to 5 %. On such a grid rounding does not matter, so every machine finds the same."""
+_STRIDES = (16, 4, 1)
+_FURTHEST = 120
+"""Steps from the start: a factor of e^6 in each standard deviation."""
+_MOST_ROUNDS = 25
+_ROUGHLY = 0.01
+"""As far as a margin's mean may still move, in standard deviations, where scales are moved next."""
+_MOST_ITEMS = 1000
+"""Two numbers need no more items; the evidence takes n^3."""
+
+Place = tuple[int, int]
+"""Steps along the two axes of the grid."""
+
+
+def fitted_scales(model: ScaledModel, features: Floats, answers: Answers) -> Prior:
+    """The most probable prior variances, to 5 % of a standard deviation; the search starts at the model's own.
+
+    Found in turns: the most probable place on a grid for the sites, then the sites for that place.
+    """
+    propagation = Propagation(model, features, among_most_compared(answers, _MOST_ITEMS))
+    place, seen = (0, 0), set[Place]()
+    for _ in range(_MOST_ROUNDS):
+        propagation.propagate(_prior_at(model.prior, place), _ROUGHLY)
+        place = most_probable(Evidence(propagation.compared, propagation.sites), model.prior, place)
+        if place in seen:
+            break
+        seen.add(place)
+    return _prior_at(model.prior, place)
+
+
+def most_probable(evidence: Evidence, start: Prior, near: Place) -> Place:
+    """The place of the grid about `start` with the highest probability; terms per item are left out where they may."""
+
+    def probability(place: Place) -> float:
+        prior = _prior_at(start, place)
+        return evidence(prior) + log_hyperprior(prior)
+
+    def without_terms(place: Place) -> float:
+        prior = Prior(_prior_at(start, place).coefficients, 0.0)
+        return evidence(prior) + log_hyperprior(prior) + _PREFER_NONE
+
+    best = climb(probability, near, [axis for axis, variance in enumerate(start) if variance > 0.0])
+    if not all(start):
+        return best
+    none = climb(without_terms, (best[0], -_FURTHEST), [0])
+    return none if without_terms(none) > probability(best) else best
+
+
+def _prior_at(start: Prior, place: Place) -> Prior:
+    return Prior(*(variance * math.exp(2.0 * _STEP * steps) for variance, steps in zip(start, place, strict=True)))
+
+
+def among_most_compared(answers: Answers, most: int) -> Answers:
+    """The answers among at most `most` items: those left after the item with the fewest answers has gone repeatedly."""
+    rows, inside = np.unique(np.concatenate(answers[:2]), return_inverse=True)
+    if len(rows) <= most:
+        return answers
+    left, right = np.split(inside.reshape(-1), 2)
+    kept = np.ones(len(left), dtype=np.bool_)
+    remains = np.ones(len(rows), dtype=np.bool_)
+    while remains.sum() > most:
+        degree = np.bincount(left[kept], minlength=len(rows)) + np.bincount(right[kept], minlength=len(rows))
+        # At most a tenth at once, so that the degrees stay nearly right.
+        excess = min(int(remains.sum()) - most, int(remains.sum()) // 10 + 1)
+        places = np.flatnonzero(remains)
+        remains[places[np.argsort(degree[places], kind="stable")[:excess]]] = False
+        kept = remains[left] & remains[right]
+    return Answers(answers.left[kept], answers.right[kept], answers.outcome[kept])
+
+
+def climb(value: Callable[[Place], float], start: Place, axes: Sequence[int]) -> Place:
+    """The highest point near `start` on the grid, by ever smaller steps along these axes."""
+    known: dict[Place, float] = {}
+
+    def at(place: Place) -> float:
+        if place not in known:
+            known[place] = value(place)
+        return known[place]
+
+    best = start
+    for stride in _STRIDES:
+        while True:
+            near = [best]
+            for axis in axes:
+                for step in (-stride, stride):
+                    moved = [*best]
+                    moved[axis] = min(max(moved[axis] + step, -_FURTHEST), _FURTHEST)
+                    near.append((moved[0], moved[1]))
+            highest = max(near, key=at)
+            if highest == best:
+                break
+            best = highest
+    return best
+
+
+class Evidence:
+    """As a function of the scales, for fixed sites."""
+
+    def __init__(self, compared: Compared, sites: Sites) -> None:
+        _, self._features, pairs = compared
+        items = len(self._features)
+        laplacian = np.zeros((items, items))
+        laplacian[pairs.left, pairs.right] = laplacian[pairs.right, pairs.left] = -sites.weight
+        laplacian.flat[:: items + 1] = -laplacian.sum(axis=1)
+        values, vectors = np.linalg.eigh(laplacian)
+        self._values = np.maximum(values, 0.0)
+        shift = sum_by_item(pairs, sites.shift, items, -1.0)
+        self._turned, self._shift = vectors.T @ self._features, vectors.T @ shift
+
+    def __call__(self, prior: Prior) -> float:
+        """log evidence, up to a constant."""
+        share = 1.0 / (1.0 + prior.items * self._values)
+        determinant = float(np.log1p(prior.items * self._values).sum())
+        quadratic = prior.items * float(share @ np.square(self._shift))
+        if self._turned.shape[1] and prior.coefficients > 0.0:
+            information = (self._turned.T * (self._values * share)) @ self._turned
+            matrix = prior.coefficients * information
+            matrix.flat[:: len(matrix) + 1] += 1.0
+            lower = np.linalg.cholesky(matrix)
+            determinant += 2.0 * float(np.log(np.diagonal(lower)).sum())
+            pull = np.linalg.solve(lower, self._turned.T @ (share * self._shift))
+            quadratic += prior.coefficients * float(pull @ pull)
+        return 0.5 * (quadratic - determinant)
+
+
+def log_hyperprior(prior: Prior) -> float:
+    """Of log sqrt(c) and log sqrt(z), up to a constant; a variance of 0 is one that the model lacks."""
+    total = 0.0
+    for variance, mean, deviation in zip(prior, _LOG_DEVIATION, _SPREAD, strict=True):
+        if variance > 0.0:
+            total -= 0.5 * ((0.5 * math.log(variance) - mean) / deviation) ** 2
+    return total

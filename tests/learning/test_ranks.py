@@ -1,0 +1,92 @@
+"""Rank intervals and items that cannot be told apart, against counting by hand."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.learning.models import Answers
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.ranks import LEVEL, _told_by, counted, independent, ranks_of, together
+
+
+def belief_of(mean, covariance):
+    return DenseCovariance(np.array(covariance, dtype=float)).belief(np.array(mean, dtype=float))
+
+
+def fit(items, count, seed):
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(items, 3))
+    left = rng.integers(0, items, count)
+    right = (left + rng.integers(1, items, count)) % items
+    return Hybrid().fit(features, Answers(left, right, rng.integers(0, 2, count).astype(float)))
+
+
+def test_two_items():
+    posterior = fit(2, 3, 1)
+    margin, variance = posterior.belief.differences(np.array([0]), np.array([1]))
+    found = ranks_of(posterior, np.zeros(2, dtype=np.int64), np.random.default_rng(0))
+    assert found.best[0] == pytest.approx(norm.cdf(margin[0] / np.sqrt(variance[0])), abs=0.05)
+    assert found.best.sum() == pytest.approx(1.0)
+
+
+def test_intervals_hold_the_ranks_of_other_draws():
+    posterior, group = fit(60, 300, 2), np.zeros(60, dtype=np.int64)
+    found = ranks_of(posterior, group, np.random.default_rng(0))
+    drawn = posterior.belief.sample(4000, np.random.default_rng(1))
+    ranks = 1 + (-drawn).argsort(axis=1).argsort(axis=1)
+    inside = ((ranks >= found.low) & (ranks <= found.high)).mean(axis=0)
+    # Ranks are whole numbers, so an interval holds somewhat more than it has to.
+    assert inside.min() > LEVEL - 0.03
+    assert inside.mean() < LEVEL + 0.03
+
+
+def test_of_many_independent_items_the_formula_is_what_draws_count() -> None:
+    rng = np.random.default_rng(3)
+    scores = np.sort(rng.normal(size=600))[::-1]
+    errors = rng.uniform(0.1, 0.6, size=600)
+    low, high, best = independent(scores, errors)
+    drawn_low, drawn_high, drawn_best = counted(scores + errors * rng.standard_normal((4000, 600)))
+    assert np.abs(low - drawn_low).max() < 30
+    assert np.abs(low - drawn_low).mean() < 6
+    assert np.abs(high - drawn_high).mean() < 6
+    assert best == pytest.approx(drawn_best, abs=0.03)
+    assert best.sum() == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_belief_about_correlated_scores_is_counted_nearly_alike() -> None:
+    posterior, group = fit(300, 2500, 3), np.zeros(300, dtype=np.int64)
+    joint = ranks_of(posterior, group, np.random.default_rng(0))
+    low, high, _ = independent(*posterior.centred(group))
+    width = (joint.high - joint.low).mean()
+    assert (high - low).mean() == pytest.approx(width, rel=0.1)
+
+
+def test_each_group_has_ranks_of_its_own_and_unused_items_have_none():
+    group = np.array([0, 1, -1, 0, 1, 0])
+    found = ranks_of(fit(6, 20, 4), group, np.random.default_rng(0))
+    assert found.low[2] == found.high[2] == found.tied_low[2] == 0
+    assert np.isnan(found.best[2])
+    assert found.high[group == 0].max() == 3
+    assert found.high[group == 1].max() == 2
+    assert found.best[group == 1].sum() == pytest.approx(1.0)
+
+
+def test_sets_of_items_that_cannot_be_told_apart_by_hand():
+    z = norm.ppf(LEVEL)
+    # Differences have variance 2: the second is just within reach of the first, the third just outside.
+    mean = [5.0, 5.0 - 0.99 * z * np.sqrt(2), 5.0 - 1.01 * z * np.sqrt(2), 0.0, -0.1, -9.0]
+    first, last = together(_told_by(belief_of(mean, np.eye(6)), np.arange(6)), 6)
+    assert first.tolist() == [1, 1, 3, 4, 4, 6]
+    assert last.tolist() == [2, 2, 3, 5, 5, 6]
+
+
+def test_sets_longer_than_a_block_are_found_whole():
+    first, last = together(_told_by(belief_of(np.linspace(1.0, 0.9, 500), np.eye(500)), np.arange(500)), 500)
+    assert (first == 1).all()
+    assert (last == 500).all()
+
+
+def test_equal_items_without_variance_are_told_apart_from_nothing():
+    first, _ = together(_told_by(belief_of([1.0, 1.0], np.zeros((2, 2))), np.arange(2)), 2)
+    assert first.tolist() == [1, 1]
