@@ -62,7 +62,9 @@ def test_it_prints_two_links_serves_and_ends_when_interrupted(run, study):
             ordered = run("order", owner_link, "--json").json
             assert ordered["comparisons"] == 2
             assert run("order", owner_link, "--out", "ordering.csv").code == 0
-            assert Path("ordering.csv").read_text().startswith("rank,id,score,standard_error\n1,")
+            columns, first = Path("ordering.csv").read_text().splitlines()[:2]
+            assert columns == "rank,id,score,standard_error,rank_low,rank_high,rank_best,rank_tied_low,rank_tied_high"
+            assert first.startswith("1,")
             assert run("order", shared_link).code == 2, "only the owner sees it"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)

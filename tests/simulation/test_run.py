@@ -107,7 +107,7 @@ class Listener:
 def test_every_algorithm_hears_the_same_answers_to_the_same_pairs(synthetic, task):
     said: list[dict[tuple[int, int], list[str]]] = []
     overheard = Overheard(synthetic if task == "synthetic" else RecordedTask(recorded_dataset()), said)
-    simulate(overheard, ["guro-hybrid", "uniform-contextual"], [4], budget=60, every=60)
+    simulate(overheard, ["guro-hybrid", "uniform-contextual"], [4], budget=100, every=100)
     one, two = said
     shared = one.keys() & two.keys()
     assert len(shared) > 10

@@ -156,7 +156,7 @@ class ServedStudy:
         media.require_inside(self.study.items, self.folders)
         self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
-        if self.study.rules == Rules():
+        if self.study.rules == Rules(random=self.study.settings.random):
             self.study.set_rules(**PEOPLE)
         self.prefetcher = Prefetcher(url, executor, limits)
         self._closing.callback(self.prefetcher.close)
