@@ -20,13 +20,14 @@ from functools import cache
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar
 from ordinate.choosing.search.limits import SINGLE_ROUNDING
 from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers, Singles
-from ordinate.data.pairs import AllPairs, Division, PairList
+from ordinate.data.pairs import AllPairs, Division
 from ordinate.learning.belief import Belief, History
 
 _TILE_ROWS, _TILE_COLUMNS = 256, 512
@@ -103,8 +104,16 @@ class SegmentSearch:
         left, right = self._layout.order[first], self._layout.order[second]
         utilities = self._utility(*belief.differences(left, right))
         reaching = np.flatnonzero(utilities >= best.floor)
-        ranks = pool.ranks(PairList.of(left[reaching], right[reaching]))
-        held = pool.holds(ranks)
+        division = pool.division
+        ranks, held = ranks_in_pool(
+            left[reaching],
+            right[reaching],
+            division.number,
+            division.position,
+            division.sizes,
+            division.starts,
+            pool.masked,
+        )
         best.add(left[reaching[held]], right[reaching[held]], utilities[reaching[held]])
         lacked = ~held & (utilities[reaching] >= best.floor)
         if lacked.any():
@@ -464,6 +473,32 @@ def pairs_of_segments(
                 count += 1
         ends[number] = count
     return first[:count].copy(), second[:count].copy(), ends
+
+
+@compiled
+def ranks_in_pool(
+    left: Integers,
+    right: Integers,
+    number: Integers,
+    position: Integers,
+    sizes: Integers,
+    starts: Integers,
+    masked: Integers,
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """`AllPairs.ranks` of pairs of rows (p,), left < right, and whether they are in the pool, in one pass."""
+    ranks, held = np.empty(len(left), dtype=np.int64), np.empty(len(left), dtype=np.bool_)
+    for pair in range(len(left)):
+        group, first, second = number[left[pair]], position[left[pair]], position[right[pair]]
+        rank = starts[group] + first * (2 * sizes[group] - first - 1) // 2 + second - first - 1
+        low, high = 0, len(masked)
+        while low < high:
+            middle = (low + high) // 2
+            if masked[middle] < rank:
+                low = middle + 1
+            else:
+                high = middle
+        ranks[pair], held[pair] = rank, low == len(masked) or masked[low] != rank
+    return ranks, held
 
 
 @compiled
