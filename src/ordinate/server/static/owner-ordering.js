@@ -160,7 +160,7 @@ function fillCard(card, row, low, width) {
   }
   const group = row.group == null ? "" : `${row.group} · `;
   const shared = span(row.rank_tied_low, row.rank_tied_high);
-  card.words.replaceChildren(make("b", {}, `${group}${shared}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
+  card.words.replaceChildren(make("b", {}, `${group}${shared.replace(" to ", "–")}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
   card.button.setAttribute("aria-label", `Rank ${group}${shared}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}`);
   const range = /** @type {HTMLElement} */ (card.bar.firstElementChild);
   range.style.left = `${(100 * (row.score - row.standard_error - low)) / width}%`;
