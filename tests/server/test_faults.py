@@ -228,18 +228,6 @@ def replaced(server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def written_over(server: Server) -> Iterator[None]:
-    other = server.path.with_name("other.db")
-    Study.create(ITEMS, storage=f"sqlite:///{other}").close()
-    with closing(sqlite3.connect(server.path, isolation_level=None)) as quiet:
-        quiet.execute("BEGIN IMMEDIATE")  # nobody writes while the file is copied
-        kept = server.path.read_bytes()
-        server.path.write_bytes(other.read_bytes())
-    yield
-    server.path.write_bytes(kept)
-
-
-@contextmanager
 def disk_full(server: Server) -> Iterator[None]:
     filler = server.path.with_name("filler")
     with filler.open("wb", buffering=0) as file:
@@ -314,7 +302,6 @@ FAULTS = [
     Fault(deleted, "refusals", reason="study.db was moved or deleted"),
     Fault(renamed, "refusals", reason="study.db was moved or deleted"),
     Fault(replaced, "refusals", reason="study.db was replaced by another file"),
-    Fault(written_over, "refusals", reason="study.db was "),
     Fault(disk_full, "refusals", reason="study.db: the disk is full"),
     Fault(no_file_may_grow, "refusals", reason="study.db: the disk"),
     Fault(locked, "waiting", 2.0),

@@ -149,7 +149,10 @@ class SqliteStorage:
             return feature_files.move(connection, self._path.parent, path).matrix
 
     def version(self) -> int | None:
-        return None if self._served is None else self._served.version()
+        if self._served is None:
+            return None
+        with _translated(self._path):
+            return self._served.version()
 
     @contextmanager
     def serving(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
-from ordinate.errors import NotAStudy, OrdinateError
+from ordinate.errors import NotAStudy, OrdinateError, StorageFailed
 from ordinate.storage import Clock, Entry, Kind, Log, Recorded, Storage
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference
@@ -38,13 +38,20 @@ class Ledger:
 
     @contextmanager
     def reading(self) -> Iterator[State]:
-        """The state after everything that others wrote; no other thread moves it on while the block runs."""
+        """The state after everything that others wrote; no other thread moves it on while the block runs.
+
+        While the study is served and its file cannot be read, it is the state that was known last.
+        """
         with self._lock:
             version = self.storage.version()
             if version is None or version != self._version:
-                with self.storage.reading() as log:
-                    self._apply(log.parts(self._state.position), log.items)
-                self._version = version
+                try:
+                    with self.storage.reading() as log:
+                        self._apply(log.parts(self._state.position), log.items)
+                    self._version = version
+                except StorageFailed:
+                    if version is None or self._state.position == 0:
+                        raise
             yield self._state
 
     @contextmanager
