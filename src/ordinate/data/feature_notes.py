@@ -31,7 +31,7 @@ def feature_notes(items: Items, scaling: str, counted: NDArray[np.bool_] | None 
     notes = []
     constant, repeated = _constant(features, rows), _repeated(features, rows)
     if constant.any():
-        which = _first([names[column] for column in np.flatnonzero(constant)])
+        which = _first([names[column] for column in np.flatnonzero(constant).tolist()])
         notes.append(f"Features without effect, because all items have the same value: {which}.")
     if twice := [f"{names[one]} and {names[other]}" for one, other in repeated if not constant[one]]:
         notes.append(f"Features with the same values, which therefore count twice: {_first(twice)}.")
@@ -44,7 +44,7 @@ def feature_notes(items: Items, scaling: str, counted: NDArray[np.bool_] | None 
     if limits.named:
         return [*notes, *_rare(features, rows, names, limits), *_far_values(names, ids, far, effect)]
     if far.any():
-        which = _first([ids[row] for row in np.flatnonzero(far[:, 0])])
+        which = _first([ids[row] for row in np.flatnonzero(far[:, 0]).tolist()])
         notes.append(f"Items whose features are far from those of all others ({effect}): {which}.")
     return notes
 
@@ -74,7 +74,7 @@ def _repeated(features: Floats, rows: Integers) -> list[tuple[int, int]]:
 
 def _rare(features: Floats, rows: Integers, names: Sequence[str], limits: Limits) -> list[str]:
     few = []
-    for column in np.flatnonzero(limits.spread):
+    for column in np.flatnonzero(limits.spread).tolist():
         others = np.count_nonzero(features[:, column][rows] != limits.middle[column])
         if others <= max(1.0, _RARE * len(rows)):
             few.append(f"{names[column]} ({others:,} of {len(rows):,})")
@@ -83,8 +83,8 @@ def _rare(features: Floats, rows: Integers, names: Sequence[str], limits: Limits
 
 def _far_values(names: Sequence[str], ids: Sequence[str], far: NDArray[np.bool_], effect: str) -> list[str]:
     values = [
-        f"{names[column]} of {_first([ids[row] for row in np.flatnonzero(far[:, column])], 3)}"
-        for column in np.flatnonzero(far.any(axis=0))
+        f"{names[column]} of {_first([ids[row] for row in np.flatnonzero(far[:, column]).tolist()], 3)}"
+        for column in np.flatnonzero(far.any(axis=0)).tolist()
     ]
     return (
         [f"Values that are far from those of all other items ({effect}): {'; '.join(values[:_NAMED])}."]
