@@ -39,7 +39,7 @@ def feature_notes(items: Items, scaling: str, counted: NDArray[np.bool_] | None 
     if limits is None:
         return notes
     far = np.concatenate([limits.outlying(np.asarray(block)) for _, block in row_blocks(features)])[rows]
-    ids = [items.ids[row] for row in rows]
+    ids = [items.ids[row] for row in rows.tolist()]
     effect = "they are clipped" if scaling == "robust" else "they may hide all other differences"
     if limits.named:
         return [*notes, *_rare(features, rows, names, limits), *_far_values(names, ids, far, effect)]
