@@ -1,6 +1,7 @@
 """Expectation propagation and the evidence of prior variances, against integrals and matrices written out."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,3 +175,19 @@ def test_propagation_stops_at_a_given_fixed_point():
     again = propagate(pairs, margins, start)
     assert len(calls) == 2
     assert again.weight == pytest.approx(start.weight, rel=1e-3)
+
+
+@pytest.mark.parametrize("model", [Contextual(0.7), Hybrid(0.7, 1.3)], ids=lambda model: type(model).__name__)
+def test_the_evidence_of_the_answers_is_near_the_integral(model: Any) -> None:
+    """Of four items, whose scores are drawn from the prior: the mean of the likelihood of the answers."""
+    rng = np.random.default_rng(2)
+    features, answers = rng.normal(size=(4, 2)), random_answers(rng, 4, 8)
+    propagation = Propagation(model, features, answers)
+    propagation.propagate(model.prior)
+    found = Evidence(propagation.compared, propagation.sites)(model.prior) + propagation.log_normaliser(model.prior)
+    size = (400_000, 2), (400_000, 4)
+    scores = np.sqrt(model.prior.coefficients) * rng.normal(size=size[0]) @ features.T
+    scores += np.sqrt(model.prior.items) * rng.normal(size=size[1])
+    margins = scores[:, answers.left] - scores[:, answers.right]
+    log = answers.outcome * log_expit(margins) + (1 - answers.outcome) * log_expit(-margins)
+    assert found == pytest.approx(np.log(np.exp(log.sum(axis=1)).mean()), abs=0.02)

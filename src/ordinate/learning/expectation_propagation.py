@@ -36,6 +36,10 @@ _MOST_ITEMS = 1000
 """With more compared items, a sweep would take a second and more; results are Laplace's then."""
 
 
+Margins = Callable[[Sites], tuple[Floats, Floats]]
+"""The mean and variance of each compared pair's margin, given sites."""
+
+
 class Propagation:
     """The answers as sites, for a model whose prior variances may change; each call starts from the last sites."""
 
@@ -49,17 +53,31 @@ class Propagation:
 
     def propagate(self, prior: Prior, converged: float = CONVERGED) -> None:
         """Update the sites for these prior variances."""
+        if len(self.compared.pairs.left):
+            self.sites = propagate(self.compared.pairs, self._margins(prior), self.sites, converged)
+
+    def log_normaliser(self, prior: Prior) -> float:
+        """What the evidence of the sites lacks of that of the answers: the log of the product of the sites' factors."""
         pairs = self.compared.pairs
         if not len(pairs.left):
-            return
+            return 0.0
+        mean, variance = cavity(*self._margins(prior)(self.sites), self.sites)
+        weight, shift = self.sites
+        precision = 1.0 / variance + weight
+        of_site = np.square(mean / variance + shift) / precision - np.square(mean) / variance
+        of_site -= np.log1p(weight * variance)
+        return float((tilted(pairs, mean, variance)[0] - 0.5 * of_site).sum())
+
+    def _margins(self, prior: Prior) -> Margins:
         # With the paper's factored covariance, which lacks cross terms, there may be no fixed point.
         exact = Hybrid(prior.coefficients or 1.0, prior.items) if prior.items else Contextual(prior.coefficients)
+        left, right = self.compared.pairs[:2]
 
         def margins(sites: Sites) -> tuple[Floats, Floats]:
             posterior = exact.given(self._alone.features, self._alone, sites)
-            return posterior.belief.differences(pairs.left, pairs.right)
+            return posterior.belief.differences(left, right)
 
-        self.sites = propagate(pairs, margins, self.sites, converged)
+        return margins
 
     def posterior(self, prior: Prior) -> Posterior:
         """The posterior with these prior variances; that of Laplace where many items were compared."""
@@ -68,10 +86,6 @@ class Propagation:
             return model.fit(self._features, self._answers)
         self.propagate(prior)
         return model.given(self._features, self.compared, self.sites)
-
-
-Margins = Callable[[Sites], tuple[Floats, Floats]]
-"""The mean and variance of each compared pair's margin, given sites."""
 
 
 def propagate(pairs: PairCounts, margins: Margins, sites: Sites, converged: float = CONVERGED) -> Sites:

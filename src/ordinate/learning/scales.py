@@ -47,35 +47,44 @@ Place = tuple[int, int]
 def fitted_scales(model: ScaledModel, features: Floats, answers: Answers) -> Prior:
     """The most probable prior variances, to 5 % of a standard deviation; the search starts at the model's own.
 
-    Found in turns: the most probable place on a grid for the sites, then the sites for that place.
+    Where the model has both terms, without terms per item if the answers are as probable then.
     """
-    propagation = Propagation(model, features, among_most_compared(answers, _MOST_ITEMS))
+    answers = among_most_compared(answers, _MOST_ITEMS)
+    prior, probability = _most_probable(Propagation(model, features, answers), model.prior)
+    if not all(prior):
+        return prior
+    alone = Prior(model.prior.coefficients, 0.0)
+    without, other = _most_probable(Propagation(model, features, answers), alone)
+    return (
+        _prior_at(model.prior, (0, -_FURTHEST))._replace(coefficients=without.coefficients)
+        if (other + _PREFER_NONE > probability)
+        else prior
+    )
+
+
+def _most_probable(propagation: Propagation, start: Prior) -> tuple[Prior, float]:
+    """The place of the grid about `start` with the highest probability, and its logarithm up to a constant.
+
+    Found in turns: the highest place for the sites, then the sites for that place.
+    """
     place, seen = (0, 0), set[Place]()
+    axes = [axis for axis, variance in enumerate(start) if variance > 0.0]
     for _ in range(_MOST_ROUNDS):
-        propagation.propagate(_prior_at(model.prior, place), _ROUGHLY)
-        place = most_probable(Evidence(propagation.compared, propagation.sites), model.prior, place)
-        if place in seen:
+        propagation.propagate(_prior_at(start, place), _ROUGHLY)
+        evidence = Evidence(propagation.compared, propagation.sites)
+
+        def probability(place: Place, evidence: Evidence = evidence) -> float:
+            return evidence(_prior_at(start, place)) + log_hyperprior(_prior_at(start, place))
+
+        moved = climb(probability, place, axes)
+        if moved in seen:
             break
+        place = moved
         seen.add(place)
-    return _prior_at(model.prior, place)
-
-
-def most_probable(evidence: Evidence, start: Prior, near: Place) -> Place:
-    """The place of the grid about `start` with the highest probability; terms per item are left out where they may."""
-
-    def probability(place: Place) -> float:
-        prior = _prior_at(start, place)
-        return evidence(prior) + log_hyperprior(prior)
-
-    def without_terms(place: Place) -> float:
-        prior = Prior(_prior_at(start, place).coefficients, 0.0)
-        return evidence(prior) + log_hyperprior(prior) + _PREFER_NONE
-
-    best = climb(probability, near, [axis for axis, variance in enumerate(start) if variance > 0.0])
-    if not all(start):
-        return best
-    none = climb(without_terms, (best[0], -_FURTHEST), [0])
-    return none if without_terms(none) > probability(best) else best
+    prior = _prior_at(start, place)
+    propagation.propagate(prior, _ROUGHLY)
+    evidence = Evidence(propagation.compared, propagation.sites)
+    return prior, evidence(prior) + log_hyperprior(prior) + propagation.log_normaliser(prior)
 
 
 def _prior_at(start: Prior, place: Place) -> Prior:
