@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -140,14 +140,12 @@ def _connected(cluster: Cluster) -> Iterator[Client]:
                 "address that it prints: --scheduler tcp://HOST:8786"
             ) from error
         # Dask logs the traceback of its attempts to connect again; ClusterFailed says what to do.
-        log = logging.getLogger("distributed.client")
-        level = log.level
-        log.setLevel(logging.CRITICAL)
-        try:
-            with client:
-                yield client
-        finally:
-            log.setLevel(level)
+        with ExitStack() as quiet, client:
+            for name in ("distributed.client", "distributed.batched"):
+                log = logging.getLogger(name)
+                quiet.callback(log.setLevel, log.level)
+                log.setLevel(logging.CRITICAL)
+            yield client
 
 
 def _check_workers(client: Client, cluster: Cluster) -> None:

@@ -213,7 +213,7 @@ def test_the_paper_s_options_and_the_defaults():
     paper, ours = only("synthetic", Sources(), Wishes()).settings
     assert ours.plan == Plan(2000, 50)
     assert paper.plan == Plan(
-        2000, 50, 10, scaling="none", coefficient_variance=1.0, item_variance=1.0, renew_covariance=False
+        2000, 50, 10, scaling="none", coefficient_variance=1.0, item_variance=1.0, renew_covariance=False, random=0.0
     )
     assert "bald-paper-contextual-sequential" in paper.algorithms
     assert ours.name == f"{paper.name}-defaults"

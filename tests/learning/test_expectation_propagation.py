@@ -191,3 +191,13 @@ def test_the_evidence_of_the_answers_is_near_the_integral(model: Any) -> None:
     margins = scores[:, answers.left] - scores[:, answers.right]
     log = answers.outcome * log_expit(margins) + (1 - answers.outcome) * log_expit(-margins)
     assert found == pytest.approx(np.log(np.exp(log.sum(axis=1)).mean()), abs=0.02)
+
+
+def test_answers_about_items_that_the_model_cannot_tell_apart_change_nothing() -> None:
+    features = np.array([[1.0], [1.0], [0.0]])
+    answers = Answers(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([1.0, 1.0, 0.0]))
+    for prior in (Prior(1.0, 0.0), fitted_scales(Contextual(1.0), features, answers)):
+        found = Propagation(Contextual(1.0), features, answers).posterior(prior)
+        others = Propagation(Contextual(1.0), features, Answers(*(part[1:] for part in answers))).posterior(prior)
+        assert found.mean == pytest.approx(others.mean, abs=1e-3)
+        assert found.mean[0] == found.mean[1]

@@ -62,8 +62,12 @@ def test_a_covariance_computed_beside_is_the_one_computed_here(work: SlowWork) -
         plain = fit.model.fit(fit.features, fit.answers).covariance.kept()
         everything = slice(0, 40)
         mean = np.zeros(40)
-        assert np.array_equal(
-            found.belief(mean).covariance(everything, everything), plain.belief(mean).covariance(everything, everything)
+        # Where a matrix lies in memory changes its last bits.
+        np.testing.assert_allclose(
+            found.belief(mean).covariance(everything, everything),
+            plain.belief(mean).covariance(everything, everything),
+            rtol=1e-12,
+            atol=1e-14,
         )
 
 

@@ -32,6 +32,8 @@ _NODES, _NODE_WEIGHTS = (0.5 * (part + shift) for part, shift in zip(leggauss(32
 _DEPTH = 30.0
 _HALVINGS = 8
 
+_LEAST_VARIANCE = 1e-10
+"""Of a margin: where the model cannot tell two items apart it is 0, and the answers about them change nothing."""
 _MOST_ITEMS = 1000
 """With more compared items, a sweep would take a second and more; results are Laplace's then."""
 
@@ -75,7 +77,8 @@ class Propagation:
 
         def margins(sites: Sites) -> tuple[Floats, Floats]:
             posterior = exact.given(self._alone.features, self._alone, sites)
-            return posterior.belief.differences(left, right)
+            mean, variance = posterior.belief.differences(left, right)
+            return mean, np.maximum(variance, _LEAST_VARIANCE)
 
         return margins
 
