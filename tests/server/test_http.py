@@ -24,7 +24,12 @@ def with_picture(build: Any, tmp_path: Any) -> Any:
 @pytest.mark.parametrize("path", ["/healthz", "/api/v1/openapi.json", "/api/v1/studies", "/api/v1/studies/essays"])
 def test_head_is_get_without_the_body(site: Any, path: str) -> None:
     owner = site.program("owner")
-    got, head = (owner.client.request(method, path, headers=owner.headers) for method in ("GET", "HEAD"))
+    for _ in range(20):
+        got, head, after = (
+            owner.client.request(method, path, headers=owner.headers) for method in ("GET", "HEAD", "GET")
+        )
+        if got.content == after.content:  # else the study's results were computed meanwhile
+            break
     assert head.status_code == got.status_code == 200
     assert head.content == b""
     assert head.headers["content-length"] == got.headers["content-length"]
