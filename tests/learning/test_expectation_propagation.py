@@ -198,6 +198,7 @@ def test_answers_about_items_that_the_model_cannot_tell_apart_change_nothing() -
     answers = Answers(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([1.0, 1.0, 0.0]))
     for prior in (Prior(1.0, 0.0), fitted_scales(Contextual(1.0), features, answers)):
         found = Propagation(Contextual(1.0), features, answers).posterior(prior)
-        others = Propagation(Contextual(1.0), features, Answers(*(part[1:] for part in answers))).posterior(prior)
+        later = Answers(answers.left[1:], answers.right[1:], answers.outcome[1:])
+        others = Propagation(Contextual(1.0), features, later).posterior(prior)
         assert found.mean == pytest.approx(others.mean, abs=1e-3)
         assert found.mean[0] == found.mean[1]
