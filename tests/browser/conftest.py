@@ -149,7 +149,7 @@ def tones(tmp_path: Path) -> Path:
     return make_tones(tmp_path)
 
 
-@pytest.fixture(scope="package")  # its event loop must not run on while tests of other packages run in this process
+@pytest.fixture(scope="module")  # its event loop must not run on while other tests run in this process
 def chromium() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("there is no chromium here; Debian has it: apt-get install chromium")
