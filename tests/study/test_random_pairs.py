@@ -203,3 +203,19 @@ def test_a_share_that_is_none_is_refused(share: Any) -> None:
         study.set_rules(random=share, paused=True)
     assert study.rules.random == 0.1
     assert not study.rules.paused
+
+
+def test_an_offer_from_before_the_newest_query_is_not_taken_where_it_repeats_an_item() -> None:
+    study = Study.create(ITEMS, **QUICK)
+    study.set_rules(lease=600.0, variety=0.8)
+    (early,) = study.choose(["Ann"])
+    assert early is not None
+    others = study.pairs([early.left], [next(item for item in ITEMS.ids if item not in (early.left, early.right))])
+    newest = study.ask("Ann", among=others)
+    study.tell(newest.id, "left")
+    assert study.take("Ann", 1, [early]) == []
+    (late,) = study.choose(["Ann"])
+    assert late is not None
+    assert not {late.left, late.right} & {newest.left, newest.right}
+    (lease,) = study.take("Ann", 1, [early, late])
+    assert {lease.query.left, lease.query.right} == {late.left, late.right}

@@ -135,17 +135,19 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
     """The first offer that can still be taken, made out to this annotator; None where there is none.
 
     Its items are in use, nobody holds the pair, and the annotator has not seen it, unless the rules let pairs come
-    again. An offer to somebody else also needs a pair that is new to this annotator and, where the rules ask for
-    variety, shares no item with the annotator's newest query.
+    again. An offer to somebody else also needs a pair that is new to this annotator. Where the rules ask for variety,
+    an offer to somebody else, or from before the annotator's newest query, shares no item with that query.
     """
     held = {pair_of(entry) for entry in state.open()}
     seen = pair_codes(*state.seen(annotator).pairs)
     newest = state.newest_asked.get(annotator)
-    before = set() if newest is None or state.rules.variety is None else set(pair_of(state.queries[newest - 1]))
+    last = None if newest is None or state.rules.variety is None else state.queries[newest - 1]
+    before = set() if last is None else set(pair_of(last))
     active = state.active
     for offer in offers:
         own = offer.annotator == annotator
-        if not {offer.left, offer.right} <= state.rows.keys() or (not own and {offer.left, offer.right} & before):
+        knew = own and (last is None or (offer.based_on or 0) >= last.position)
+        if not {offer.left, offer.right} <= state.rows.keys() or (not knew and {offer.left, offer.right} & before):
             continue
         left, right = state.rows[offer.left], state.rows[offer.right]
         if active[left] < 0 or active[left] != active[right]:
