@@ -69,7 +69,8 @@ class CurvaturePower(MonotoneUtility):
         return utility
 
     def grown(self, value: Floats, growth: float, largest: float) -> Floats:
-        return value * growth
+        with np.errstate(over="ignore"):  # an infinite bound is a bound, too
+            return value * growth
 
 
 @compiled
