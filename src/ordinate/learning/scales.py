@@ -29,6 +29,8 @@ _SPREAD = Prior(1.5, 3.0)
 _PREFER_NONE = 0.7
 """log odds in favour of no terms per item. Scores that are linear in the features are then predicted as well as by a
 model of features alone; with more odds, terms per item would be missed where there are few answers."""
+_NEARLY_NONE = 6e-6
+"""The variance that stands for no terms per item: the models divide by it."""
 _STEP = 0.05
 """Standard deviations are found to 5 %. On such a grid rounding does not matter, so every machine finds the same."""
 _STRIDES = (16, 4, 1)
@@ -53,13 +55,11 @@ def fitted_scales(model: ScaledModel, features: Floats, answers: Answers) -> Pri
     prior, probability = _most_probable(Propagation(model, features, answers), model.prior)
     if not all(prior):
         return prior
-    alone = Prior(model.prior.coefficients, 0.0)
-    without, other = _most_probable(Propagation(model, features, answers), alone)
-    return (
-        _prior_at(model.prior, (0, -_FURTHEST))._replace(coefficients=without.coefficients)
-        if (other + _PREFER_NONE > probability)
-        else prior
-    )
+    start = Prior(model.prior.coefficients, 0.0)
+    without, probability_without = _most_probable(Propagation(model, features, answers), start)
+    if probability_without + _PREFER_NONE > probability:
+        return Prior(without.coefficients, _NEARLY_NONE)
+    return prior
 
 
 def _most_probable(propagation: Propagation, start: Prior) -> tuple[Prior, float]:
@@ -67,24 +67,22 @@ def _most_probable(propagation: Propagation, start: Prior) -> tuple[Prior, float
 
     Found in turns: the highest place for the sites, then the sites for that place.
     """
-    place, seen = (0, 0), set[Place]()
+    place, highest, seen = (0, 0), (0, 0), set[Place]()
     axes = [axis for axis, variance in enumerate(start) if variance > 0.0]
     for _ in range(_MOST_ROUNDS):
+        place = highest
         propagation.propagate(_prior_at(start, place), _ROUGHLY)
         evidence = Evidence(propagation.compared, propagation.sites)
 
         def probability(place: Place, evidence: Evidence = evidence) -> float:
             return evidence(_prior_at(start, place)) + log_hyperprior(_prior_at(start, place))
 
-        moved = climb(probability, place, axes)
-        if moved in seen:
-            break
-        place = moved
         seen.add(place)
+        highest = climb(probability, place, axes)
+        if highest in seen:
+            break
     prior = _prior_at(start, place)
-    propagation.propagate(prior, _ROUGHLY)
-    evidence = Evidence(propagation.compared, propagation.sites)
-    return prior, evidence(prior) + log_hyperprior(prior) + propagation.log_normaliser(prior)
+    return prior, probability(place) + propagation.log_normaliser(prior)
 
 
 def _prior_at(start: Prior, place: Place) -> Prior:
