@@ -17,7 +17,7 @@ from ordinate.learning.models.independent import Independent
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.models.sites import Sites
-from ordinate.learning.scales import Evidence, fitted_scales
+from ordinate.learning.prior_variances import Evidence, fitted_prior
 
 
 def random_answers(rng, items, count, spread=1.0):
@@ -148,7 +148,7 @@ def test_scales_are_near_the_maximum_of_the_evidence_by_integration():
     wins = np.array([5, 0, 4, 1, 5, 5, 0, 2, 3, 5], dtype=float)
     left = np.repeat(np.arange(0, 20, 2), 5)
     outcome = np.concatenate([(np.arange(5) < won).astype(float) for won in wins])
-    found = fitted_scales(Independent(), np.empty((20, 0)), Answers(left, left + 1, outcome))
+    found = fitted_prior(Independent(), np.empty((20, 0)), Answers(left, left + 1, outcome))
     pairs = PairCounts(np.arange(10), np.arange(10), np.full(10, 5.0), wins)
 
     def log_posterior(log_deviation):
@@ -196,7 +196,7 @@ def test_the_evidence_of_the_answers_is_near_the_integral(model: Any) -> None:
 def test_answers_about_items_that_the_model_cannot_tell_apart_change_nothing() -> None:
     features = np.array([[1.0], [1.0], [0.0]])
     answers = Answers(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([1.0, 1.0, 0.0]))
-    for prior in (Prior(1.0, 0.0), fitted_scales(Contextual(1.0), features, answers)):
+    for prior in (Prior(1.0, 0.0), fitted_prior(Contextual(1.0), features, answers)):
         found = Propagation(Contextual(1.0), features, answers).posterior(prior)
         later = Answers(answers.left[1:], answers.right[1:], answers.outcome[1:])
         others = Propagation(Contextual(1.0), features, later).posterior(prior)

@@ -23,11 +23,11 @@ from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.independent import Independent
-from ordinate.learning.scales import fitted_scales
+from ordinate.learning.prior_variances import fitted_prior
 from ordinate.study.inference import Fit
 from ordinate.study.leases import Offer
 from ordinate.study.next_pair import pending_pairs
-from ordinate.study.schedule import last_refit, last_renewal, last_scales, next_refit
+from ordinate.study.schedule import last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.study import Study
 
 RNG = np.random.default_rng(0)
@@ -52,8 +52,8 @@ def model_after(algorithm: str, fitted: bool, answers: Answers) -> Any:
     model: Any = ALGORITHMS[algorithm].model
     if not fitted:
         return model
-    scales_at = last_scales(len(answers.left), 20)
-    return model.with_prior(fitted_scales(model, SCALED, first(answers, scales_at)))
+    scales_at = last_prior_fit(len(answers.left), 20)
+    return model.with_prior(fitted_prior(model, SCALED, first(answers, scales_at)))
 
 
 def study_after(algorithm: str, answers: int, fitted: bool = False, refit_every: int | None = None) -> Study:
@@ -133,8 +133,8 @@ def test_before_an_answer_per_item_the_prior_variances_are_the_algorithms_own(al
 
 
 def test_prior_variances_are_fitted_again_when_the_answers_have_grown_by_a_quarter() -> None:
-    assert [last_scales(answers, 20) for answers in (0, 19, 20, 24, 25, 30, 31)] == [0, 0, 20, 20, 25, 25, 31]
-    times = sorted({last_scales(answers, 3) for answers in range(2000)})
+    assert [last_prior_fit(answers, 20) for answers in (0, 19, 20, 24, 25, 30, 31)] == [0, 0, 20, 20, 25, 25, 31]
+    times = sorted({last_prior_fit(answers, 3) for answers in range(2000)})
     assert times[:5] == [0, 3, 4, 5, 6]
     assert all(later - time == max(time // 4, 1) for time, later in pairwise(times[1:]))
 

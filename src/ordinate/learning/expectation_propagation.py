@@ -17,7 +17,7 @@ from numpy.polynomial.legendre import leggauss
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
-from ordinate.learning.models import Answers, ScaledModel
+from ordinate.learning.models import Answers, SiteModel
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.models.likelihood import PairCounts
@@ -45,7 +45,7 @@ Margins = Callable[[Sites], tuple[Floats, Floats]]
 class Propagation:
     """The answers as sites, for a model whose prior variances may change; each call starts from the last sites."""
 
-    def __init__(self, model: ScaledModel, features: Floats, answers: Answers) -> None:
+    def __init__(self, model: SiteModel, features: Floats, answers: Answers) -> None:
         self._features, self._answers = features, answers
         self.model, self.compared = model, model.compared(features, answers)
         self._alone = self.compared._replace(rows=np.arange(len(self.compared.rows)))

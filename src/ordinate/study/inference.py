@@ -29,13 +29,13 @@ from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.coin_gate import CoinGate
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
-from ordinate.learning.models import Answers, Model, ScaledModel
+from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
+from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import ranks_of
-from ordinate.learning.scales import fitted_scales
 from ordinate.storage import Settings
 from ordinate.study.fold import State
-from ordinate.study.schedule import is_slow, last_refit, last_renewal, last_scales, next_refit
+from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
 
 
@@ -103,7 +103,7 @@ class Inference:
         )
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         fixed = settings.coefficient_variance is not None or settings.item_variance is not None
-        self._scaled_model = self._model if isinstance(self._model, ScaledModel) and not fixed else None
+        self._site_model = self._model if isinstance(self._model, SiteModel) and not fixed else None
         # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
         self.beside: Beside | None = None
         self.drop_caches()
@@ -114,7 +114,7 @@ class Inference:
         # The two latest fits: that of the last refit, and that of all answers.
         self._fits: dict[tuple[int, int, int, Model], Posterior] = {}
         # Models with prior variances that were fitted to so many answers, the two latest.
-        self._scales: dict[tuple[int, int, int], ScaledModel] = {}
+        self._fitted_priors: dict[tuple[int, int, int], SiteModel] = {}
         # Ranks after so many answers.
         self._ranked: tuple[tuple[int, int, int], RankIntervals] | None = None
         # Bets against coin tosses since the effective comparisons last changed.
@@ -149,29 +149,29 @@ class Inference:
 
     def _model_of(self, state: State, count: int) -> Model:
         """The model for a fit of the first `count` answers: where prior variances are fitted, with the last ones."""
-        return self._model if self._scaled_model is None else self._fitted(state, self._scaled_model, count)
+        return self._model if self._site_model is None else self._fitted(state, self._site_model, count)
 
-    def _fitted(self, state: State, model: ScaledModel, count: int) -> ScaledModel:
-        if not (at := last_scales(count, len(state.items))):
+    def _fitted(self, state: State, model: SiteModel, count: int) -> SiteModel:
+        if not (at := last_prior_fit(count, len(state.items))):
             return model
         key = (state.items_epoch, state.epoch, at)
-        if key not in self._scales:
+        if key not in self._fitted_priors:
             with one_thread():
                 answers = Answers(*state.effective.first(at))
-                prior = fitted_scales(model, self._scale(state).features, answers)
-            self._scales = {**dict(list(self._scales.items())[-1:]), key: model.with_prior(prior)}
-        return self._scales[key]
+                prior = fitted_prior(model, self._scale(state).features, answers)
+            self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: model.with_prior(prior)}
+        return self._fitted_priors[key]
 
     def _result(self, state: State, count: int) -> Posterior:
         """The posterior that is shown: by expectation propagation where prior variances are fitted.
 
         Fits of fewer answers, for the history of the expected error, use the newest variances: they are known best.
         """
-        if self._scaled_model is None:
+        if self._site_model is None:
             return self._fit(state, count)
         key = (state.items_epoch, state.epoch, count)
         if key not in self._results:
-            model = self._fitted(state, self._scaled_model, len(state.effective))
+            model = self._fitted(state, self._site_model, len(state.effective))
             with one_thread():
                 answers = Answers(*state.effective.first(count))
                 found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)

@@ -50,10 +50,10 @@ def _between_refits(answers: int, items: int, every: int | None) -> int:
     return 25 if items > _RARE_REFITS_ABOVE else 10
 
 
-def last_scales(answers: int, items: int) -> int:
+def last_prior_fit(answers: int, items: int) -> int:
     """How many answers the last scheduled fit of the prior variances saw; 0: none yet.
 
-    From one answer per item on, each time the answers have grown by a quarter: fewer do not tell the scales.
+    From one answer per item on, each time the answers have grown by a quarter: fewer say little about the variances.
     """
     if answers < items:
         return 0

@@ -28,7 +28,7 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
-from ordinate.learning.models import ScaledModel
+from ordinate.learning.models import SiteModel
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner
 from ordinate.study.inference import Beside, Reliability
@@ -121,7 +121,7 @@ class Study:
             )
         # Variances that nobody gives are fitted to the answers, where the model can.
         given = coefficient_variance is not None or item_variance is not None
-        can_be_fitted = isinstance(model, ScaledModel) and renew_covariance and likelihood != "probit"
+        can_be_fitted = isinstance(model, SiteModel) and renew_covariance and likelihood != "probit"
         fitted = can_be_fitted and not given
         settings = Settings(
             algorithm=name,

@@ -30,8 +30,8 @@ class Model(Protocol):
 
 
 @runtime_checkable
-class ScaledModel(Model, Protocol):
-    """A model of f = X theta + zeta whose prior variances can be fitted."""
+class SiteModel(Model, Protocol):
+    """A model that gives its posterior for Gaussian sites too, so that its prior variances can be fitted."""
 
     @property
     def prior(self) -> Prior:

@@ -3,10 +3,10 @@
 t  compared items     k  feature columns     X (t, k) features     K = c X X^T + z I, the prior covariance of the scores
 A (t, t)  Laplacian of the sites' weights     b (t,)  their shifts by item     c, z  variances of theta and zeta
 
-With sites fixed, the evidence as a function of the scales is, up to a constant,
+With sites fixed, the evidence as a function of c and z is, up to a constant,
     -1/2 log |I + K A| + 1/2 b^T (K^-1 + A)^-1 b,
 and at EP's fixed point its gradient is that of EP's own evidence (Seeger 2005; Rasmussen and Williams 2006, 5.5.2). So
-the scales are moved with the sites fixed and the sites are propagated again, in turns.
+they are moved with the sites fixed and the sites are propagated again, in turns.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from ordinate.data.arrays import Floats
 from ordinate.learning.expectation_propagation import Propagation
-from ordinate.learning.models import Answers, ScaledModel
+from ordinate.learning.models import Answers, SiteModel
 from ordinate.learning.models.likelihood import sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior
 from ordinate.learning.models.sites import Sites
@@ -38,7 +38,7 @@ _FURTHEST = 120
 """Steps from the start: a factor of e^6 in each standard deviation."""
 _MOST_ROUNDS = 25
 _ROUGHLY = 0.01
-"""As far as a margin's mean may still move, in standard deviations, where scales are moved next."""
+"""As far as a margin's mean may still move, in standard deviations, where the variances are moved next."""
 _MOST_ITEMS = 1000
 """Two numbers need no more items; the evidence takes n^3."""
 
@@ -46,7 +46,7 @@ Place = tuple[int, int]
 """Steps along the two axes of the grid."""
 
 
-def fitted_scales(model: ScaledModel, features: Floats, answers: Answers) -> Prior:
+def fitted_prior(model: SiteModel, features: Floats, answers: Answers) -> Prior:
     """The most probable prior variances, to 5 % of a standard deviation; the search starts at the model's own.
 
     Where the model has both terms, without terms per item if the answers are as probable then.
@@ -133,7 +133,7 @@ def climb(value: Callable[[Place], float], start: Place, axes: Sequence[int]) ->
 
 
 class Evidence:
-    """As a function of the scales, for fixed sites."""
+    """As a function of the prior variances, for fixed sites."""
 
     def __init__(self, compared: Compared, sites: Sites) -> None:
         _, self._features, pairs = compared
