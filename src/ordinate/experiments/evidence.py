@@ -17,6 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations, product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -201,17 +203,8 @@ def below(
     margin: float = MARGIN,
 ) -> Check:
     """Every error of `these` is below every error of `those`."""
-    return Check(
-        tuple(keys),
-        f"each difference {_during(window)} is below 0; false if above -{margin}",
-        lambda rows: [
-            _below(_label(rows, key, part, one, other), _pairs(rows[key], part, one, other, window), margin)
-            for key in keys
-            for one in these
-            for other in those
-        ],
-        lambda rows: _numbers(rows, keys, part, (*these, *those), window),
-    )
+    pairs, rule = product(these, those), f"is below 0; false if above -{margin}"
+    return _of_differences(keys, part, (*these, *those), list(pairs), window, rule, partial(_below, margin=margin))
 
 
 def no_worse(
@@ -223,31 +216,35 @@ def no_worse(
     margin: float = MARGIN,
 ) -> Check:
     """No error of `these` is higher than one of `those` by the margin or more."""
-    return Check(
-        tuple(keys),
-        f"each difference {_during(window)} is below {margin}; false if above it",
-        lambda rows: [
-            _no_worse(_label(rows, key, part, one, other), _pairs(rows[key], part, one, other, window), margin)
-            for key in keys
-            for one in these
-            for other in those
-        ],
-        lambda rows: _numbers(rows, keys, part, (*these, *those), window),
-    )
+    pairs, rule = product(these, those), f"is below {margin}; false if above it"
+    return _of_differences(keys, part, (*these, *those), list(pairs), window, rule, partial(_no_worse, margin=margin))
 
 
 def alike(
     keys: Sequence[str], part: str, names: Sequence[str], window: tuple[float, float] = LATE, margin: float = MARGIN
 ) -> Check:
     """The errors of each two of them differ by less than the margin."""
+    pairs, rule = combinations(names, 2), f"is between -{margin} and {margin}; false if outside"
+    return _of_differences(keys, part, names, list(pairs), window, rule, partial(_alike, margin=margin))
+
+
+def _of_differences(
+    keys: Sequence[str],
+    part: str,
+    names: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    window: tuple[float, float],
+    rule: str,
+    state: Callable[[str, Floats], Statement],
+) -> Check:
+    """The same rule for the error of the first of each pair minus that of the second, in every setting."""
     return Check(
         tuple(keys),
-        f"each difference {_during(window)} is between -{margin} and {margin}; false if outside",
+        f"each difference {_during(window)} {rule}",
         lambda rows: [
-            _alike(_label(rows, key, part, one, other), _pairs(rows[key], part, one, other, window), margin)
+            state(_label(rows, key, part, one, other), _pairs(rows[key], part, one, other, window))
             for key in keys
-            for place, one in enumerate(names)
-            for other in names[place + 1 :]
+            for one, other in pairs
         ],
         lambda rows: _numbers(rows, keys, part, names, window),
     )
