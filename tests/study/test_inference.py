@@ -1,5 +1,6 @@
 """What a choice is based on, rebuilt from plain parts: a cold fit, an update per answer, a piece per open query."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -56,15 +57,28 @@ def model_after(algorithm: str, fitted: bool, answers: Answers) -> Any:
     return model.with_prior(fitted_prior(model, SCALED, first(answers, scales_at)))
 
 
+def random_comparisons(rng: np.random.Generator, count: int) -> Iterator[Comparison]:
+    """Of the 20 items."""
+    drawn = rng.integers(0, 20, count), rng.integers(1, 20, count), rng.integers(0, 2, count)
+    for left, step, winner in zip(*drawn, strict=True):
+        yield Comparison(str(left), str((left + step) % 20), OUTCOMES[winner])
+
+
 def study_after(algorithm: str, answers: int, fitted: bool = False, refit_every: int | None = None) -> Study:
     items = Items([str(k) for k in range(20)], FEATURES)
     study = Study.create(items, refit_every=refit_every, **options_of(algorithm, fitted))
-    rng = np.random.default_rng(1)
-    for left, step, winner in zip(
-        rng.integers(0, 20, answers), rng.integers(1, 20, answers), rng.integers(0, 2, answers), strict=True
-    ):
-        study.record([Comparison(str(left), str((left + step) % 20), OUTCOMES[winner])])
+    for comparison in random_comparisons(np.random.default_rng(1), answers):
+        study.record([comparison])
     return study
+
+
+def record_and_look(study: Study, rng: np.random.Generator, count: int, forget: bool) -> None:
+    """Record comparisons, compute the belief after each, and with `forget` drop all caches after every third."""
+    for place, comparison in enumerate(random_comparisons(rng, count)):
+        study.record([comparison])
+        belief_of(study)
+        if forget and place % 3 == 0:
+            study._ledger.drop_caches()
 
 
 def belief_of(study: Study) -> Belief:
@@ -147,14 +161,7 @@ def test_between_renewals_the_covariance_is_that_of_the_weights_of_their_day(
     """Renewed after 100 of 117 answers, refitted after 110: H by hand, with each weight at the mean of its day."""
     monkeypatch.setattr("ordinate.study.inference.last_renewal", lambda model, refit, items, every: refit - refit % 50)
     study = study_after("guro-hybrid", 0, fitted)
-    rng = np.random.default_rng(2)
-    for left, step, winner in zip(
-        rng.integers(0, 20, 117), rng.integers(1, 20, 117), rng.integers(0, 2, 117), strict=True
-    ):
-        study.record([Comparison(str(left), str((left + step) % 20), OUTCOMES[winner])])
-        belief_of(study)
-        if forget and step % 3 == 0:
-            study._ledger.drop_caches()
+    record_and_look(study, np.random.default_rng(2), 117, forget)
     found = belief_of(study)
 
     answers = answers_of(study, 117)
@@ -178,14 +185,7 @@ def test_a_covariance_that_is_never_renewed_is_that_of_sherman_and_morrison(algo
     options: dict[str, Any] = {"refit_every": 10, "scaling": "none", "coefficient_variance": 1.0, "random": 0.0}
     items = Items([str(k) for k in range(20)], FEATURES)
     study = Study.create(items, algorithm=algorithm, renew_covariance=False, **options)
-    rng = np.random.default_rng(3)
-    for left, step, winner in zip(
-        rng.integers(0, 20, 47), rng.integers(1, 20, 47), rng.integers(0, 2, 47), strict=True
-    ):
-        study.record([Comparison(str(left), str((left + step) % 20), OUTCOMES[winner])])
-        belief_of(study)
-        if forget and step % 3 == 0:
-            study._ledger.drop_caches()
+    record_and_look(study, np.random.default_rng(3), 47, forget)
     found, answers = belief_of(study), answers_of(study, 47)
     centred = FEATURES - FEATURES.mean(axis=0)
 
