@@ -100,7 +100,7 @@ export class OrderingList {
         item.audio_url && make("audio", { src: item.audio_url, controls: true, "aria-label": `The sound of ${item.id}` }),
         item.text && wholeText(item),
         item.link && /^https?:\/\//i.test(item.link) && make("a", { href: item.link, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
-        make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, with a probability of 90 % ${span(row.rank_low, row.rank_high)}; score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
+        make("p", {}, `Rank ${span(row.rank_tied_low, row.rank_tied_high)}${row.group == null ? "" : ` in group ${row.group}`}; likely ranks ${span(row.rank_low, row.rank_high)}; score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
       ].flatMap((element) => element || []),
     );
     this.#label();
