@@ -79,7 +79,7 @@ class _Session:
                 break
         reliability = self._study.reliability()
         self._screen.print(
-            f"You gave {count(self._given, 'answer')}. Expected error: {reliability_in_words(reliability)}.\n"
+            f"You gave {count(self._given, 'answer')}. Expected error {reliability_in_words(reliability)}.\n"
             f"See the ordering: ordinate order {visible(quote(self._address))}"
         )
 

@@ -98,7 +98,7 @@ def order(
     if reliability is None:
         say(f"From {count(answers, 'comparison')}.")
     else:
-        say(f"From {count(answers, 'comparison')}. Expected error: {reliability_in_words(reliability)}.")
+        say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability)}.")
 
 
 def _order_served(link: str, out: str | None, items: str | None, as_json: bool) -> None:
