@@ -391,3 +391,18 @@ def test_choices_go_on_while_a_covariance_is_renewed_and_are_the_same_afterwards
     record(20)
     one, other = choices()
     assert one == other
+
+
+def test_the_history_of_the_expected_error_is_by_the_newest_prior_variances() -> None:
+    """Also where its points were computed before the variances were fitted again."""
+    study, rng = study_after("guro-hybrid", 0, fitted=True), np.random.default_rng(4)
+    for comparison in random_comparisons(rng, 60):
+        study.record([comparison])
+    study.error_history()
+    for comparison in random_comparisons(rng, 40):
+        study.record([comparison])
+    history = study.error_history()
+    study._ledger.drop_caches()
+    again = study.error_history()
+    assert [count for count, _ in history] == [count for count, _ in again] == list(range(0, 101, 5))
+    np.testing.assert_allclose([error for _, error in history], [error for _, error in again], rtol=1e-9)

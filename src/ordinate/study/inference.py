@@ -120,9 +120,9 @@ class Inference:
         # Bets against coin tosses since the effective comparisons last changed.
         self._gate: tuple[tuple[int, int], CoinGate] | None = None
         # The latest posterior that was shown.
-        self._results: dict[tuple[int, int, int], Posterior] = {}
-        # Expected errors of fits of so many answers.
-        self._errors: dict[tuple[int, int, int], float] = {}
+        self._results: dict[tuple[int, int, int, Model], Posterior] = {}
+        # Expected errors of so many answers, with the newest prior variances.
+        self._errors: dict[tuple[int, int, Model, int], float] = {}
         self._refitted: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
@@ -169,9 +169,9 @@ class Inference:
         """
         if self._site_model is None:
             return self._fit(state, count)
-        key = (state.items_epoch, state.epoch, count)
+        model = self._fitted(state, self._site_model, len(state.effective))
+        key = (state.items_epoch, state.epoch, count, model)
         if key not in self._results:
-            model = self._fitted(state, self._site_model, len(state.effective))
             with one_thread():
                 answers = Answers(*state.effective.first(count))
                 found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
@@ -266,7 +266,7 @@ class Inference:
             step *= 2
         points: list[tuple[int, float]] = []
         for count in range(total - total % step, -1, -step):
-            if (state.items_epoch, state.epoch, count) not in self._errors:
+            if self._error_key(state, count) not in self._errors:
                 if most == 0:
                     continue
                 most -= 1
@@ -274,14 +274,17 @@ class Inference:
         return points[::-1]
 
     def _expected_error(self, state: State, count: int) -> float:
-        key = (state.items_epoch, state.epoch, count)
+        key = self._error_key(state, count)
         if key not in self._errors:
             with one_thread():
                 fit = self._result(state, count)
                 error = expected_error(fit.covariance.belief(fit.mean), state.active)
-            kept = {old: value for old, value in self._errors.items() if old[:2] == key[:2]}
+            kept = {old: value for old, value in self._errors.items() if old[:3] == key[:3]}
             self._errors = {**kept, key: error}
         return self._errors[key]
+
+    def _error_key(self, state: State, count: int) -> tuple[int, int, Model, int]:
+        return state.items_epoch, state.epoch, self._model_of(state, len(state.effective)), count
 
     def ordering(self, state: State, items: Items | None) -> Ordering:
         """The study's own items, or the given ones."""
