@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from ordinate.learning.forecast import Forecast
     from ordinate.study.inference import Reliability
 
 # They change the direction of the text around them, so one text could be made to look like another.
 DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 # The width of output that goes to no terminal: nothing is wrapped or cut.
 ENDLESS = 10_000
+_ENDLESS_ANSWERS = 1e6
 
 
 def visible(text: str) -> str:
@@ -116,6 +118,36 @@ def span(low: int, high: int) -> str:
 def count(number: int, singular: str, plural: str = "") -> str:
     """ "1 item", "2 items"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def forecast_in_words(forecast: Forecast) -> str:
+    """ "10 % after about 400 more answers (280 to 560), about 2 hours at the pace of the newest answers"."""
+    more, seconds, target = forecast.more_answers, forecast.seconds, f"{100 * forecast.target:g} %"
+    if more is None:
+        return f"unknown: {forecast.withheld}"
+    if more.estimate == 0.0:
+        return f"{target} is reached" if more.high < 1.0 else f"{target} is reached, or after {rough(more.high)} more"
+    presumed = ", if people answered sensibly" if forecast.presumes_sense else ""
+    if more.estimate > _ENDLESS_ANSWERS:
+        return f"{target} after more than a million more answers{presumed}"
+    answers = f"about {rough(more.estimate)} more answers ({rough(more.low)} to {rough(more.high)})"
+    pace = "" if seconds is None else f", about {duration(seconds.estimate)} at the pace of the newest answers"
+    return f"{target} after {answers}{pace}{presumed}"
+
+
+def rough(number: float) -> str:
+    """Two digits, and no more than a million: "420", "1,300", "more than a million"."""
+    if number > _ENDLESS_ANSWERS:
+        return "more than a million"
+    return f"{float(f'{number:.2g}'):,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """ "3 minutes", "2 hours", "5 days": hours of work, so a day has 24 of them."""
+    for unit, size in (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= 1.5 * size or unit == "minute":
+            return count(max(round(seconds / size), 1), unit)
+    raise AssertionError
 
 
 def reliability_in_words(reliability: Reliability) -> str:

@@ -12,6 +12,14 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.tables import columns_to_frame
 
 
+class Interval(NamedTuple):
+    """An estimate, and the interval in which the truth is with some probability."""
+
+    estimate: float
+    low: float
+    high: float
+
+
 class RankIntervals(NamedTuple):
     """How sure each rank is, (n,) each; see `ordinate.learning.ranks`.
 

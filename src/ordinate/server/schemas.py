@@ -105,6 +105,7 @@ class RuleChanges(Given):
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
     annotator_budget: Amount | None = None
     budget: Amount | None = None
+    target: Annotated[float, Field(ge=0.001, le=0.5)] | None = None
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
     random: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
@@ -187,6 +188,17 @@ class Yours(BaseModel):
     budget: int | None = None
 
 
+class ForecastShown(BaseModel):
+    target: float = Field(description="The expected error that is wanted: the rule, or the next round figure.")
+    more_answers: int | None = Field(description="How many more answers bring the error there; null: withheld.")
+    more_answers_low: int | None = Field(description="With a probability of 80 %, between this and more_answers_high.")
+    more_answers_high: int | None
+    seconds: int | None = Field(description="How long these take at the pace of the newest answers, without pauses.")
+    seconds_low: int | None
+    seconds_high: int | None
+    withheld: str | None = Field(description="Why there is no forecast.")
+
+
 class Status(BaseModel):
     study: str
     role: Role
@@ -204,6 +216,7 @@ class Status(BaseModel):
         description="False: answers cannot be told from coin tosses yet; null: there are no random pairs to tell by.",
     )
     error_history: list[tuple[int, float]] = []
+    forecast: ForecastShown | None = None
     your: Yours
     ties_allowed: bool
     paused: bool
@@ -262,6 +275,7 @@ class RulesShown(BaseModel):
     lease: float | None
     annotator_budget: int | None
     budget: int | None
+    target: float | None
     repeat: float
     random: float
     ties: bool

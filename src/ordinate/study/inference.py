@@ -175,6 +175,8 @@ class Inference:
             with one_thread():
                 answers = Answers(*state.effective.first(count))
                 found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
+            if count < len(state.effective):
+                return found
             self._results = {key: found}
         return self._results[key]
 
@@ -261,11 +263,8 @@ class Inference:
 
     def error_history(self, state: State, most: int) -> list[tuple[int, float]]:
         """(answers, expected error) at up to 21 even steps, of which at most `most` are computed now, newest first."""
-        total, step = len(state.effective), 5
-        while total > 20 * step:
-            step *= 2
         points: list[tuple[int, float]] = []
-        for count in range(total - total % step, -1, -step):
+        for count in reversed(history_counts(len(state.effective))):
             if self._error_key(state, count) not in self._errors:
                 if most == 0:
                     continue
@@ -372,6 +371,14 @@ class Inference:
             kept = np.float32 if len(items) > MANY_ITEMS else np.float64
             self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features, kept))
         return self._scaled
+
+
+def history_counts(total: int) -> range:
+    """After how many answers the history of the expected error has points."""
+    step = 5
+    while total > 20 * step:
+        step *= 2
+    return range(0, total + 1, step)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 from ordinate.errors import InvalidInput
+from ordinate.learning.forecast import ROUND_TARGETS
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "annotator"]
@@ -24,6 +25,7 @@ class Rules:
     lease             seconds for which an annotator holds a pair; None: until it is closed
     annotator_budget  answers that each annotator is asked for; None: no limit
     budget            answers that the study asks for; None: no limit
+    target            expected error that the study is to reach; None: none is set
     repeat            share of queries that ask an annotator's earlier pair again with the sides swapped
     random            share of queries with a pair drawn at random, since chosen pairs hardly tell how large differences
                       are, or whether answers are better than coin tosses
@@ -41,6 +43,7 @@ class Rules:
     lease: float | None = None
     annotator_budget: int | None = None
     budget: int | None = None
+    target: float | None = None
     repeat: float = 0.0
     random: float = 0.0
     ties: bool = True
@@ -57,6 +60,7 @@ class Rules:
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
         for name in ("annotator_budget", "budget"):
             _number(name, getattr(self, name), 0, _LARGEST, whole=True)
+        _number("target", self.target, ROUND_TARGETS[-1], 0.5)
         for name, optional in (("repeat", False), ("random", False), ("variety", True)):
             if getattr(self, name) is None and not optional:
                 raise InvalidInput(f"{name} must be a number from 0 to 1, not null")

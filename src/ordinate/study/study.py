@@ -28,9 +28,10 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.forecast import Forecast
 from ordinate.learning.models import SiteModel
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import history, leases, next_pair, owner
+from ordinate.study import history, leases, next_pair, owner, stopping
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -352,6 +353,14 @@ class Study:
         """
         with self._ledger.reading() as state:
             return self._ledger.inference.error_history(state, most)
+
+    def forecast(self, target: float | None = None) -> Forecast:
+        """How many more answers bring the expected error to the target, and how long these take; see `Forecast`.
+
+        target  from 0.001 to 0.5; None: that of the rule `target`, or else the next round figure
+        """
+        with self._ledger.reading() as state:
+            return stopping.forecast(state, self._ledger.inference, target)
 
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count, in the order in which they were added."""
