@@ -42,6 +42,8 @@ class OrderedItem(NamedTuple):
     rank_tied_low: int
     rank_tied_high: int
     group: str | None = None
+    grade: int | None = None
+    grade_probability: float | None = None
 
 
 class Client:

@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from ordinate.learning.forecast import _EXPONENT, _LEVEL, ROUND_TARGETS, Decline, round_target
+from ordinate.learning.forecast import _EXPONENT, ROUND_TARGETS, Decline, round_target
+
+SPREAD = 0.15
 
 
 def law(exponent, counts):
@@ -13,17 +15,17 @@ def law(exponent, counts):
 
 
 def test_the_exponent_is_half_way_between_the_slope_and_the_anchor():
-    assert Decline.of(law(0.6, range(50, 301, 50))).exponent == pytest.approx(0.6)
-    assert Decline.of(law(0.4, range(50, 301, 50))).exponent == pytest.approx(0.5)
+    assert Decline.of(law(0.6, range(50, 301, 50)), SPREAD).exponent == pytest.approx(0.6)
+    assert Decline.of(law(0.4, range(50, 301, 50)), SPREAD).exponent == pytest.approx(0.5)
     # Of the earlier half of the answers nothing is used.
-    assert Decline.of([(10, 0.01), *law(0.8, (150, 300))]).exponent == pytest.approx(0.7)
-    assert Decline.of([(300, 0.2)]).exponent == pytest.approx(0.6)
+    assert Decline.of([(10, 0.01), *law(0.8, (150, 300))], SPREAD).exponent == pytest.approx(0.7)
+    assert Decline.of([(300, 0.2)], SPREAD).exponent == pytest.approx(0.6)
     # An error that rises still falls some day.
-    assert Decline.of([(150, 0.1), (300, 0.2)]).exponent == pytest.approx(0.2)
+    assert Decline.of([(150, 0.1), (300, 0.2)], SPREAD).exponent == pytest.approx(0.2)
 
 
 def test_the_estimate_is_the_power_law():
-    decline = Decline(1000, 0.2, 0.5)
+    decline = Decline(1000, 0.2, 0.5, SPREAD)
     assert decline.answers_for(0.1).estimate == pytest.approx(3000)
     assert decline.error_after(4000).estimate == pytest.approx(0.1)
 
@@ -31,7 +33,7 @@ def test_the_estimate_is_the_power_law():
 @pytest.mark.parametrize("target", [0.18, 0.1, 0.03])
 @pytest.mark.parametrize("exponent", [0.3, 0.6])
 def test_at_the_ends_of_the_answers_the_target_is_at_an_end_of_the_error(target, exponent):
-    decline = Decline(1000, 0.2, exponent)
+    decline = Decline(1000, 0.2, exponent, SPREAD)
     more = decline.answers_for(target)
     assert 0 <= more.low < more.estimate < more.high < math.inf
     assert decline.error_after(1000 + math.ceil(more.high)).high == pytest.approx(target, rel=2e-3)
@@ -41,8 +43,8 @@ def test_at_the_ends_of_the_answers_the_target_is_at_an_end_of_the_error(target,
 
 def test_the_intervals_hold_80_percent_of_what_they_describe():
     rng = np.random.default_rng(0)
-    decline = Decline(500, 0.2, 0.55)
-    level, slope = rng.normal(0.0, _LEVEL, 20_000), rng.normal(0.55, _EXPONENT, 20_000)
+    decline = Decline(500, 0.2, 0.55, SPREAD)
+    level, slope = rng.normal(0.0, SPREAD, 20_000), rng.normal(0.55, _EXPONENT, 20_000)
     error = 0.2 * np.exp(level) * 2.0**-slope
     found = decline.error_after(1000)
     assert ((error > found.low) & (error < found.high)).mean() == pytest.approx(0.8, abs=0.01)
@@ -52,7 +54,7 @@ def test_the_intervals_hold_80_percent_of_what_they_describe():
 
 
 def test_a_target_that_is_reached_takes_no_more_answers():
-    decline = Decline(1000, 0.1, 0.6)
+    decline = Decline(1000, 0.1, 0.6, SPREAD)
     assert decline.answers_for(0.3) == (0.0, 0.0, 0.0)
     near = decline.answers_for(0.105)
     assert near.estimate == near.low == 0.0 < near.high

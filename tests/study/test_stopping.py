@@ -44,9 +44,11 @@ def test_the_forecast_follows_from_the_expected_error_now_and_half_way() -> None
     assert study.reliability().better_than_coins
     forecast = study.forecast(0.01)
     history = dict(study.error_history())
-    assert forecast.decline == Decline.of([(30, history[30]), (60, history[60])])
+    assert forecast.decline is not None
+    assert forecast.decline == Decline.of([(30, history[30]), (60, history[60])], forecast.decline.spread)
     assert forecast.more_answers == forecast.decline.answers_for(0.01)
-    assert forecast.withheld is None and not forecast.presumes_sense
+    assert forecast.withheld is None
+    assert not forecast.presumes_sense
 
 
 def test_nothing_is_forecast_from_coin_tosses_or_from_nothing() -> None:
@@ -55,7 +57,8 @@ def test_nothing_is_forecast_from_coin_tosses_or_from_nothing() -> None:
     answer(study, 40, np.random.default_rng(1))
     forecast = study.forecast(0.1)
     assert forecast.withheld == "the answers cannot be told from coin tosses yet"
-    assert forecast.more_answers is None and forecast.seconds is None
+    assert forecast.more_answers is None
+    assert forecast.seconds is None
     assert forecast.fields()["more_answers_high"] is None
 
 

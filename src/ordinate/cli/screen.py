@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import unicodedata
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -96,18 +97,21 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def error_in_words(error: float) -> str:
-    """An expected ordering error for a person: 0.08 is "about 1 in 12 pairs ..."."""
+def error_in_words(error: float, within: tuple[float, float] | None = None) -> str:
+    """An expected ordering error for a person, perhaps with its interval: 0.08 is "about 1 in 12 pairs ..."."""
     if math.isnan(error):
         return "unknown: there is no pair to compare"
+    shown = percent(error)
+    if within is not None and error >= 0.0005:
+        shown += f" ({100 * within[0]:.1f} to {percent(within[1])})"
     if error > 0.45:
-        return f"{percent(error)}: not much better than a random order yet"
+        return f"{shown}: not much better than a random order yet"
     if error < 0.0005:
-        return f"{percent(error)}: almost no pair is likely to be in the wrong order"
+        return f"{shown}: almost no pair is likely to be in the wrong order"
     if error > 0.3:
         # 0.4 is neither near 1 in 3 nor near 1 in 2.
-        return f"{percent(error)}: about {round(10 * error)} in 10 pairs are likely to be in the wrong order"
-    return f"{percent(error)}: about 1 in {round(1 / error)} pairs is likely to be in the wrong order"
+        return f"{shown}: about {round(10 * error)} in 10 pairs are likely to be in the wrong order"
+    return f"{shown}: about 1 in {round(1 / error)} pairs is likely to be in the wrong order"
 
 
 def span(low: int, high: int) -> str:
@@ -135,6 +139,17 @@ def forecast_in_words(forecast: Forecast) -> str:
     return f"{target} after {answers}{pace}{presumed}"
 
 
+def grade_in_words(grade: Mapping[str, Any]) -> str:
+    """ "Grade 1 (ranks 1 to 10): about 2 of 10 items belong elsewhere (0 to 4)"."""
+    items = grade["items"]
+    ranks = f"ranks {grade['first']:,} to {grade['last']:,}" if grade["last"] else f"ranks from {grade['first']:,} on"
+    about, low, high = (items * grade[name] for name in ("misplaced", "misplaced_low", "misplaced_high"))
+    return (
+        f"Grade {grade['grade']} ({ranks}): about {about:.0f} of {count(items, 'item')} belong elsewhere "
+        f"({low:.0f} to {high:.0f})."
+    )
+
+
 def rough(number: float) -> str:
     """Two digits, and no more than a million: "420", "1,300", "more than a million"."""
     if number > _ENDLESS_ANSWERS:
@@ -152,8 +167,8 @@ def duration(seconds: float) -> str:
 
 def reliability_in_words(reliability: Reliability) -> str:
     """The expected error for a person, with what it presumes: people who answer blindly make it too small."""
-    tested, error = reliability
-    words = error_in_words(error)
+    tested, error = reliability.better_than_coins, reliability.expected_error
+    words = error_in_words(error, (reliability.error_low, reliability.error_high))
     if tested is False:
         return f"unknown: the answers cannot be told from coin tosses yet (if people answered sensibly, {words})"
     return f"{words}, if people answered sensibly" if tested is None and error <= 0.45 else words

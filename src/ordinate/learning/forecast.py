@@ -22,8 +22,6 @@ from ordinate.data.ordering import Interval
 _ANCHOR = 0.6
 _LEAST = 0.2
 """c is at least this: more than z d, so that the interval of the answers has an upper end."""
-_LEVEL = 0.15
-"""s: standard deviation of the log of the true error about the expected one."""
 _EXPONENT = 0.12
 """d: standard deviation of the exponent about c."""
 _NO_ERROR = 1e-6
@@ -40,14 +38,16 @@ class Decline:
     answers   T0, at least 1
     error     e0, above 0
     exponent  c
+    spread    s: standard deviation of the log of the true error about the expected one
     """
 
     answers: int
     error: float
     exponent: float
+    spread: float
 
     @classmethod
-    def of(cls, history: Sequence[tuple[int, float]]) -> Decline:
+    def of(cls, history: Sequence[tuple[int, float]], spread: float) -> Decline:
         """From (answers, expected error) in the order of answers; the last one is the present."""
         answers, error = history[-1][0], max(history[-1][1], _NO_ERROR)
         later = [
@@ -59,19 +59,19 @@ class Decline:
         if len(later) > 1:
             place, height = np.array(later).T
             slope = -float(np.polyfit(place, height, 1)[0])
-        return cls(answers, error, max(0.5 * (slope + _ANCHOR), _LEAST))
+        return cls(answers, error, max(0.5 * (slope + _ANCHOR), _LEAST), spread)
 
     def error_after(self, answers: int) -> Interval:
         """The error after so many answers, with an interval of 80 %."""
         later = math.log(max(answers / self.answers, 1.0))
         expected = math.log(self.error) - self.exponent * later
-        reach = _QUANTILE * math.hypot(_LEVEL, _EXPONENT * later)
+        reach = _QUANTILE * math.hypot(self.spread, _EXPONENT * later)
         return Interval(*(min(math.exp(one), 0.5) for one in (expected, expected - reach, expected + reach)))
 
     def answers_for(self, target: float) -> Interval:
         """How many more answers bring the error to the target, with an interval of 80 %."""
         gap = math.log(self.error / target)
-        level, slope = _QUANTILE * _LEVEL, _QUANTILE * _EXPONENT
+        level, slope = _QUANTILE * self.spread, _QUANTILE * _EXPONENT
         square = self.exponent**2 - slope**2
         # Negative where the error is below the target beyond doubt: then both ends are before now.
         root = math.sqrt(max((slope * gap) ** 2 + square * level**2, 0.0))

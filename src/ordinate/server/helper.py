@@ -24,6 +24,7 @@ from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.forecast import Forecast
 from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
+from ordinate.study.stopping import Met
 from ordinate.study.study import Study
 from ordinate.study.threads import one_thread
 
@@ -33,8 +34,8 @@ T = TypeVar("T")
 
 
 class Results(NamedTuple):
-    """After how many answers the ordering can be trusted how far, the expected errors it had after fewer, and when it
-    will be as good as wanted.
+    """After how many answers the ordering can be trusted how far, the expected errors it had after fewer, when it will
+    be as good as wanted, and the rule by which it is.
 
     seconds  that this took to compute
     """
@@ -43,6 +44,7 @@ class Results(NamedTuple):
     reliability: Reliability
     history: list[tuple[int, float]]
     forecast: Forecast
+    met: Met | None
     seconds: float
 
 
@@ -167,7 +169,7 @@ def _results(url: str) -> Results:
     # Answers of excluded annotators too, as the server counts them: it asks again where this number is another one.
     answers = sum(study.annotators().values())
     reliability, history = study.reliability(), study.error_history(most=1 if study.is_slow else 4)
-    return Results(answers, reliability, history, study.forecast(), time.monotonic() - began)
+    return Results(answers, reliability, history, study.forecast(), study.rule_met(), time.monotonic() - began)
 
 
 def ordering(url: str) -> Ordering:

@@ -33,6 +33,7 @@ from ordinate.server.schemas import (
     Created,
     Exclusion,
     ForecastShown,
+    GradeShown,
     ItemsPage,
     Links,
     LinkShown,
@@ -82,7 +83,8 @@ def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor:
         OrderedItem(item=caller.served.item(result.ids[place]), **{name: columns[name][place] for name in names})
         for place in places
     ]
-    return OrderingPage(ordering=rows, total=len(result), next_cursor=following)
+    grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
+    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades)
 
 
 @router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")

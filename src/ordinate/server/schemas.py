@@ -106,6 +106,8 @@ class RuleChanges(Given):
     annotator_budget: Amount | None = None
     budget: Amount | None = None
     target: Annotated[float, Field(ge=0.001, le=0.5)] | None = None
+    cuts: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=100)] = []
+    misplaced: Annotated[float, Field(ge=0, le=1)] | None = None
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
     random: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
@@ -211,6 +213,8 @@ class Status(BaseModel):
     expected_error: float | None = Field(
         default=None, description="How many pairs are expected to be in the wrong order, if people answered sensibly."
     )
+    error_low: float | None = Field(None, description="The true error is from here to error_high, with 90 %.")
+    error_high: float | None = None
     better_than_coins: bool | None = Field(
         default=None,
         description="False: answers cannot be told from coin tosses yet; null: there are no random pairs to tell by.",
@@ -276,6 +280,8 @@ class RulesShown(BaseModel):
     annotator_budget: int | None
     budget: int | None
     target: float | None
+    cuts: list[int]
+    misplaced: float | None
     repeat: float
     random: float
     ties: bool
@@ -308,11 +314,24 @@ class OrderedItem(BaseModel):
     rank_best: float = Field(description="The probability that the item ranks first.")
     rank_tied_low: int = Field(description="From here to rank_tied_high items cannot be told from the first of them.")
     rank_tied_high: int
+    grade: int | None = Field(None, description="From 1, where the rules have cuts between grades.")
+    grade_probability: float | None = Field(None, description="The probability that the true rank is in this grade.")
     item: ItemShown
+
+
+class GradeShown(BaseModel):
+    grade: int
+    first: int = Field(description="The first rank of the grade.")
+    last: int | None = Field(description="Its last rank; null: that of the last item.")
+    items: int
+    misplaced: float = Field(description="Share of its items whose true rank is expected in another grade.")
+    misplaced_low: float = Field(description="From here to misplaced_high with a probability of 90 %.")
+    misplaced_high: float
 
 
 class OrderingPage(Page):
     ordering: list[OrderedItem]
+    grades: list[GradeShown] = []
 
 
 class ComparisonShown(BaseModel):
