@@ -164,6 +164,10 @@ class Inference:
         refit = last_refit(len(state.effective), items, self._every)
         return self._model_of(state, last_renewal(self._model, refit, items, self._every))
 
+    def newest_model(self, state: State) -> Model:
+        """The model that results are by: where prior variances are fitted, with the newest ones."""
+        return self._model_of(state, len(state.effective))
+
     def _model_of(self, state: State, count: int) -> Model:
         """The model for a fit of the first `count` answers: where prior variances are fitted, with the last ones."""
         return self._model if self._site_model is None else self._fitted(state, self._site_model, count)

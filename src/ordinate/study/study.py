@@ -30,6 +30,7 @@ from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.models import SiteModel
+from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner, stopping
@@ -346,6 +347,17 @@ class Study:
         """What all answers say of the scores: means, covariances, draws. Do not change its arrays."""
         with self._ledger.reading() as state:
             return self._ledger.inference.posterior(state)
+
+    def prior_variances(self) -> Prior:
+        """Of the coefficients of the scaled features and of the items' own terms: fitted to the answers, or given.
+
+        Raises InvalidInput where the algorithm's model has none.
+        """
+        with self._ledger.reading() as state:
+            model = self._ledger.inference.newest_model(state)
+        if not isinstance(model, SiteModel):
+            raise InvalidInput(f"{self.settings.algorithm} has no prior variances")
+        return model.prior
 
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
