@@ -285,9 +285,9 @@ class ServedStudy:
         """What a browser gets to see of items; files are addressed by the item's row, so no path leaves the server."""
         if not names:
             return []
-        # In this order: every item that has a row is among the items that are read after it.
-        rows = self.study.rows(names)
-        content, markdown = self.study.items.content, self.study.rules.markdown
+        with self.study.unchanged():
+            rows = self.study.rows(names)
+            content, markdown = self.study.items.content, self.study.rules.markdown
         return [self._item(name, row, content, markdown) for name, row in zip(names, rows, strict=True)]
 
     def item(self, name: str) -> ItemShown:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
@@ -157,6 +157,15 @@ class Study:
     def check(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
         self._ledger.storage.check()
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """While the block runs, all that is read is of one moment, and other threads are waited for once.
+
+        The block only reads: a write inside it might wait for itself.
+        """
+        with self._ledger.reading():
+            yield
 
     def close(self) -> None:
         self._ledger.storage.close()
