@@ -12,16 +12,18 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
-from ordinate.data.arrays import Floats
+from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.metrics import ordering_error
+from ordinate.study.stopping import CHECK_EVERY
 from ordinate.study.study import Study
 
 START, END = "<!-- calibration: start -->", "<!-- calibration: end -->"
@@ -44,48 +46,108 @@ METHODS: dict[str, dict[str, Any]] = {
     "independent, fixed scale": {"algorithm": "guro-independent", "item_variance": 1.0, "random": 0.0},
 }
 BINS = 10
+UNSEEN = 30
+"""Items that are placed by their features alone."""
+TARGETS = (0.2, 0.15, 0.1, 0.07)
+GRADES = {"first ten": (10,), "four grades": (25, 50, 75)}
+MISPLACED = (0.0, 0.02, 0.05, 0.1, 0.2)
+"""What the rules that finish a study are tried with."""
 
 
 def run(world: str, method: str, seed: int, per_item: Iterable[int]) -> Iterator[dict[str, Any]]:
-    """One study; a row each time that it has so many answers per item."""
+    """One study; a row each time that it has so many answers per item, the last one with what its rules would do."""
     by_features, by_items, sharpness = WORLDS[world]
     rng = np.random.default_rng([seed, 7])
     features = rng.normal(size=(ITEMS, COLUMNS))
-    truth = np.sqrt(by_features / COLUMNS) * features @ rng.normal(size=COLUMNS)
-    truth += np.sqrt(by_items) * rng.normal(size=ITEMS)
+    theta = np.sqrt(by_features / COLUMNS) * rng.normal(size=COLUMNS)
+    truth = features @ theta + np.sqrt(by_items) * rng.normal(size=ITEMS)
+    new_features = rng.normal(size=(UNSEEN, COLUMNS))
+    new_truth = new_features @ theta + np.sqrt(by_items) * rng.normal(size=UNSEEN)
+    unseen = Items([f"new {row}" for row in range(UNSEEN)], new_features)
     study = Study.create(Items([str(row) for row in range(ITEMS)], features), seed=seed, **METHODS[method])
     people = LogisticAnnotators(truth, noise=sharpness, seed=seed)
     counts = [ITEMS * per for per in per_item]
+    stops: dict[str, tuple[int, bool]] = {}
     for answers in range(1, max(counts) + 1):
         query = study.ask(f"simulated-{answers}")
         study.tell(query.id, people.answer(int(query.left), int(query.right)))
+        if method == "default" and answers % CHECK_EVERY == 0:
+            for rule, kept in rules_met(study, None if sharpness == 0.0 else truth).items():
+                stops.setdefault(rule, (answers, kept))
         if answers in counts:
             # Of coins, no order is the right one.
             row = measured(study, truth, np.full(ITEMS, 0.5) if sharpness == 0.0 else None)
+            row |= placed(study, unseen, new_truth, truth)
+            if answers == max(counts):
+                row["stops"] = stops
             yield {"world": world, "method": method, "seed": seed, "per_item": answers // ITEMS, **row}
 
 
+def rules_met(study: Study, truth: Floats | None) -> dict[str, bool]:
+    """The rules that would finish the study now, and whether what they promise is true; truth None: it never is."""
+    met: dict[str, bool] = {}
+    reliability = study.reliability()
+    if not reliability.better_than_coins:
+        return met
+    error = 0.5 if truth is None else ordering_error(study.scores(), truth)
+    met |= {f"error {target}": error <= target for target in TARGETS if reliability.error_high <= target}
+    for name, cuts in GRADES.items():
+        ordering = study.ordering(cuts=cuts)
+        assert ordering.grades is not None
+        ranks = true_ranks(truth)[[int(item) for item in ordering.ids]] if truth is not None else None
+        wrong = (
+            1.0
+            if ranks is None
+            else float((np.searchsorted(cuts, ranks - 1, "right") + 1 != ordering.grades.grade).mean())
+        )
+        met |= {
+            f"{name}, {share:.0%} misplaced": wrong <= share
+            for share in MISPLACED
+            if ordering.grades.misplaced.high <= share
+        }
+    return met
+
+
+def true_ranks(truth: Floats) -> Integers:
+    ranks = np.empty(len(truth), dtype=np.int64)
+    ranks[np.argsort(-truth)] = np.arange(1, len(truth) + 1)
+    return ranks
+
+
+def placed(study: Study, unseen: Items, new_truth: Floats, truth: Floats) -> dict[str, Any]:
+    """Of items that nobody compared: the share whose score, and whose rank, is in its 90 % interval."""
+    ordering = study.ordering(unseen)
+    assert ordering.study_ranks is not None
+    rows = [int(item.removeprefix("new ")) for item in ordering.ids]
+    score = new_truth[rows] - truth.mean()
+    rank = 1 + (truth[None, :] > new_truth[rows, None]).sum(axis=1)
+    columns = ordering.to_columns()
+    return {
+        "score_cover": float(((score >= columns["score_low"]) & (score <= columns["score_high"])).mean()),
+        "rank_cover": float(((rank >= ordering.study_ranks.low) & (rank <= ordering.study_ranks.high)).mean()),
+        "rank_width": float((ordering.study_ranks.high - ordering.study_ranks.low + 1).mean()),
+    }
+
+
 def measured(study: Study, truth: Floats, chance: Floats | None) -> dict[str, Any]:
-    with study._ledger.reading() as state:
-        posterior = study._ledger.inference.posterior(state)
+    posterior = study.posterior()
     left, right = np.triu_indices(ITEMS, 1)
     margin, variance = posterior.belief.differences(left, right)
     sure = norm.cdf(np.abs(margin) / np.sqrt(variance))
     as_it_is = np.sign(margin) == np.sign(truth[left] - truth[right])
     is_right = np.full(len(left), 0.5) if chance is not None else as_it_is.astype(float)
     place = np.minimum(((sure - 0.5) * 2 * BINS).astype(int), BINS - 1)
-    ordering, reliability = study.ordering(), study.reliability()
+    ordering, reliability, forecast = study.ordering(), study.reliability(), study.forecast()
     assert ordering.intervals is not None
-    true_rank = np.empty(ITEMS, dtype=np.int64)
-    true_rank[np.argsort(-truth)] = np.arange(1, ITEMS + 1)
-    ranks = true_rank[[int(item) for item in ordering.ids]]
+    ranks = true_ranks(truth)[[int(item) for item in ordering.ids]]
     inside = (ranks >= ordering.intervals.low) & (ranks <= ordering.intervals.high)
-    scores = np.empty(ITEMS)
-    scores[[int(item) for item in ordering.ids]] = ordering.scores
     return {
         "expected": reliability.expected_error,
-        "error": 0.5 if chance is not None else ordering_error(scores, truth),
+        "low": reliability.error_low,
+        "high": reliability.error_high,
+        "error": 0.5 if chance is not None else ordering_error(study.scores(), truth),
         "passed": reliability.better_than_coins,
+        "decline": None if forecast.decline is None else asdict(forecast.decline),
         "cover": float(inside.mean()),
         "width": float((ordering.intervals.high - ordering.intervals.low + 1).mean()),
         "bins": [
@@ -167,6 +229,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=Path("calibration.jsonl"))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--most", type=int, default=max(PER_ITEM), help="answers per item")
+    parser.add_argument("--methods", default=",".join(METHODS), help="names of methods: a,b")
     parser.add_argument("--page", type=Path, help="put the tables between the markers of this page")
     options = parser.parse_args()
     per_item = [count for count in PER_ITEM if count <= options.most]
@@ -175,7 +238,7 @@ def main() -> None:
     with options.rows.open("a") as file:
         for seed in range(options.seeds):
             for world in WORLDS:
-                for method in METHODS:
+                for method in options.methods.split(","):
                     if (world, method, seed) in done or (world == "coin tosses" and method != "default"):
                         continue
                     made = list(run(world, method, seed, per_item))

@@ -42,6 +42,8 @@ class OrderedItem(NamedTuple):
     rank_tied_low: int
     rank_tied_high: int
     group: str | None = None
+    grade: int | None = None
+    grade_probability: float | None = None
 
 
 class Client:
@@ -117,6 +119,11 @@ class Client:
             OrderedItem(row["item"]["id"], **{name: row[name] for name in OrderedItem._fields[1:]})
             for row in self._rows("ordering")
         ]
+
+    def forecast(self, target: float | None = None) -> dict[str, Any]:
+        """How many more answers bring the expected error to the target, and how long these take, each with an interval
+        of 80 %; without a target, to that of the rules. With an owner's link."""
+        return self._send("GET", "/forecast", params={} if target is None else {"target": target})
 
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count; with an owner's link."""

@@ -7,7 +7,7 @@ from scipy.stats import norm
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
-from ordinate.learning.ranks import LEVEL, _told_by, counted, independent, ranks_of, together
+from ordinate.learning.ranks import LEVEL, _told_by, counted, draw_scores, independent, ranks_of, together
 
 
 def belief_of(mean, covariance):
@@ -22,20 +22,24 @@ def fit(items, count, seed):
     return Hybrid().fit(features, Answers(left, right, rng.integers(0, 2, count).astype(float)))
 
 
+def ranks(posterior, group):
+    return ranks_of(posterior, group, draw_scores(posterior, group, np.random.default_rng(0)))
+
+
 def test_two_items():
     posterior = fit(2, 3, 1)
     margin, variance = posterior.belief.differences(np.array([0]), np.array([1]))
-    found = ranks_of(posterior, np.zeros(2, dtype=np.int64), np.random.default_rng(0))
+    found = ranks(posterior, np.zeros(2, dtype=np.int64))
     assert found.best[0] == pytest.approx(norm.cdf(margin[0] / np.sqrt(variance[0])), abs=0.05)
     assert found.best.sum() == pytest.approx(1.0)
 
 
 def test_intervals_hold_the_ranks_of_other_draws():
     posterior, group = fit(60, 300, 2), np.zeros(60, dtype=np.int64)
-    found = ranks_of(posterior, group, np.random.default_rng(0))
+    found = ranks(posterior, group)
     drawn = posterior.belief.sample(4000, np.random.default_rng(1))
-    ranks = 1 + (-drawn).argsort(axis=1).argsort(axis=1)
-    inside = ((ranks >= found.low) & (ranks <= found.high)).mean(axis=0)
+    places = 1 + (-drawn).argsort(axis=1).argsort(axis=1)
+    inside = ((places >= found.low) & (places <= found.high)).mean(axis=0)
     # Ranks are whole numbers, so an interval holds somewhat more than it has to.
     assert inside.min() > LEVEL - 0.03
     assert inside.mean() < LEVEL + 0.03
@@ -56,7 +60,7 @@ def test_of_many_independent_items_the_formula_is_what_draws_count() -> None:
 
 def test_a_belief_about_correlated_scores_is_counted_nearly_alike() -> None:
     posterior, group = fit(300, 2500, 3), np.zeros(300, dtype=np.int64)
-    joint = ranks_of(posterior, group, np.random.default_rng(0))
+    joint = ranks(posterior, group)
     low, high, _ = independent(*posterior.centred(group))
     width = (joint.high - joint.low).mean()
     assert (high - low).mean() == pytest.approx(width, rel=0.1)
@@ -64,7 +68,7 @@ def test_a_belief_about_correlated_scores_is_counted_nearly_alike() -> None:
 
 def test_each_group_has_ranks_of_its_own_and_unused_items_have_none():
     group = np.array([0, 1, -1, 0, 1, 0])
-    found = ranks_of(fit(6, 20, 4), group, np.random.default_rng(0))
+    found = ranks(fit(6, 20, 4), group)
     assert found.low[2] == found.high[2] == found.tied_low[2] == 0
     assert np.isnan(found.best[2])
     assert found.high[group == 0].max() == 3

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./page.js";
-import { drawChart, errorInWords, errorTable, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
+import { drawChart, errorInWords, errorTable, forecastInWords, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
 
 /** @typedef {import("../../src/ordinate/server/static/chart.js").History} History */
 /** @param {number} answers @param {number | null} error @param {History} history @returns {any} */
@@ -22,6 +22,16 @@ test("the error in words says what it presumes, and nothing before there are ans
     errorInWords([[0, 0.5], [1200, 0.081]]),
     "If people answered sensibly, about 8.1 % of pairs are in the wrong order now, after 1,200 answers; it was 50 % after 0 answers.",
   );
+});
+
+test("a forecast has two digits, its interval and the time that it takes", () => {
+  /** @type {any} */
+  const forecast = { target: 0.1, more_answers: 412, more_answers_low: 283, more_answers_high: 1561, seconds: 7300, withheld: null };
+  assert.equal(forecastInWords(forecast, true), "10 % after about 410 more answers (280 to 1,600), about 2 hours at the pace of the newest answers.");
+  assert.equal(forecastInWords({ ...forecast, seconds: null }), "10 % after about 410 more answers (280 to 1,600), if people answered sensibly.");
+  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 0 }, true), "10 % is reached.");
+  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 52 }, true), "10 % is reached, or after 52 more answers.");
+  assert.equal(forecastInWords({ ...forecast, more_answers: null, withheld: "there are no answers yet" }, true), "");
 });
 
 test("the line goes from the first answer to the last, downwards as the error falls", () => {

@@ -17,8 +17,18 @@ from ordinate.cli.options import (
     is_link,
     open_client,
     open_study,
+    split_names,
 )
-from ordinate.cli.screen import console, count, one_line, print_json, reliability_in_words, say, span
+from ordinate.cli.screen import (
+    console,
+    count,
+    grade_in_words,
+    one_line,
+    print_json,
+    reliability_in_words,
+    say,
+    span,
+)
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -50,6 +60,15 @@ def order(
         ),
     ] = None,
     table: TableOptions,
+    cuts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RANKS",
+            help="Put items in grades that end at these ranks, and say how sure that is: 10 for the ten best, 25,50,75 "
+            "for four grades of 100 items. Default: the study's rule.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the ordering that follows from all answers, highest first. Without answers there is none.
@@ -58,12 +77,14 @@ def order(
     1 in a comparison. The standard error says how sure the score is.
 
     Items share a rank, such as "2 to 5", where the answers cannot tell them from the first of them with a probability
-    of 90 %. With that probability each item's own rank is among the likely ranks.
+    of 90 %. With that probability each item's own rank is among the likely ranks. Items of another table are given the
+    ranks that they would have among the study's items.
     """
     from ordinate.data.items import read_item_columns
 
+    ends = _ranks(cuts)
     if is_link(study):
-        _order_served(study, out, items, as_json)
+        _order_served(study, out, items, ends, as_json)
         return
     with open_study(study) as opened:
         given = None if items is None else read_items_like(opened, read_item_columns(items), items, table)
@@ -79,7 +100,7 @@ def order(
             _say_no_answers(study, out, as_json, f" {advice}")
             return
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
-        ordering = opened.ordering(given)
+        ordering = opened.ordering(given, cuts=ends)
         # Asked for new items, the error between the study's own would be beside the point.
         reliability = opened.reliability() if given is None else None
     if out is not None:
@@ -87,12 +108,16 @@ def order(
     if as_json:
         known_of_it = {} if reliability is None else reliability._asdict()
         summary = {"study": study, "comparisons": answers, "expected_error": None, **known_of_it, "file": out}
-        print_json({**summary, "items": _rows(ordering)})
+        grades = {} if ordering.grades is None else {"grades": ordering.grades.rows()}
+        print_json({**summary, **grades, "items": _rows(ordering)})
         return
     if out is not None:
         say(f"Wrote {count(len(ordering), 'item')} in order to {out}.")
     else:
         _show(ordering, contents)
+    if ordering.grades is not None:
+        for grade in ordering.grades.rows():
+            say(grade_in_words(grade))
     if blind:
         say("The study has no features, so items that nobody compared cannot be told apart: their places mean nothing.")
     if reliability is None:
@@ -101,9 +126,21 @@ def order(
         say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability)}.")
 
 
-def _order_served(link: str, out: str | None, items: str | None, as_json: bool) -> None:
+def _ranks(cuts: str | None) -> list[int] | None:
+    """The numbers in "10,50"; the study checks that they are ranks."""
+    if cuts is None:
+        return None
+    try:
+        return [int(one) for one in split_names(cuts)]
+    except ValueError:
+        raise InvalidInput(f"--cuts are ranks such as 10,50, not {cuts!r}") from None
+
+
+def _order_served(link: str, out: str | None, items: str | None, cuts: list[int] | None, as_json: bool) -> None:
     if items is not None:
         raise InvalidInput("--items orders items by a study in a file; add them to the server's study instead")
+    if cuts is not None:
+        raise InvalidInput("a server grades items by the study's rule; set the rule cuts instead of --cuts")
     with open_client(link) as client:
         status = client.status()
         rows = client.ordering() if status["answers"] else []
@@ -164,6 +201,11 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
     intervals = ordering.intervals
     if intervals is not None:
         table.add_column("likely ranks", justify="right")
+    if ordering.grades is not None:
+        table.add_column("grade", justify="right")
+    if ordering.study_ranks is not None:
+        table.add_column("rank in the study", justify="right")
+        table.add_column("likely ranks", justify="right")
     if kinds:
         table.add_column(kinds[0], no_wrap=True, overflow="ellipsis", max_width=PREVIEW)
     previous: str | None = None
@@ -175,6 +217,10 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
         if intervals is not None:
             cells.append(span(row["rank_low"], row["rank_high"]))
+        if ordering.grades is not None:
+            cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
+        if ordering.study_ranks is not None:
+            cells += [str(row["study_rank"]), span(row["study_rank_low"], row["study_rank_high"])]
         if kinds:
             cells.append(one_line(contents.get(row["id"], {}).get(kinds[0], "")))
         table.add_row(*([one_line(row["group"])] if grouped else []), *cells)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import console, count, one_line, print_json, reliability_in_words
+from ordinate.cli.screen import console, count, forecast_in_words, one_line, print_json, reliability_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -15,15 +17,27 @@ if TYPE_CHECKING:
 OPEN_SHOWN = 4
 
 
-def status(study: StudyFile, as_json: AsJson = False) -> None:
-    """Show where a study stands: answers, annotators, how good the ordering is, what is open."""
+def status(
+    study: StudyFile,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ERROR",
+            help="Forecast the answers until this expected error, e.g. 0.1; default: the study's rule, or the next "
+            "round figure.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show where a study stands: answers, annotators, how good the ordering is and will be, what is open."""
     with open_study(study) as opened:
         items, settings = opened.items, opened.settings
         groups = 1 if items.group is None else len(set(items.group))
         answers = len(opened.comparisons())
         annotators = opened.annotators()
         waiting = opened.open_queries()
-        reliability = opened.reliability()
+        reliability, forecast = opened.reliability(), opened.forecast(target)
         if as_json:
             contents = item_contents(items)
             print_json(
@@ -37,6 +51,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
                     "groups": groups,
                     "comparisons": answers,
                     **reliability._asdict(),
+                    "forecast": forecast.fields(),
                     "annotators": [{"name": name, "answers": given} for name, given in annotators.items()],
                     "open": [query_json(query, contents) for query in waiting],
                     "excluded_items": list(opened.excluded_items),
@@ -63,6 +78,7 @@ def status(study: StudyFile, as_json: AsJson = False) -> None:
             "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
             or "none yet",
             "expected error": reliability_in_words(reliability),
+            "forecast": forecast_in_words(forecast),
             "open": _open(waiting),
         }
         if excluded:

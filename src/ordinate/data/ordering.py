@@ -11,6 +11,17 @@ import numpy as np
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.tables import columns_to_frame
 
+_QUANTILE = 1.6449
+"""Of a normal distribution: 90 % are within so many standard deviations."""
+
+
+class Interval(NamedTuple):
+    """An estimate, and the interval in which the truth is with some probability."""
+
+    estimate: float
+    low: float
+    high: float
+
 
 class RankIntervals(NamedTuple):
     """How sure each rank is, (n,) each; see `ordinate.learning.ranks`.
@@ -33,13 +44,67 @@ class RankIntervals(NamedTuple):
         )
 
 
+class Grades(NamedTuple):
+    """Items in grades, each a stretch of ranks; see `ordinate.learning.grades`.
+
+    cuts         the last rank of each grade but the last one
+    grade        (n,) from 1, the grade of the highest scores
+    probability  (n,) that the item's true rank is in its grade
+    misplaced    share of items in the wrong grade, with an interval of 90 %
+    by_grade     the same of the items of each grade
+    """
+
+    cuts: tuple[int, ...]
+    grade: Integers
+    probability: Floats
+    misplaced: Interval
+    by_grade: tuple[Interval, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Each grade with its first and last rank and the share of its items that are in the wrong grade."""
+        return [
+            {
+                "grade": place + 1,
+                "first": self.cuts[place - 1] + 1 if place else 1,
+                "last": self.cuts[place] if place < len(self.cuts) else None,
+                "items": int((self.grade == place + 1).sum()),
+                "misplaced": share.estimate,
+                "misplaced_low": share.low,
+                "misplaced_high": share.high,
+            }
+            for place, share in enumerate(self.by_grade)
+        ]
+
+    def of(self, rows: Integers) -> Grades:
+        """Those of some of the items; the shares stay those of all."""
+        return self._replace(grade=self.grade[rows], probability=self.probability[rows])
+
+
+class StudyRanks(NamedTuple):
+    """Ranks that given items have, or would have, among the study's items of their group, (m,) each.
+
+    low, high  the rank is in this interval with a probability of 90 %
+    """
+
+    rank: Integers
+    low: Integers
+    high: Integers
+
+    def of(self, rows: Integers) -> StudyRanks:
+        """Those of some of the items."""
+        return StudyRanks(self.rank[rows], self.low[rows], self.high[rows])
+
+
 @dataclass(frozen=True, eq=False)
 class Ordering:
     """The result: items from the highest score to the lowest, group after group.
 
     scores           centred: 0 is the mean of the study's items (of the item's group where there are groups)
     standard_errors  of score minus that mean, under the model
-    intervals        of the ranks; None where items outside the study are among those ordered
+    intervals        of the ranks; None where other items than the study's own are ordered
+    error            the expected ordering error with an interval of 90 %; None likewise
+    grades           where cuts between grades were given, or the study's rules have some
+    study_ranks      of given items, where they belong among the study's own; else None
     """
 
     ids: tuple[str, ...]
@@ -47,6 +112,9 @@ class Ordering:
     standard_errors: Floats
     group: tuple[str, ...] | None = None
     intervals: RankIntervals | None = None
+    error: Interval | None = None
+    grades: Grades | None = None
+    study_ranks: StudyRanks | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -74,11 +142,20 @@ class Ordering:
         columns["standard_error"] = self.standard_errors.tolist()
         if self.intervals is not None:
             columns |= {f"rank_{name}": values.tolist() for name, values in self.intervals._asdict().items()}
+        if self.grades is not None:
+            columns |= {"grade": self.grades.grade.tolist(), "grade_probability": self.grades.probability.tolist()}
+        if self.study_ranks is not None:
+            reach = _QUANTILE * self.standard_errors
+            columns |= {"score_low": (self.scores - reach).tolist(), "score_high": (self.scores + reach).tolist()}
+            names = ("study_rank", "study_rank_low", "study_rank_high")
+            columns |= {name: values.tolist() for name, values in zip(names, self.study_ranks, strict=True)}
         return columns
 
     def to_frame(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
-        """A native frame with the columns rank, id, group (where there are groups), score, standard_error, and those of
-        the rank intervals: rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high."""
+        """A native frame with the columns rank, id, group (where there are groups), score, standard_error; of the
+        study's own items those of the rank intervals, rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high,
+        and where there are grades grade and grade_probability; of other items score_low, score_high, study_rank,
+        study_rank_low and study_rank_high."""
         return columns_to_frame(self.to_columns(), backend)
 
     def save(self, path: str | Path) -> None:

@@ -72,6 +72,16 @@ class Posterior:
     def belief(self) -> Belief:
         return self.covariance.belief(self.mean)
 
+    def scores_covariance(self) -> Floats:
+        """(n, n) Cov(f). Of many items it may not fit in memory."""
+        covariance = self.belief.covariance(slice(None), slice(None))
+        np.fill_diagonal(covariance, self.belief.variance)
+        return covariance
+
+    def sample(self, size: int, rng: np.random.Generator) -> Floats:
+        """(size, n) joint draws of the scores."""
+        return self.belief.sample(size, rng)
+
     def centred(self, group: Integers) -> tuple[Floats, Floats]:
         """Scores minus the mean score of their group, and standard errors of that difference, each (n,).
 

@@ -9,11 +9,13 @@ less likely, and intervals wide enough for that say next to nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.ordering import RankIntervals
+from ordinate.data.ordering import RankIntervals, StudyRanks
 from ordinate.data.pairs import members
 from ordinate.learning.belief import Belief
 from ordinate.learning.posterior import Posterior
@@ -24,27 +26,49 @@ _DRAWS = 1000
 _MOST_JOINT = 2000
 """Up to so many items ranks are counted in joint draws of the scores; above, the scores are taken to be independent and
 an item's rank, given its score, to be the number of scores that are expected to be higher."""
+_MOST_DRAWN = 4_000_000
+"""Above `_MOST_JOINT` items there are 10 to 100 draws, of so many scores in all."""
 _POINTS = 400
 _BLOCK = 1 << 21
 
 
-def ranks_of(posterior: Posterior, group: Integers, rng: np.random.Generator) -> RankIntervals:
+class Draws(NamedTuple):
+    """Draws of all scores.
+
+    scores  (s, n)
+    belief  what they were drawn from jointly; None: the scores were drawn as if they were independent
+    """
+
+    scores: Floats
+    belief: Belief | None
+
+
+def draw_scores(posterior: Posterior, group: Integers, rng: np.random.Generator) -> Draws:
+    """1,000 joint draws; of more than 2,000 items fewer draws, as if the scores were independent."""
+    items = len(group)
+    if items <= _MOST_JOINT:
+        # Not the posterior's own, which would be kept.
+        belief = posterior.covariance.belief(posterior.mean)
+        return Draws(belief.sample(_DRAWS, rng), belief)
+    scores, errors = posterior.centred(group)
+    size = min(max(_MOST_DRAWN // items, 10), 100)
+    return Draws(scores + errors * rng.standard_normal((size, items)), None)
+
+
+def ranks_of(posterior: Posterior, group: Integers, draws: Draws) -> RankIntervals:
     """Of all items, (n,) each; 0 or nan for items not in use, whose code in `group` (n,) is negative."""
     items = len(group)
     low, high, first, last = (np.zeros(items, dtype=np.int64) for _ in range(4))
     best = np.full(items, np.nan)
     scores, errors = posterior.centred(group)
-    # Not the posterior's own, which would be kept.
-    belief = posterior.covariance.belief(posterior.mean) if items <= _MOST_JOINT else None
-    draws = None if belief is None else belief.sample(_DRAWS, rng)
     for rows in members(group):
         order = rows[np.lexsort((rows, -scores[rows]))]
-        if belief is None or draws is None:
+        if draws.belief is None:
             low[order], high[order], best[order] = independent(scores[order], errors[order])
             first[order], last[order] = together(_apart(scores[order], errors[order]), len(order))
         else:
-            low[order], high[order], best[order] = counted(draws[:, order])
-            first[order], last[order] = together(_told_by(belief, order), len(order))
+            low[order], high[order], best[order] = counted(draws.scores[:, order])
+            first[order], last[order] = together(_told_by(draws.belief, order), len(order))
     return RankIntervals(low, high, best, first, last)
 
 
@@ -66,28 +90,28 @@ def _apart(scores: Floats, errors: Floats) -> Margins:
 
 def counted(draws: Floats) -> tuple[Integers, Integers, Floats]:
     """Ends of the interval and the probability of rank 1, (r,) each, by counting in draws (s, r) of the scores."""
-    places = np.empty(draws.shape, dtype=np.int32)
-    # `sorting[d, k]` is the item in place k of draw d; the inverse is the place of each item.
-    sorting = np.argsort(-draws, axis=1, kind="stable")
-    np.put_along_axis(places, sorting, np.arange(1, draws.shape[1] + 1, dtype=np.int32)[None, :], axis=1)
+    places = places_in(draws)
     tail = (1.0 - LEVEL) / 2.0
     low, high = np.quantile(places, [tail, 1.0 - tail], axis=0, method="inverted_cdf")
     return low.astype(np.int64), high.astype(np.int64), (places == 1).mean(axis=0)
 
 
+def places_in(draws: Floats) -> NDArray[np.int32]:
+    """(s, r) the rank of each item in each draw."""
+    places = np.empty(draws.shape, dtype=np.int32)
+    # `sorting[d, k]` is the item in place k of draw d; the inverse is the place of each item.
+    sorting = np.argsort(-draws, axis=1, kind="stable")
+    np.put_along_axis(places, sorting, np.arange(1, draws.shape[1] + 1, dtype=np.int32)[None, :], axis=1)
+    return places
+
+
 def independent(scores: Floats, errors: Floats) -> tuple[Integers, Integers, Floats]:
     """`counted` of independent scores with these standard errors, (r,) each, without draws."""
-    from scipy.special import log_ndtr, ndtr, ndtri
+    from scipy.special import log_ndtr, ndtri
 
-    spread = np.maximum(errors, 1e-12 * (1.0 + np.abs(scores)))
+    spread = _spread(scores, errors)
     reach = 5.0 * float(spread.max(initial=0.0))
-    grid = np.linspace(scores.min(initial=0.0) - reach, scores.max(initial=0.0) + reach, _POINTS)
-    above, all_below = np.zeros(_POINTS), np.zeros(_POINTS)
-    for start in range(0, len(scores), max(1, _BLOCK // _POINTS)):
-        block = slice(start, start + max(1, _BLOCK // _POINTS))
-        standard = (grid - scores[block, None]) / spread[block, None]
-        above += ndtr(-standard).sum(axis=0)
-        all_below += log_ndtr(standard).sum(axis=0)
+    grid, above, all_below = _curves(scores, spread)
     tail = float(ndtri(0.5 + LEVEL / 2.0)) * spread
 
     def rank(score: Floats) -> Integers:
@@ -103,6 +127,39 @@ def independent(scores: Floats, errors: Floats) -> tuple[Integers, Integers, Flo
         others = np.exp(np.minimum(all_below - log_ndtr(standard), 0.0))
         best[place] = float((others * np.exp(-0.5 * standard**2)).sum() * step / (spread[place] * np.sqrt(2.0 * np.pi)))
     return rank(scores + tail), rank(scores - tail), best
+
+
+def _spread(scores: Floats, errors: Floats) -> Floats:
+    """The standard errors, above 0."""
+    return np.maximum(errors, 1e-12 * (1.0 + np.abs(scores)))
+
+
+def _curves(scores: Floats, spread: Floats) -> tuple[Floats, Floats, Floats]:
+    """A grid of scores, and at each how many items are expected above it and the log of the chance that none is."""
+    from scipy.special import log_ndtr, ndtr
+
+    reach = 5.0 * float(spread.max(initial=0.0))
+    grid = np.linspace(scores.min(initial=0.0) - reach, scores.max(initial=0.0) + reach, _POINTS)
+    above, all_below = np.zeros(_POINTS), np.zeros(_POINTS)
+    for start in range(0, len(scores), max(1, _BLOCK // _POINTS)):
+        block = slice(start, start + max(1, _BLOCK // _POINTS))
+        standard = (grid - scores[block, None]) / spread[block, None]
+        above += ndtr(-standard).sum(axis=0)
+        all_below += log_ndtr(standard).sum(axis=0)
+    return grid, above, all_below
+
+
+def ranks_among(scores: Floats, errors: Floats, new_scores: Floats, new_errors: Floats) -> StudyRanks:
+    """Ranks of new items (m,) among items with these scores and standard errors (r,), all taken to be independent."""
+    from scipy.special import ndtri
+
+    grid, above, _ = _curves(scores, _spread(scores, errors))
+    tail = float(ndtri(0.5 + LEVEL / 2.0)) * new_errors
+
+    def rank(score: Floats) -> Integers:
+        return np.rint(np.interp(score, grid, above) + 1.0).astype(np.int64)
+
+    return StudyRanks(rank(new_scores), rank(new_scores + tail), rank(new_scores - tail))
 
 
 def together(margins: Margins, count: int) -> tuple[Integers, Integers]:

@@ -21,8 +21,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from ordinate.data.ordering import Ordering
 from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.learning.forecast import Forecast
 from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
+from ordinate.study.stopping import Met
 from ordinate.study.study import Study
 from ordinate.study.threads import one_thread
 
@@ -32,7 +34,8 @@ T = TypeVar("T")
 
 
 class Results(NamedTuple):
-    """After how many answers the ordering can be trusted how far, and the expected errors it had after fewer.
+    """After how many answers the ordering can be trusted how far, the expected errors it had after fewer, when it will
+    be as good as wanted, and the rule by which it is.
 
     seconds  that this took to compute
     """
@@ -40,6 +43,8 @@ class Results(NamedTuple):
     answers: int
     reliability: Reliability
     history: list[tuple[int, float]]
+    forecast: Forecast
+    met: Met | None
     seconds: float
 
 
@@ -163,9 +168,8 @@ def _results(url: str) -> Results:
     study, began = _study(url), time.monotonic()
     # Answers of excluded annotators too, as the server counts them: it asks again where this number is another one.
     answers = sum(study.annotators().values())
-    return Results(
-        answers, study.reliability(), study.error_history(most=1 if study.is_slow else 4), time.monotonic() - began
-    )
+    reliability, history = study.reliability(), study.error_history(most=1 if study.is_slow else 4)
+    return Results(answers, reliability, history, study.forecast(), study.rule_met(), time.monotonic() - began)
 
 
 def ordering(url: str) -> Ordering:

@@ -21,6 +21,7 @@ from ordinate.server.schemas import (
     Answered,
     AskFor,
     Finished,
+    ForecastShown,
     Lease,
     Queries,
     Shown,
@@ -47,7 +48,7 @@ def status(
     served.prefetcher.answers_are(progress.total)
     results = served.prefetcher.results
     reached: Finished | None = None
-    if rules.budget is not None and progress.total >= rules.budget:
+    if served.study.finished is not None or (rules.budget is not None and progress.total >= rules.budget):
         reached = "total-budget"
     elif rules.annotator_budget is not None and progress.answers >= rules.annotator_budget:
         reached = "budget"
@@ -63,8 +64,11 @@ def status(
         expected_error=None
         if results is None or isnan(results.reliability.expected_error)
         else results.reliability.expected_error,
+        error_low=None if results is None or isnan(results.reliability.error_low) else results.reliability.error_low,
+        error_high=None if results is None or isnan(results.reliability.error_high) else results.reliability.error_high,
         better_than_coins=None if results is None else results.reliability.better_than_coins,
         error_history=[] if results is None else results.history,
+        forecast=None if results is None else ForecastShown(**results.forecast.fields()),
         your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),
         ties_allowed=rules.ties,
         paused=rules.paused,

@@ -32,6 +32,8 @@ from ordinate.server.schemas import (
     ComparisonsPage,
     Created,
     Exclusion,
+    ForecastShown,
+    GradeShown,
     ItemsPage,
     Links,
     LinkShown,
@@ -81,7 +83,22 @@ def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor:
         OrderedItem(item=caller.served.item(result.ids[place]), **{name: columns[name][place] for name in names})
         for place in places
     ]
-    return OrderingPage(ordering=rows, total=len(result), next_cursor=following)
+    grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
+    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades)
+
+
+@router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")
+def forecast(
+    caller: TheCaller,
+    target: Annotated[
+        float | None, Query(ge=0.001, le=0.5, description="Expected error that is wanted; default: the rule's.")
+    ] = None,
+) -> ForecastShown:
+    """From the newest results of the study, which are a few answers old where these come fast."""
+    results = caller.served.prefetcher.results
+    if results is None:
+        raise Problem(503, "the forecast is being computed; ask again in some seconds")
+    return ForecastShown(**(results.forecast if target is None else results.forecast.with_target(target)).fields())
 
 
 @router.get("/{study}/comparisons", summary="The comparisons that count")

@@ -225,6 +225,7 @@ class ServedStudy:
 
         Raises PoolExhausted, PairsHeld where no pair could be given.
         """
+        self._finish_if_met()
         offers = [] if chosen is None else [*chosen, *self.prefetcher.offers(annotator)]
         taken = self.study.take(annotator, count, offers, tab=tab)
         self._note_success()
@@ -250,6 +251,7 @@ class ServedStudy:
         tab: str | None,
     ) -> Answered:
         """Store an answer and take up to `count` queries for the annotator, as far as pairs are ready."""
+        self._finish_if_met()
         offers = self.prefetcher.offers(annotator) if count and not self._holdings.full(link, self.study) else []
         answered = self.study.answer(
             query, answer, details, annotator=annotator, for_others=for_others, count=count, offers=offers, tab=tab
@@ -259,6 +261,12 @@ class ServedStudy:
             self._replace(link, annotator, answered.queries)
         self.prefetcher.answers_are(answered.total)
         return answered
+
+    def _finish_if_met(self) -> None:
+        """Give out no more pairs where the newest results meet a rule."""
+        results = self.prefetcher.results
+        if results is not None and results.met is not None and self.study.finished is None:
+            self.study.finish(results.met)
 
     def _replace(self, link: str, annotator: str | None, queries: Sequence[Lease]) -> None:
         """The annotator holds these queries now; have their next pair chosen."""

@@ -105,6 +105,9 @@ class RuleChanges(Given):
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
     annotator_budget: Amount | None = None
     budget: Amount | None = None
+    target: Annotated[float, Field(ge=0.001, le=0.5)] | None = None
+    cuts: Annotated[list[Annotated[int, Field(ge=1)]], Field(max_length=100)] = []
+    misplaced: Annotated[float, Field(ge=0, le=1)] | None = None
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
     random: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
@@ -187,6 +190,17 @@ class Yours(BaseModel):
     budget: int | None = None
 
 
+class ForecastShown(BaseModel):
+    target: float = Field(description="The expected error that is wanted: the rule, or the next round figure.")
+    more_answers: int | None = Field(description="How many more answers bring the error there; null: withheld.")
+    more_answers_low: int | None = Field(description="With a probability of 80 %, between this and more_answers_high.")
+    more_answers_high: int | None
+    seconds: int | None = Field(description="How long these take at the pace of the newest answers, without pauses.")
+    seconds_low: int | None
+    seconds_high: int | None
+    withheld: str | None = Field(description="Why there is no forecast.")
+
+
 class Status(BaseModel):
     study: str
     role: Role
@@ -199,11 +213,14 @@ class Status(BaseModel):
     expected_error: float | None = Field(
         default=None, description="How many pairs are expected to be in the wrong order, if people answered sensibly."
     )
+    error_low: float | None = Field(None, description="The true error is from here to error_high, with 90 %.")
+    error_high: float | None = None
     better_than_coins: bool | None = Field(
         default=None,
         description="False: answers cannot be told from coin tosses yet; null: there are no random pairs to tell by.",
     )
     error_history: list[tuple[int, float]] = []
+    forecast: ForecastShown | None = None
     your: Yours
     ties_allowed: bool
     paused: bool
@@ -262,6 +279,9 @@ class RulesShown(BaseModel):
     lease: float | None
     annotator_budget: int | None
     budget: int | None
+    target: float | None
+    cuts: list[int]
+    misplaced: float | None
     repeat: float
     random: float
     ties: bool
@@ -294,11 +314,24 @@ class OrderedItem(BaseModel):
     rank_best: float = Field(description="The probability that the item ranks first.")
     rank_tied_low: int = Field(description="From here to rank_tied_high items cannot be told from the first of them.")
     rank_tied_high: int
+    grade: int | None = Field(None, description="From 1, where the rules have cuts between grades.")
+    grade_probability: float | None = Field(None, description="The probability that the true rank is in this grade.")
     item: ItemShown
+
+
+class GradeShown(BaseModel):
+    grade: int
+    first: int = Field(description="The first rank of the grade.")
+    last: int | None = Field(description="Its last rank; null: that of the last item.")
+    items: int
+    misplaced: float = Field(description="Share of its items whose true rank is expected in another grade.")
+    misplaced_low: float = Field(description="From here to misplaced_high with a probability of 90 %.")
+    misplaced_high: float
 
 
 class OrderingPage(Page):
     ordering: list[OrderedItem]
+    grades: list[GradeShown] = []
 
 
 class ComparisonShown(BaseModel):

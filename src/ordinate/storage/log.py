@@ -34,6 +34,7 @@ Kind = Literal[
     "set",
     "link",
     "revoke",
+    "finish",
 ]
 
 
@@ -87,6 +88,7 @@ class Entry(NamedTuple):
     link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at,
                                key (the id of the shared link by which the annotator came, where they gave their name)
     revoke                     name (the id of a link)
+    finish                     value: the rule that is met, "target" or "misplaced", so that no more pairs are given out
 
     `left` and `right` are the sides as shown. `based_on` is the position of the last entry that the choice of a query
     took into account. `repeat_of` is the earlier query whose pair is asked again. `tab` names the browser tab that

@@ -52,6 +52,8 @@ class State:
     repeats              numbers of the queries that repeat an earlier pair on purpose
     keys                 key of an answer -> its `answer` entry, also where the answer was taken back
     rules                what the owner has set
+    finished             the rule by which the study was finished, unless its rules or items changed since; else None
+    unfinished_since     the position of the last entry that changed rules or items
     names                every name that an annotator has had
     links, revoked       id -> `link` entry, and the ids of the revoked links
     linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
@@ -76,6 +78,8 @@ class State:
         self.repeats: list[int] = []
         self.keys: dict[str, Entry] = {}
         self.rules = rules
+        self.finished: str | None = None
+        self.unfinished_since = 0
         self.names: set[str] = set()
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
@@ -194,20 +198,28 @@ class State:
                 self._add(entry)
             case "add-items":
                 self._add_items(items(entry.position))
+                self._go_on(entry)
             case "exclude-item":
                 self.excluded_items[self.items.ids[self.rows[_text(entry.left)]]] = None
                 self.drop_caches()
+                self._go_on(entry)
             case "include-item":
                 del self.excluded_items[_text(entry.left)]
                 self.drop_caches()
+                self._go_on(entry)
             case "exclude-annotator":
                 self.excluded_annotators[_text(entry.annotator)] = None
                 self._drop_effective()
+                self._go_on(entry)
             case "include-annotator":
                 del self.excluded_annotators[_text(entry.annotator)]
                 self._drop_effective()
+                self._go_on(entry)
             case "set":
                 self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
+                self._go_on(entry)
+            case "finish":
+                self.finished = _text(entry.value)
             case "link":
                 self.links[_text(entry.name)] = entry
                 if entry.annotator is not None:
@@ -216,6 +228,10 @@ class State:
                 self.revoked.add(_text(self.links[_text(entry.name)].name))
             case _:
                 raise ValueError(f"unknown kind {entry.kind!r}")
+
+    def _go_on(self, entry: Entry) -> None:
+        """What the study was finished by may not hold any more."""
+        self.finished, self.unfinished_since = None, entry.position
 
     def _ask(self, number: int, entry: Entry) -> None:
         self._open[number] = entry

@@ -21,18 +21,21 @@ from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
-from ordinate.data.ordering import Ordering, RankIntervals
+from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, StudyRanks
+from ordinate.data.pairs import members
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.coin_gate import CoinGate
+from ordinate.learning.error_spread import error_interval, error_spread
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
+from ordinate.learning.grades import grades_of
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
-from ordinate.learning.ranks import ranks_of
+from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
 from ordinate.storage import Settings
 from ordinate.study.fold import State
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
@@ -63,10 +66,24 @@ class Reliability(NamedTuple):
     better_than_coins  True: coin tosses would give such answers with a chance of less than 1 in 20; False: they could;
                        None: there are no random pairs to tell by
     expected_error     the mean over pairs of the probability of the wrong order, if the answers are not coin tosses
+    error_low, error_high  the true error is between these with a probability of 90 %, if so
     """
 
     better_than_coins: bool | None
     expected_error: float
+    error_low: float
+    error_high: float
+
+
+class Uncertainty(NamedTuple):
+    """What draws of the scores tell: of ranks, of the expected error, and of grades where there are cuts.
+
+    spread  standard deviation of the log of the true error about the expected one
+    """
+
+    ranks: RankIntervals
+    spread: float
+    grades: Grades | None
 
 
 class Beside(Protocol):
@@ -115,8 +132,8 @@ class Inference:
         self._fits: dict[tuple[int, int, int, Model], Posterior] = {}
         # Models with prior variances that were fitted to so many answers, the two latest.
         self._fitted_priors: dict[tuple[int, int, int], SiteModel] = {}
-        # Ranks after so many answers.
-        self._ranked: tuple[tuple[int, int, int], RankIntervals] | None = None
+        # The uncertainty after so many answers, with these cuts.
+        self._uncertain: tuple[tuple[int, int, int, tuple[int, ...]], Uncertainty] | None = None
         # Bets against coin tosses since the effective comparisons last changed.
         self._gate: tuple[tuple[int, int], CoinGate] | None = None
         # The latest posterior that was shown.
@@ -175,6 +192,8 @@ class Inference:
             with one_thread():
                 answers = Answers(*state.effective.first(count))
                 found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
+            if count < len(state.effective):
+                return found
             self._results = {key: found}
         return self._results[key]
 
@@ -261,11 +280,8 @@ class Inference:
 
     def error_history(self, state: State, most: int) -> list[tuple[int, float]]:
         """(answers, expected error) at up to 21 even steps, of which at most `most` are computed now, newest first."""
-        total, step = len(state.effective), 5
-        while total > 20 * step:
-            step *= 2
         points: list[tuple[int, float]] = []
-        for count in range(total - total % step, -1, -step):
+        for count in reversed(history_counts(len(state.effective))):
             if self._error_key(state, count) not in self._errors:
                 if most == 0:
                     continue
@@ -286,26 +302,46 @@ class Inference:
     def _error_key(self, state: State, count: int) -> tuple[int, int, Model, int]:
         return state.items_epoch, state.epoch, self._model_of(state, len(state.effective)), count
 
-    def ordering(self, state: State, items: Items | None) -> Ordering:
-        """The study's own items, or the given ones."""
+    def ordering(self, state: State, items: Items | None, cuts: tuple[int, ...] | None = None) -> Ordering:
+        """The study's own items, or the given ones; `cuts` None: those of the rules."""
         with one_thread():
             if items is not None:
-                return _ordered(items, np.arange(len(items)), *self._place(state, items))
+                scores, errors, ranks = self._place(state, items)
+                return _ordered(items, np.arange(len(items)), scores, errors, study_ranks=ranks)
             scores, errors = self.posterior(state).centred(state.active)
-            ranks = self._ranks(state)
-        rows = np.flatnonzero(state.active >= 0)
-        return _ordered(state.items, rows, scores[rows], errors[rows], ranks.of(rows))
+        found = self.uncertainty(state, cuts)
+        return _ordered(
+            state.items,
+            np.flatnonzero(state.active >= 0),
+            scores,
+            errors,
+            intervals=found.ranks,
+            error=error_interval(self.expected_error(state), found.spread),
+            grades=found.grades,
+        )
 
-    def _ranks(self, state: State) -> RankIntervals:
-        key = (state.items_epoch, state.epoch, len(state.effective))
-        if self._ranked is None or self._ranked[0] != key:
-            rng = np.random.default_rng(self._settings.seed)
-            self._ranked = key, ranks_of(self.posterior(state), state.active, rng)
-        return self._ranked[1]
+    def uncertainty(self, state: State, cuts: tuple[int, ...] | None = None) -> Uncertainty:
+        """Of the ordering by all answers; `cuts` None: those of the rules."""
+        cuts = state.rules.cuts if cuts is None else cuts
+        key = (state.items_epoch, state.epoch, len(state.effective), cuts)
+        if self._uncertain is None or self._uncertain[0] != key:
+            with one_thread():
+                posterior, group = self.posterior(state), state.active
+                draws = draw_scores(posterior, group, np.random.default_rng(self._settings.seed))
+                mean = posterior.mean
+                self._uncertain = (
+                    key,
+                    Uncertainty(
+                        ranks_of(posterior, group, draws),
+                        error_spread(draws.scores, mean, group),
+                        grades_of(draws.scores, mean, group, cuts) if cuts else None,
+                    ),
+                )
+        return self._uncertain[1]
 
     def reliability(self, state: State) -> Reliability:
         """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
-        error = self._expected_error(state, len(state.effective))
+        error = error_interval(self.expected_error(state), self.uncertainty(state).spread)
         epochs = (state.items_epoch, state.epoch)
         if self._gate is None or self._gate[0] != epochs:
             self._gate = epochs, CoinGate()
@@ -314,10 +350,11 @@ class Inference:
             gate.read(self._scale(state).features, Answers(*state.effective.first(len(state.effective))))
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
         tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
-        return Reliability(gate.is_open if tested else None, error)
+        return Reliability(gate.is_open if tested else None, *error)
 
-    def _place(self, state: State, items: Items) -> tuple[Floats, Floats]:
-        """Scores and standard errors, each (m,), of any items: the study's own keep theirs, others go by features."""
+    def _place(self, state: State, items: Items) -> tuple[Floats, Floats, StudyRanks]:
+        """Scores, standard errors and ranks, each (m,), of any items: the study's own keep theirs, others go by
+        features."""
         require_same_features(state.items, items)
         groups = state.group_codes(items)
         posterior = self.posterior(state)
@@ -332,7 +369,18 @@ class Inference:
         counted = state.active[rows] >= 0
         scores[places[counted]] = own_scores[rows[counted]]
         errors[places[counted]] = own_errors[rows[counted]]
-        return scores, errors
+        ranks = StudyRanks(*(np.ones(len(items), dtype=np.int64) for _ in StudyRanks._fields))
+        own_rank = np.zeros(len(state.active), dtype=np.int64)
+        for inside in members(state.active):
+            these = np.flatnonzero(groups == state.active[inside[0]])
+            found = ranks_among(own_scores[inside], own_errors[inside], scores[these], errors[these])
+            for column, values in zip(ranks, found, strict=True):
+                column[these] = values
+            own_rank[inside[np.lexsort((inside, -own_scores[inside]))]] = np.arange(1, len(inside) + 1)
+        own = self.uncertainty(state).ranks
+        for column, values in zip(ranks, (own_rank, own.low, own.high), strict=True):
+            column[places[counted]] = values[rows[counted]]
+        return scores, errors, ranks
 
     def _fit(self, state: State, count: int) -> Posterior:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
@@ -374,6 +422,14 @@ class Inference:
         return self._scaled
 
 
+def history_counts(total: int) -> range:
+    """After how many answers the history of the expected error has points."""
+    step = 5
+    while total > 20 * step:
+        step *= 2
+    return range(0, total + 1, step)
+
+
 @dataclass(frozen=True)
 class _Situation:
     inference: Inference
@@ -403,17 +459,30 @@ class _Situation:
 
 
 def _ordered(
-    items: Items, rows: Integers, scores: Floats, errors: Floats, intervals: RankIntervals | None = None
+    items: Items,
+    rows: Integers,
+    scores: Floats,
+    errors: Floats,
+    *,
+    intervals: RankIntervals | None = None,
+    error: Interval | None = None,
+    grades: Grades | None = None,
+    study_ranks: StudyRanks | None = None,
 ) -> Ordering:
-    """Group after group as they first appear, each from high to low; equal scores keep the order of the items."""
+    """The items in `rows`, group after group as they first appear, each from high to low; equal scores keep the order
+    of the items."""
     group = None if items.group is None else [items.group[row] for row in rows]
     codes: dict[str, int] = {}
     first = np.array([codes.setdefault(name, len(codes)) for name in group or [""] * len(rows)], dtype=np.int64)
-    order = np.lexsort((-scores, first))
+    order = np.lexsort((-scores[rows], first))
+    ordered = rows[order]
     return Ordering(
-        ids=tuple(items.ids[row] for row in rows[order]),
-        scores=scores[order],
-        standard_errors=errors[order],
+        ids=tuple(items.ids[row] for row in ordered),
+        scores=scores[ordered],
+        standard_errors=errors[ordered],
         group=None if group is None else tuple(group[place] for place in order),
-        intervals=None if intervals is None else intervals.of(order),
+        intervals=None if intervals is None else intervals.of(ordered),
+        error=error,
+        grades=None if grades is None else grades.of(ordered),
+        study_ranks=None if study_ranks is None else study_ranks.of(ordered),
     )

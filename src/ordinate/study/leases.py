@@ -25,6 +25,10 @@ from ordinate.study.fold import State, pair_of
 
 MOST_HELD = 40
 """An annotator who holds so many queries, in all tabs together, takes no more before some are answered."""
+_MET = {
+    "target": "the ordering is as good as its target asks for",
+    "misplaced": "as few items are in the wrong grade as its rules ask for",
+}
 REPEAT_AFTER = 5
 """An annotator's pair comes again after at least this many other answers of theirs."""
 
@@ -84,6 +88,8 @@ def require_budget(state: State, annotator: str | None, holding: int) -> None:
     rules = state.rules
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
+    if state.finished is not None:
+        raise BudgetSpent(f"the study is finished: {_MET[state.finished]}", True)
     _require_room(state, annotator, holding, len(state.open()))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 from ordinate.errors import InvalidInput
+from ordinate.learning.forecast import ROUND_TARGETS
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "annotator"]
@@ -24,6 +25,11 @@ class Rules:
     lease             seconds for which an annotator holds a pair; None: until it is closed
     annotator_budget  answers that each annotator is asked for; None: no limit
     budget            answers that the study asks for; None: no limit
+    target            expected error that the study is to reach; it is finished once the true error is at most that
+                      with 95 %; None: none is set
+    cuts              the last rank of each grade but the last one, where items are to be graded; see learning/grades.py
+    misplaced         share of items that may be in the wrong grade, where there are cuts; the study is finished once
+                      it is at most that with 95 %; None: none is set
     repeat            share of queries that ask an annotator's earlier pair again with the sides swapped
     random            share of queries with a pair drawn at random, since chosen pairs hardly tell how large differences
                       are, or whether answers are better than coin tosses
@@ -41,6 +47,9 @@ class Rules:
     lease: float | None = None
     annotator_budget: int | None = None
     budget: int | None = None
+    target: float | None = None
+    cuts: tuple[int, ...] = ()
+    misplaced: float | None = None
     repeat: float = 0.0
     random: float = 0.0
     ties: bool = True
@@ -57,6 +66,9 @@ class Rules:
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
         for name in ("annotator_budget", "budget"):
             _number(name, getattr(self, name), 0, _LARGEST, whole=True)
+        _number("target", self.target, ROUND_TARGETS[-1], 0.5)
+        _number("misplaced", self.misplaced, 0.0, 1.0)
+        object.__setattr__(self, "cuts", checked_cuts(self.cuts))
         for name, optional in (("repeat", False), ("random", False), ("variety", True)):
             if getattr(self, name) is None and not optional:
                 raise InvalidInput(f"{name} must be a number from 0 to 1, not null")
@@ -135,8 +147,18 @@ def differences(rules: Rules, changes: Mapping[str, Any]) -> list[tuple[str, str
     for name in changes:
         if name not in known:
             raise InvalidInput(f"unknown rule {name!r}; there are {', '.join(known)}")
-    replace(rules, **changes)
-    return [(name, json.dumps(value)) for name, value in changes.items() if value != known[name]]
+    new = asdict(replace(rules, **changes))
+    return [(name, json.dumps(new[name])) for name in changes if new[name] != known[name]]
+
+
+def checked_cuts(cuts: Sequence[int]) -> tuple[int, ...]:
+    """Raises InvalidInput where they are no ranks in rising order."""
+    found = tuple(cuts) if isinstance(cuts, Sequence) and not isinstance(cuts, str) else (cuts,)
+    for one in found:
+        _number("a cut", one, 1, _LARGEST, whole=True)
+    if None in found or list(found) != sorted(set(found)):
+        raise InvalidInput(f"cuts are ranks in rising order, such as 10, 50; got {', '.join(map(str, found))}")
+    return found
 
 
 def _number(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:

@@ -28,14 +28,17 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.forecast import Forecast
 from ordinate.learning.models import SiteModel
+from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import history, leases, next_pair, owner
+from ordinate.study import history, leases, next_pair, owner, stopping
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
-from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules
+from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts
+from ordinate.study.stopping import Met
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -191,10 +194,20 @@ class Study:
 
         An annotator gets no pair twice, and no pair that is open, until nothing else is left. Where the pairs run out,
         fewer than `count` come back; where none is left at all, PoolExhausted is raised. `among`: only pairs of a list.
+        Raises BudgetSpent where the budgets are spent, or a rule by which the study is finished is met; these are
+        checked every 10 answers.
         """
         wanted = 1 if count is None else whole("count", count, 1)
+        self._finish_if_met()
         queries = self._questions.ask(annotator, wanted, among)
         return queries[0] if count is None else queries
+
+    def _finish_if_met(self) -> None:
+        with self._ledger.reading() as state:
+            due = len(state.effective) % stopping.CHECK_EVERY == 0
+            met = stopping.rule_met(state, self._ledger.inference) if due else None
+        if met is not None:
+            self.finish(met)
 
     def pairs(self, left: Sequence[str], right: Sequence[str]) -> PairList:
         """The pairs left[k], right[k], each once, for `ask(among=...)`."""
@@ -328,13 +341,20 @@ class Study:
 
     # Results ----------------------------------------------------------------------------------------------------------
 
-    def ordering(self, items: Items | None = None) -> Ordering:
+    def ordering(self, items: Items | None = None, *, cuts: Sequence[int] | None = None) -> Ordering:
         """The study's items, or the given ones, from the highest score to the lowest, group after group.
 
-        Given items that the study holds keep their scores there; others are placed by their features.
+        Given items that the study holds keep their scores there; others are placed by their features. `cuts`: the last
+        rank of each grade but the last one, to say how surely items are in their grades; None: those of the rules.
         """
+        chosen = None if cuts is None else checked_cuts(cuts)
         with self._ledger.reading() as state:
-            return self._ledger.inference.ordering(state, items)
+            return self._ledger.inference.ordering(state, items, chosen)
+
+    def posterior(self) -> Posterior:
+        """What all answers say of the scores: means, covariances, draws. Do not change its arrays."""
+        with self._ledger.reading() as state:
+            return self._ledger.inference.posterior(state)
 
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
@@ -361,6 +381,29 @@ class Study:
         """
         with self._ledger.reading() as state:
             return self._ledger.inference.error_history(state, most)
+
+    def forecast(self, target: float | None = None) -> Forecast:
+        """How many more answers bring the expected error to the target, and how long these take; see `Forecast`.
+
+        target  from 0.001 to 0.5; None: that of the rule `target`, or else the next round figure
+        """
+        with self._ledger.reading() as state:
+            return stopping.forecast(state, self._ledger.inference, target)
+
+    def rule_met(self) -> Met | None:
+        """The rule that the answers meet so that no more are needed, `target` or `misplaced`; None: none is met."""
+        with self._ledger.reading() as state:
+            return stopping.rule_met(state, self._ledger.inference)
+
+    def finish(self, met: Met) -> None:
+        """Give out no more pairs because of this rule; changing rules or items goes on with the study."""
+        self._ledger.write(lambda transaction: stopping.finish(transaction, met))
+
+    @property
+    def finished(self) -> str | None:
+        """The rule by which the study was finished, `target` or `misplaced`; None: it goes on."""
+        with self._ledger.reading() as state:
+            return state.finished
 
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count, in the order in which they were added."""

@@ -30,6 +30,8 @@
 /** @typedef {Counts & {next: Query[], finished: Finished | null, paused: boolean} & Timed} Accepted */
 /** @typedef {Counts & {query: Query, was: string} & Timed} Undone */
 
+/** @typedef {{target: number, more_answers: number | null, more_answers_low: number | null, more_answers_high: number | null, seconds: number | null, withheld: string | null}} Forecast */
+
 /**
  * Where the study stands.
  * @typedef {object} Status
@@ -40,6 +42,7 @@
  * @property {number | null} expected_error if people answered sensibly
  * @property {boolean | null} better_than_coins null: there are no random pairs to tell by
  * @property {[number, number][]} error_history
+ * @property {Forecast | null} forecast
  * @property {{name: string | null, answers: number, skips: number, budget: number | null}} your
  * @property {boolean} ties_allowed
  * @property {boolean} paused

@@ -4,6 +4,8 @@ import { count, draw, make, percent } from "./dom.js";
 
 /** @typedef {[answers: number, error: number][]} History */
 
+const ENDLESS = 1e6; // more answers than anybody gives
+
 /**
  * The past with what is known now, which may be newer than the last point.
  * @param {import("./api.js").Status} status
@@ -26,6 +28,33 @@ export function errorInWords(history, better = null) {
   const unknown = better === false ? "The answers cannot be told from coin tosses yet. " : "";
   const now = `${unknown}${presumed} ${percent(last[1])} of pairs are in the wrong order now, after ${count(last[0], "answer")}`;
   return history.length === 1 ? `${now}.` : `${now}; it was ${percent(first[1])} after ${count(first[0], "answer")}.`;
+}
+
+/**
+ * When the error will be as small as wanted; nothing where that cannot be said.
+ * @param {import("./api.js").Forecast | null} forecast
+ * @param {boolean | null} better whether the answers are better than coin tosses; null: not known
+ */
+export function forecastInWords(forecast, better = null) {
+  if (forecast === null || forecast.more_answers === null) return "";
+  const { target, more_answers: more, more_answers_low: low, more_answers_high: high, seconds } = forecast;
+  const wanted = `${Number((100 * target).toPrecision(3))} %`;
+  if (more === 0) return `${wanted} is reached${high ? `, or after ${rough(high)} more answers` : ""}.`;
+  const presumed = better === null ? ", if people answered sensibly" : "";
+  if (more > ENDLESS) return `${wanted} after more than a million more answers${presumed}.`;
+  const pace = seconds === null ? "" : `, about ${duration(seconds)} at the pace of the newest answers`;
+  return `${wanted} after about ${rough(more)} more answers (${rough(low ?? 0)} to ${rough(high ?? 0)})${pace}${presumed}.`;
+}
+
+/** @param {number} number two digits of it, and no more than a million */
+function rough(number) {
+  return number > ENDLESS ? "more than a million" : Number(number.toPrecision(2)).toLocaleString("en");
+}
+
+/** @param {number} seconds */
+function duration(seconds) {
+  const [unit, size] = seconds >= 1.5 * 86400 ? ["day", 86400] : seconds >= 1.5 * 3600 ? ["hour", 3600] : ["minute", 60];
+  return count(Math.max(Math.round(seconds / size), 1), unit);
 }
 
 /**

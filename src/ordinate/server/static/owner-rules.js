@@ -20,6 +20,10 @@ const asIs = (value) => value ?? "";
  */
 const FIELDS = {
   budget: { show: asIs, read: numberIn },
+  target: {
+    show: (share) => (share === null ? "" : inPercent(share)),
+    read: (field) => (field.value === "" ? null : rounded(Number(field.value) / 100)),
+  },
   annotator_budget: { show: asIs, read: numberIn },
   repeat: { show: inPercent, read: (field) => Number(field.value) / 100 },
   random: { show: inPercent, read: (field) => Number(field.value) / 100 },

@@ -1,7 +1,7 @@
 // The owner's page: how far the study is, what it has found, who takes part, and what the owner may change.
 
 import { connect, NoNetwork, Refused } from "./api.js";
-import { drawChart, errorInWords, errorTable, upToNow } from "./chart.js";
+import { drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
 import { byId, count, make, percent, setText } from "./dom.js";
 import { sentence, setTitle } from "./messages.js";
 import { Links } from "./owner-links.js";
@@ -94,6 +94,7 @@ async function look() {
   byId("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
   byId("chart").replaceChildren(...(history.length > 1 ? [drawChart(history, goal)] : []));
   setText(byId("chart-words"), errorInWords(history, better));
+  setText(byId("forecast-words"), forecastInWords(status.forecast, better));
   byId("chart-numbers").hidden = history.length < 2;
   if (history.length > 1) byId("chart-table").replaceChildren(errorTable(history));
   /** @type {Warnings} */

@@ -1,0 +1,86 @@
+"""When a study can stop: the forecast of its expected error, the pace of its answers, and whether a rule is met.
+
+A rule is met where the upper end of a 90 % interval, which the truth exceeds with a chance of 5 %, is as low as the
+rule asks for. The interval follows from a belief given all answers, so as far as that belief is right the chance stays
+5 % however often the rule is checked.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from ordinate.data.cells import between
+from ordinate.learning.forecast import ROUND_TARGETS, Decline, Forecast, round_target
+from ordinate.study.fold import State
+from ordinate.study.inference import Inference, history_counts
+from ordinate.study.ledger import Transaction
+
+CHECK_EVERY = 10
+"""Answers between two checks of the rules."""
+_NEWEST = 100
+"""The pace is that of so many answers."""
+_PAUSE = 600.0
+"""Seconds: a longer time between two answers is a pause, and no part of the pace."""
+
+
+def forecast(state: State, inference: Inference, target: float | None) -> Forecast:
+    """For this target; None: the target that the rules set, or the next round one."""
+    if target is not None:
+        target = between("target", target, ROUND_TARGETS[-1], 0.5)
+    answers = len(state.effective)
+    better, error, *_ = inference.reliability(state)
+    withheld, decline = None, None
+    if math.isnan(error):
+        withheld = "there is no pair to compare"
+    elif not answers:
+        withheld = "there are no answers yet"
+    elif better is False:
+        withheld = "the answers cannot be told from coin tosses yet"
+    else:
+        half = next(count for count in history_counts(answers) if 2 * count >= answers)
+        history = [(count, inference.expected_error(state, count)) for count in {half, answers}]
+        decline = Decline.of(sorted(history), inference.uncertainty(state).spread)
+    goal = target or state.rules.target or round_target(error)
+    return Forecast(goal, answers, error, decline, seconds_per_answer(state), better is None, withheld)
+
+
+class Met(NamedTuple):
+    """The rule that is met, and the position of the last entry that was taken into account."""
+
+    rule: str
+    position: int
+
+
+def rule_met(state: State, inference: Inference) -> Met | None:
+    """By the answers so far; None where no rule is met, or the answers cannot be told from coin tosses."""
+    rules = state.rules
+    graded = rules.misplaced is not None and bool(rules.cuts)
+    if state.finished is not None or not (graded or rules.target is not None) or not len(state.effective):
+        return None
+    reliability = inference.reliability(state)
+    if reliability.better_than_coins is False:
+        return None
+    if rules.target is not None and reliability.error_high <= rules.target:
+        return Met("target", state.position)
+    grades = inference.uncertainty(state).grades
+    if graded and grades is not None and grades.misplaced.high <= (rules.misplaced or 0.0):
+        return Met("misplaced", state.position)
+    return None
+
+
+def finish(transaction: Transaction, met: Met) -> None:
+    """Give out no more pairs, unless the rules or the items have changed since."""
+    if transaction.state.finished is None and transaction.state.unfinished_since <= met.position:
+        transaction.append("finish", value=met.rule)
+
+
+def seconds_per_answer(state: State) -> float | None:
+    """Of the newest answers, everybody's together, without pauses; None where there are too few."""
+    newest = islice(reversed(state.answered.values()), _NEWEST + 1)
+    times = [datetime.fromisoformat(entry.at) for entry in newest]
+    gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(times)]
+    judging = [gap for gap in gaps if 0.0 <= gap <= _PAUSE]
+    return sum(judging) / len(judging) if judging else None

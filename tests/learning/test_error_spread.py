@@ -1,0 +1,39 @@
+"""The spread of the ordering error over draws, against counting pairs by hand."""
+
+import numpy as np
+import pytest
+
+from ordinate.learning.error_spread import MISFIT, error_interval, error_spread, inversions
+
+
+def by_hand(values):
+    return [sum(row[i] < row[j] for i in range(len(row)) for j in range(i + 1, len(row))) for row in values]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 16, 33])
+def test_inversions_are_the_pairs_whose_lower_value_comes_first(size):
+    values = np.random.default_rng(size).integers(0, 20, (5, size)).astype(float)
+    assert inversions(values).tolist() == by_hand(values)
+
+
+def test_the_spread_is_that_of_the_error_in_the_draws():
+    rng = np.random.default_rng(1)
+    scores, group = rng.normal(size=30), np.array([0, 1, -1] * 10)
+    draws = scores + rng.normal(size=(400, 30))
+    wrong = np.zeros(400)
+    for one in (0, 1):
+        rows = np.flatnonzero(group == one)
+        wrong += by_hand(draws[:, rows[np.argsort(-scores[rows])]])
+    assert error_spread(draws, scores, group) == pytest.approx(np.hypot(wrong.std() / wrong.mean(), MISFIT))
+
+
+def test_where_no_draw_is_wrong_only_the_belief_itself_may_be():
+    scores = np.arange(4.0)
+    assert error_spread(np.tile(scores, (10, 1)), scores, np.zeros(4, dtype=int)) == MISFIT
+
+
+def test_the_interval_is_about_the_error_and_no_worse_than_guessing():
+    error, low, high = error_interval(0.1, 0.2)
+    assert error == 0.1
+    assert high / error == pytest.approx(error / low) == pytest.approx(np.exp(1.6449 * 0.2))
+    assert error_interval(0.45, 0.5).high == 0.5

@@ -1,0 +1,100 @@
+"""What a study says of the answers that are still needed, and how fast they come."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ordinate.data.items import Items
+from ordinate.errors import InvalidInput
+from ordinate.learning.forecast import Decline
+from ordinate.storage import timestamp
+from ordinate.study.study import Study
+
+SCORES = np.random.default_rng(0).normal(size=(20, 3))
+ITEMS = Items([f"item {row:02}" for row in range(20)], SCORES)
+QUICK: dict[str, Any] = {"algorithm": "guro-contextual", "coefficient_variance": 2.0, "random": 0.3}
+
+
+class Stopwatch:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2025, 1, 31, 12, tzinfo=UTC)
+
+    def __call__(self) -> str:
+        return timestamp(self.time)
+
+    def wait(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
+def answer(study: Study, times: int, coins: np.random.Generator | None = None) -> None:
+    for number in range(times):
+        query = study.ask(f"somebody {number}")
+        left, right = (SCORES[study.row(item)].sum() for item in (query.left, query.right))
+        right_answer = left > right if coins is None else coins.random() < 0.5
+        study.tell(query.id, "left" if right_answer else "right")
+
+
+def test_the_forecast_follows_from_the_expected_error_now_and_half_way() -> None:
+    study = Study.create(ITEMS, **QUICK)
+    answer(study, 60)
+    assert study.reliability().better_than_coins
+    forecast = study.forecast(0.01)
+    history = dict(study.error_history())
+    assert forecast.decline is not None
+    assert forecast.decline == Decline.of([(30, history[30]), (60, history[60])], forecast.decline.spread)
+    assert forecast.more_answers == forecast.decline.answers_for(0.01)
+    assert forecast.withheld is None
+    assert not forecast.presumes_sense
+
+
+def test_nothing_is_forecast_from_coin_tosses_or_from_nothing() -> None:
+    study = Study.create(ITEMS, **QUICK)
+    assert study.forecast(0.1).withheld == "there are no answers yet"
+    answer(study, 40, np.random.default_rng(1))
+    forecast = study.forecast(0.1)
+    assert forecast.withheld == "the answers cannot be told from coin tosses yet"
+    assert forecast.more_answers is None
+    assert forecast.seconds is None
+    assert forecast.fields()["more_answers_high"] is None
+
+
+def test_without_random_pairs_it_presumes_that_people_answered_sensibly() -> None:
+    study = Study.create(ITEMS, **QUICK | {"random": 0.0})
+    answer(study, 5)
+    assert study.reliability().better_than_coins is None
+    assert study.forecast(0.1).presumes_sense
+
+
+def test_the_target_is_the_given_one_or_the_rule_or_the_next_round_one() -> None:
+    study = Study.create(ITEMS, **QUICK)
+    answer(study, 3)
+    assert study.forecast().target == max(
+        target for target in (0.4, 0.3, 0.25, 0.2, 0.15, 0.1) if target < 0.85 * study.expected_error()
+    )
+    study.set_rules(target=0.07)
+    assert study.forecast().target == 0.07
+    assert study.forecast(0.2).target == 0.2
+    for target in (0.0, 0.6, "much"):
+        with pytest.raises(InvalidInput, match="target must be a number"):
+            study.forecast(target)  # type: ignore[arg-type]
+
+
+def test_pauses_are_no_part_of_the_pace() -> None:
+    clock = Stopwatch()
+    study = Study.create(ITEMS, clock=clock, **QUICK)
+    assert study.forecast(0.1).seconds_per_answer is None
+    for _ in range(3):
+        clock.wait(10.0)
+        answer(study, 1)
+    assert study.forecast(0.1).seconds_per_answer == 10.0
+    clock.wait(8 * 3600)
+    answer(study, 1)
+    clock.wait(4.0)
+    answer(study, 1)
+    assert study.forecast(0.1).seconds_per_answer == pytest.approx(8.0)
+    study.undo("somebody 0")
+    assert study.forecast(0.1).seconds_per_answer == 10.0
