@@ -367,7 +367,7 @@ class ServedStudy:
         failure = self._current_failure()
         reason = None if failure is None else failure.reason
         try:
-            self.study.check()
+            self.study.require_unmoved()
         except StudyMoved as error:
             reason = str(error)
         if reason is None:

@@ -157,7 +157,7 @@ class Study:
         except InvalidInput as error:
             raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
 
-    def check(self) -> None:
+    def require_unmoved(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
         self._ledger.storage.check()
 
