@@ -306,7 +306,18 @@ class TestOrder:
 
     def test_json(self, run, answered):
         result = run("order", "study.db", "--json").json
-        assert set(result) == {"study", "comparisons", "expected_error", "better_than_coins", "file", "items"}
+        known = {
+            "study",
+            "comparisons",
+            "expected_error",
+            "error_low",
+            "error_high",
+            "better_than_coins",
+            "file",
+            "items",
+        }
+        assert set(result) == known
+        assert result["error_low"] <= result["expected_error"] <= result["error_high"]
         assert result["better_than_coins"] is False
         assert [row["id"] for row in result["items"]] == list("dcba")
         assert list(result["items"][0]) == COLUMNS
@@ -367,7 +378,12 @@ class TestStatus:
         result = run("status", "study.db", "--json").json
         error = result.pop("expected_error")
         assert 0 < error < 0.5
+        assert 0 < result.pop("error_low") < error < result.pop("error_high") <= 0.5
         assert result.pop("better_than_coins") is False
+        forecast = result.pop("forecast")
+        assert forecast.pop("withheld") == "the answers cannot be told from coin tosses yet"
+        assert forecast.pop("target") < error
+        assert set(forecast.values()) == {None}
         assert result == {
             "study": "study.db",
             "question": "Which is clearer?",

@@ -180,6 +180,7 @@ OWNERS = [
     ("GET", "/export/ordering.csv", None),
     ("GET", "/export/comparisons.csv", None),
     ("GET", "/export/history.csv", None),
+    ("GET", "/forecast", None),
 ]
 
 

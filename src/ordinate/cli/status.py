@@ -30,7 +30,7 @@ def status(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show where a study stands: answers, annotators, how good the ordering is and will be, what is open."""
+    """Show where a study stands: answers, annotators, expected error, forecast, what is open."""
     with open_study(study) as opened:
         items, settings = opened.items, opened.settings
         groups = 1 if items.group is None else len(set(items.group))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -117,7 +118,7 @@ class Forecast:
             return None
         return Interval(*(self.seconds_per_answer * answers for answers in more))
 
-    def fields(self) -> dict[str, float | str | None]:
+    def fields(self) -> dict[str, Any]:
         """What the command line and the API say: whole answers and seconds."""
         more, seconds = self.more_answers or (None, None, None), self.seconds or (None, None, None)
         names = ("more_answers", "more_answers_low", "more_answers_high", "seconds", "seconds_low", "seconds_high")

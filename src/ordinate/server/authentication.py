@@ -165,17 +165,18 @@ class Authenticator:
     def _valid_link(self, served: ServedStudy, token: str | None, name: str) -> Link:
         if token != served.study.token:
             raise Problem(401, "this link is of another study")
-        try:
-            link = served.study.link(name)
-        except InvalidInput:
-            raise Problem(401, "this link is not known to the study") from None
-        for one in (link,) if link.shared is None else (link, served.study.link(link.shared)):
-            if one.revoked:
-                raise Problem(401, "this link was revoked; ask the owner of the study for a new one")
-            if has_expired(one):
-                raise Problem(401, "this link has expired; ask the owner of the study for a new one")
-        if link.shared is not None:
-            _require_no_own_link(served, link.annotator)
+        with served.study.unchanged():
+            try:
+                link = served.study.link(name)
+            except InvalidInput:
+                raise Problem(401, "this link is not known to the study") from None
+            for one in (link,) if link.shared is None else (link, served.study.link(link.shared)):
+                if one.revoked:
+                    raise Problem(401, "this link was revoked; ask the owner of the study for a new one")
+                if has_expired(one):
+                    raise Problem(401, "this link has expired; ask the owner of the study for a new one")
+            if link.shared is not None:
+                _require_no_own_link(served, link.annotator)
         return link
 
     def _count_request(self, caller: Caller) -> None:

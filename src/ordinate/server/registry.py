@@ -293,9 +293,9 @@ class ServedStudy:
         """What a browser gets to see of items; files are addressed by the item's row, so no path leaves the server."""
         if not names:
             return []
-        # In this order: every item that has a row is among the items that are read after it.
-        rows = self.study.rows(names)
-        content, markdown = self.study.items.content, self.study.rules.markdown
+        with self.study.unchanged():
+            rows = self.study.rows(names)
+            content, markdown = self.study.items.content, self.study.rules.markdown
         return [self._item(name, row, content, markdown) for name, row in zip(names, rows, strict=True)]
 
     def item(self, name: str) -> ItemShown:
@@ -367,7 +367,7 @@ class ServedStudy:
         failure = self._current_failure()
         reason = None if failure is None else failure.reason
         try:
-            self.study.check()
+            self.study.require_unmoved()
         except StudyMoved as error:
             reason = str(error)
         if reason is None:

@@ -151,7 +151,7 @@ def differences(rules: Rules, changes: Mapping[str, Any]) -> list[tuple[str, str
     return [(name, json.dumps(new[name])) for name in changes if new[name] != known[name]]
 
 
-def checked_cuts(cuts: Sequence[int]) -> tuple[int, ...]:
+def checked_cuts(cuts: Any) -> tuple[int, ...]:
     """Raises InvalidInput where they are no ranks in rising order."""
     found = tuple(cuts) if isinstance(cuts, Sequence) and not isinstance(cuts, str) else (cuts,)
     for one in found:

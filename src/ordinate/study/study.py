@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
@@ -158,9 +158,18 @@ class Study:
         except InvalidInput as error:
             raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
 
-    def check(self) -> None:
+    def require_unmoved(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
         self._ledger.storage.check()
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """While the block runs, all that is read is of one moment, and other threads are waited for once.
+
+        The block only reads: a write inside it might wait for itself.
+        """
+        with self._ledger.reading():
+            yield
 
     def close(self) -> None:
         self._ledger.storage.close()
