@@ -165,8 +165,8 @@ def _show(budgets: Budgets, tried: list[World], needed: dict[str, tuple[float, b
     shown = Table(title="Share of pairs in the wrong order after so many answers", title_justify="left")
     shown.add_column("world")
     budgets_shown = [per * budgets.items for per in PER_ITEM if per * budgets.items <= budgets.answers[-1]]
-    for answers in budgets_shown:
-        shown.add_column(f"{answers:,}", justify="right")
+    for budget in budgets_shown:
+        shown.add_column(f"{budget:,}", justify="right")
     shown.add_column(f"answers to {100 * target:g} %", justify="right")
     for world in tried:
         errors = np.interp(budgets_shown, budgets.answers, budgets.errors[world.name])
