@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ordinate.data.arrays import Floats
 from ordinate.learning.error_spread import MISFIT, error_interval, error_spread, inversions
 
 
@@ -19,7 +20,7 @@ def test_inversions_are_the_pairs_whose_lower_value_comes_first(size):
 def test_the_spread_is_that_of_the_error_in_the_draws():
     rng = np.random.default_rng(1)
     scores, group = rng.normal(size=30), np.array([0, 1, -1] * 10)
-    draws = np.array(scores + rng.normal(size=(400, 30)))
+    draws: Floats = scores + rng.normal(size=(400, 30))
     wrong = np.zeros(400)
     for one in (0, 1):
         rows = np.flatnonzero(group == one)

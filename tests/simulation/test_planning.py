@@ -1,12 +1,16 @@
 """Plans: the worlds that are simulated, samples of many items, and budgets read off and continued."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from ordinate.data.items import Items
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import Decline
+from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.planning import MOST_ITEMS, Budgets, DrawnTask, World, _sample, plan, variance_of, worlds
 
 FEATURES = np.random.default_rng(0).normal(size=(12, 2))
@@ -37,9 +41,12 @@ def test_the_worlds_differ_in_what_the_features_say_and_not_in_the_variance():
 def test_true_scores_have_the_variance_of_their_world():
     scaled = FeatureMap.fit(FEATURES, False, "robust", np.ones(12, dtype=bool)).transform(FEATURES)
     for world in worlds(ITEMS, 0.8):
-        task = DrawnTask(ITEMS, scaled, world)
-        scores = np.array([task.build(seed).annotators._scores for seed in range(500)])
-        assert scores.var(axis=0).mean() == pytest.approx(variance_of(0.8), rel=0.1)
+        task, margins = DrawnTask(ITEMS, scaled, world), []
+        for seed in range(200):
+            people = task.build(seed).annotators
+            assert isinstance(people, LogisticAnnotators)
+            margins += [logit(people.probability(left, left + 1)) for left in range(11)]
+        assert np.var(margins) == pytest.approx(2.0 * variance_of(0.8), rel=0.25)
 
 
 def test_a_plan_has_every_world_and_falls_with_the_answers():
@@ -70,13 +77,15 @@ def test_a_sample_has_whole_groups_while_they_fit():
 
 
 def test_budgets_are_read_off_the_mean_curve_and_continued_beyond_it():
-    rows = {
+    rows: dict[str, list[Any]] = {
         "world": ["one"] * 4,
         "seed": [0, 0, 1, 1],
         "answers": [100, 200, 100, 200],
         "error": [0.3, 0.2, 0.3, 0.1],
     }
     made = Budgets(10, 10, 2, np.array([100, 200]), {"one": np.array([0.3, 0.15])}, rows)
-    assert made.needed(0.2)["one"] == (pytest.approx(100 + 100 * 2 / 3), False)
+    answers, beyond = made.needed(0.2)["one"]
+    assert not beyond
+    assert answers == pytest.approx(100 + 100 * 2 / 3)
     more = Decline.of([(100, 0.3), (200, 0.15)], 0.0).answers_for(0.05).estimate
-    assert made.needed(0.05)["one"] == (pytest.approx(200 + more), True)
+    assert made.needed(0.05)["one"] == (200 + more, True)
