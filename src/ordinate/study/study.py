@@ -28,6 +28,7 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
@@ -377,6 +378,16 @@ class Study:
         """Whether the answers can be told from coin tosses, and how wrong the ordering is expected to be."""
         with self._ledger.reading() as state:
             return self._ledger.inference.reliability(state)
+
+    def consistency(self) -> Consistency:
+        """How consistent the answers are: random pairs predicted, halves of the annotators, separation of the scores.
+
+        It takes some fits. Raises InvalidInput without answers.
+        """
+        with self._ledger.reading() as state:
+            if not len(state.effective):
+                raise InvalidInput("there are no answers yet whose consistency could be told")
+            return self._ledger.inference.consistency(state)
 
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
