@@ -67,45 +67,39 @@ def run(world: str, method: str, seed: int, per_item: Iterable[int]) -> Iterator
     study = Study.create(Items([str(row) for row in range(ITEMS)], features), seed=seed, **METHODS[method])
     people = LogisticAnnotators(truth, noise=sharpness, seed=seed)
     counts = [ITEMS * per for per in per_item]
-    stops: dict[str, tuple[int, bool]] = {}
+    checks: list[list[float]] = []
     for answers in range(1, max(counts) + 1):
         query = study.ask(f"simulated-{answers}")
         study.tell(query.id, people.answer(int(query.left), int(query.right)))
         if method == "default" and answers % CHECK_EVERY == 0:
-            for rule, kept in rules_met(study, None if sharpness == 0.0 else truth).items():
-                stops.setdefault(rule, (answers, kept))
+            checks.append([answers, *checked(study, None if sharpness == 0.0 else truth)])
         if answers in counts:
             # Of coins, no order is the right one.
             row = measured(study, truth, np.full(ITEMS, 0.5) if sharpness == 0.0 else None)
             row |= placed(study, unseen, new_truth, truth)
             if answers == max(counts):
-                row["stops"] = stops
+                row["checks"] = checks
             yield {"world": world, "method": method, "seed": seed, "per_item": answers // ITEMS, **row}
 
 
-def rules_met(study: Study, truth: Floats | None) -> dict[str, bool]:
-    """The rules that would finish the study now, and whether what they promise is true; truth None: it never is."""
-    met: dict[str, bool] = {}
+def checked(study: Study, truth: Floats | None) -> list[float]:
+    """What the rules that finish a study look at, and what is the case.
+
+    Whether the answers are better than coins, the expected error, the upper end of its interval, the true error; and
+    for each of `GRADES` the upper end of the share of misplaced items, and the true one. Truth None: no order is right.
+    """
     reliability = study.reliability()
-    if not reliability.better_than_coins:
-        return met
-    error = 0.5 if truth is None else ordering_error(study.scores(), truth)
-    met |= {f"error {target}": error <= target for target in TARGETS if reliability.error_high <= target}
-    for name, cuts in GRADES.items():
+    found = [float(bool(reliability.better_than_coins)), reliability.expected_error, reliability.error_high]
+    found.append(0.5 if truth is None else ordering_error(study.scores(), truth))
+    for cuts in GRADES.values():
         ordering = study.ordering(cuts=cuts)
         assert ordering.grades is not None
-        ranks = true_ranks(truth)[[int(item) for item in ordering.ids]] if truth is not None else None
-        wrong = (
-            1.0
-            if ranks is None
-            else float((np.searchsorted(cuts, ranks - 1, "right") + 1 != ordering.grades.grade).mean())
-        )
-        met |= {
-            f"{name}, {share:.0%} misplaced": wrong <= share
-            for share in MISPLACED
-            if ordering.grades.misplaced.high <= share
-        }
-    return met
+        wrong = 1.0
+        if truth is not None:
+            ranks = true_ranks(truth)[[int(item) for item in ordering.ids]]
+            wrong = float((np.searchsorted(cuts, ranks - 1, "right") + 1 != ordering.grades.grade).mean())
+        found += [ordering.grades.misplaced.high, wrong]
+    return found
 
 
 def true_ranks(truth: Floats) -> Integers:

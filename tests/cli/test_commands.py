@@ -443,6 +443,20 @@ class TestHostileTexts:
         assert ask(run)[0]["left"]["text"] == HOSTILE
 
 
+def test_status_says_how_consistent_the_answers_are(run, study):
+    assert "consistency" not in run("status", "study.db", "--consistency", "--json").json
+    with Study.open(URL) as opened:
+        opened.record([Comparison("a", "b", "left", "Ann"), Comparison("b", "c", "left", "Bob")] * 3)
+        consistency = opened.consistency()
+    assert "consistency" not in run("status", "study.db", "--json").json
+    found = run("status", "study.db", "--consistency", "--json").json["consistency"]
+    assert found == {**consistency._asdict(), "held_out": None, "held_out_low": None, "held_out_high": None}
+    out = run("status", "study.db", "--consistency").out
+    assert f"their scores correlate by {consistency.split_half:.2f}" in out
+    assert f"{consistency.separation:.2f}; of coin tosses for the same pairs" in out
+    assert "none in the later half of the answers" in out
+
+
 def test_status_shows_the_oldest_of_many_open_questions(run, study):
     asked = run("ask", "study.db", "--count", "5", "--json").json["queries"]
     open_row = run("status", "study.db").out.partition("open")[2]

@@ -18,8 +18,9 @@ def test_inversions_are_the_pairs_whose_lower_value_comes_first(size):
 
 def test_the_spread_is_that_of_the_error_in_the_draws():
     rng = np.random.default_rng(1)
-    scores, group = rng.normal(size=30), np.array([0, 1, -1] * 10)
-    draws = scores + rng.normal(size=(400, 30))
+    scores = rng.normal(size=30)
+    group = np.array([0, 1, -1] * 10)
+    draws = rng.normal(scores, 1.0, (400, 30))
     wrong = np.zeros(400)
     for one in (0, 1):
         rows = np.flatnonzero(group == one)

@@ -1,15 +1,17 @@
 """What a study says of the answers that are still needed, and how fast they come."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from ordinate.data.items import Items
-from ordinate.errors import InvalidInput
+from ordinate.errors import BudgetSpent, InvalidInput
 from ordinate.learning.forecast import Decline
 from ordinate.storage import timestamp
+from ordinate.study.stopping import CHECK_EVERY
 from ordinate.study.study import Study
 
 SCORES = np.random.default_rng(0).normal(size=(20, 3))
@@ -81,6 +83,100 @@ def test_the_target_is_the_given_one_or_the_rule_or_the_next_round_one() -> None
     for target in (0.0, 0.6, "much"):
         with pytest.raises(InvalidInput, match="target must be a number"):
             study.forecast(target)  # type: ignore[arg-type]
+
+
+def finished_by(**rules: Any) -> tuple[Study, int]:
+    """A study with these rules, and the number of answers after which it gave out no more pairs."""
+    study = Study.create(ITEMS, **QUICK)
+    study.set_rules(**rules)
+    for given in range(300):
+        try:
+            answer(study, 1)
+        except BudgetSpent:
+            return study, given
+    raise AssertionError("the study never finished")
+
+
+def test_a_target_finishes_a_study_once_the_error_is_below_it_with_confidence() -> None:
+    study, given = finished_by(target=0.1)
+    assert study.finished == "target"
+    assert given % CHECK_EVERY == 0
+    reliability = study.reliability()
+    assert reliability.better_than_coins
+    assert reliability.error_high <= 0.1
+    assert reliability.expected_error < reliability.error_high
+
+
+def test_grades_finish_a_study_once_few_enough_items_are_misplaced() -> None:
+    study, _ = finished_by(cuts=[5, 10], misplaced=0.3)
+    grades = study.ordering().grades
+    assert study.finished == "misplaced"
+    assert grades is not None
+    assert grades.misplaced.high <= 0.3
+    assert study.ordering(cuts=()).grades is None
+
+
+def test_a_finished_study_still_takes_answers_and_goes_on_when_its_rules_change() -> None:
+    study = Study.create(ITEMS, **QUICK)
+    answer(study, 40)
+    waiting = study.ask("late")
+    study.set_rules(target=0.2)
+    met = study.rule_met()
+    assert met is not None
+    study.finish(met)
+    study.finish(met)
+    study.tell(waiting.id, "left")
+    with pytest.raises(BudgetSpent, match="the ordering is as good as its target asks for"):
+        study.take("somebody", 1)
+    assert len(study.comparisons()) == 41
+    study.set_rules(target=0.01)
+    assert study.finished is None
+    study.finish(met)  # was met by other rules
+    assert study.finished is None
+    answer(study, 1)
+
+
+def test_new_items_go_on_with_a_finished_study() -> None:
+    study, _ = finished_by(target=0.2)
+    study.add_items(Items(["new"], SCORES[:1]))
+    assert study.finished is None
+
+
+def test_coin_tosses_finish_no_study() -> None:
+    study = Study.create(ITEMS, **QUICK)
+    study.set_rules(target=0.5, cuts=[10], misplaced=1.0)
+    answer(study, 40, np.random.default_rng(1))
+    assert study.reliability().better_than_coins is False
+    assert study.rule_met() is None
+
+
+def test_a_study_that_is_opened_again_is_still_finished(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'study.db'}"
+    with Study.create(ITEMS, storage=address, **QUICK) as study:
+        answer(study, 40)
+        study.set_rules(target=0.3)
+        with pytest.raises(BudgetSpent):
+            study.ask("one more")
+    with Study.open(address) as study:
+        assert study.finished == "target"
+
+
+def test_answers_to_random_pairs_are_told_apart() -> None:
+    study = Study.create(ITEMS, **QUICK | {"random": 0.5})
+    with pytest.raises(InvalidInput, match="no answers yet"):
+        study.consistency()
+    answer(study, 120)
+    found = study.consistency()
+    assert found.held_out is not None
+    assert 15 < found.held_out_answers < 45
+    assert found.held_out.low < found.held_out.estimate < found.held_out.high
+    assert found.held_out.estimate > 0.8
+    assert found.separation > found.separation_of_coins
+    assert found.split_half is not None
+    assert found == study.consistency()
+    alone = Study.create(ITEMS, **QUICK | {"random": 0.0})
+    answer(alone, 20)
+    assert alone.consistency().held_out is None
 
 
 def test_pauses_are_no_part_of_the_pace() -> None:

@@ -112,6 +112,13 @@ COMMANDS = (
         "ordinate export study.db --out comparisons.csv",
         "ordinate export study.db --full --out answers.csv",
     ),
+    _row(
+        TRY,
+        "plan",
+        "plan.plan",
+        "ordinate plan --items items.csv --features features.npy --target 0.1",
+        "ordinate plan --from study.db --target 0.05 --plot plan.png",
+    ),
     _row(TRY, "demo", "demo.demo", "ordinate demo", "ordinate demo --folder my-demo"),
     _row(CHANGE, "db", "db.app"),
     _row(TRY, "simulate", "simulate.app"),

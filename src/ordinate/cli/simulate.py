@@ -174,7 +174,10 @@ def _run(
     from ordinate.simulation.run import simulate
     from ordinate.simulation.summary import error_table
 
-    _require_writable(output)
+    if output.out is not None:
+        require_table(output.out)
+    if output.plot is not None:
+        require_plot(output.plot)
     with progress_bar() as bar:
         shown = bar.add_task("Comparisons", total=None)
         rows = simulate(
@@ -201,24 +204,26 @@ def _run(
             say(f"Wrote {path}.")
 
 
-def _require_writable(output: OutputOptions) -> None:
-    """Refuse files that could not be written: before the runs, which take long."""
+def require_plot(path: str) -> None:
+    """Refuse a plot that could not be written: before the runs, which take long."""
     from ordinate.simulation.plot import SUFFIXES
 
-    for path in (output.out, output.plot):
-        if path is not None and not Path(path).parent.is_dir():
-            raise InvalidInput(f"there is no folder {Path(path).parent} to write {Path(path).name} to; make it first")
-    if output.out is not None:
-        _require_format(output.out)
-    if output.plot is not None and Path(output.plot).suffix.lower() not in SUFFIXES:
-        raise InvalidInput(f"a plot is a {', '.join(SUFFIXES)} file; got {output.plot}")
+    _require_folder(path)
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise InvalidInput(f"a plot is a {', '.join(SUFFIXES)} file; got {path}")
 
 
-def _require_format(path: str) -> None:
-    """Refuse an unknown suffix, or a format whose extra is not installed."""
+def _require_folder(path: str) -> None:
+    if not Path(path).parent.is_dir():
+        raise InvalidInput(f"there is no folder {Path(path).parent} to write {Path(path).name} to; make it first")
+
+
+def require_table(path: str) -> None:
+    """Likewise a table, also where its suffix is unknown or the format's extra is not installed."""
     from ordinate.data.formats import FORMATS
     from ordinate.errors import naming
 
+    _require_folder(path)
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise InvalidInput(f"{path}: unknown suffix {suffix!r}; tables are {', '.join(FORMATS)}")

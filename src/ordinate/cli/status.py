@@ -9,10 +9,11 @@ import typer
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import console, count, forecast_in_words, one_line, print_json, reliability_in_words
+from ordinate.cli.screen import console, count, forecast_in_words, one_line, percent, print_json, reliability_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
+    from ordinate.learning.consistency import Consistency
 
 OPEN_SHOWN = 4
 
@@ -28,6 +29,9 @@ def status(
             show_default=False,
         ),
     ] = None,
+    consistency: Annotated[
+        bool, typer.Option("--consistency", help="Also say how consistent the answers are, which takes longer.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show where a study stands: answers, annotators, expected error, forecast, what is open."""
@@ -38,6 +42,7 @@ def status(
         annotators = opened.annotators()
         waiting = opened.open_queries()
         reliability, forecast = opened.reliability(), opened.forecast(target)
+        consistent = opened.consistency() if consistency and answers else None
         if as_json:
             contents = item_contents(items)
             print_json(
@@ -52,6 +57,7 @@ def status(
                     "comparisons": answers,
                     **reliability._asdict(),
                     "forecast": forecast.fields(),
+                    **({} if consistent is None else {"consistency": _fields(consistent)}),
                     "annotators": [{"name": name, "answers": given} for name, given in annotators.items()],
                     "open": [query_json(query, contents) for query in waiting],
                     "excluded_items": list(opened.excluded_items),
@@ -81,6 +87,8 @@ def status(
             "forecast": forecast_in_words(forecast),
             "open": _open(waiting),
         }
+        if consistent is not None:
+            rows |= _consistency_in_words(consistent)
         if excluded:
             rows["excluded items"] = ", ".join(excluded)
         if opened.excluded_annotators:
@@ -90,6 +98,29 @@ def status(
         for name, value in rows.items():
             table.add_row(name, one_line(value))
         console().print(table)
+
+
+def _fields(consistent: Consistency) -> dict[str, float | None]:
+    """For scripts: the interval as fields of their own."""
+    share, low, high = consistent.held_out or (None, None, None)
+    return consistent._asdict() | {"held_out": share, "held_out_low": low, "held_out_high": high}
+
+
+def _consistency_in_words(consistent: Consistency) -> dict[str, str]:
+    share, half = consistent.held_out, consistent.split_half
+    predicted = "none in the later half of the answers"
+    if share is not None:
+        interval = f"{100 * share.low:.0f} to {100 * share.high:.0f} %"
+        answers = count(consistent.held_out_answers, "answer")
+        predicted = f"{percent(share.estimate)} of {answers} were predicted by the answers before them ({interval})"
+    return {
+        "random pairs": predicted,
+        "halves of annotators": "fewer than two annotators"
+        if half is None
+        else f"their scores correlate by {half:.2f}",
+        "separation": f"{consistent.separation:.2f}; of coin tosses for the same pairs "
+        f"{consistent.separation_of_coins:.2f}",
+    }
 
 
 def _open(waiting: list[Query]) -> str:

@@ -48,7 +48,7 @@ class CoinGate:
             stop = min(self._end, total)
             if self._start:
                 self._bet(
-                    *_predicted(features, answers, self._start, self._done, stop), answers.outcome[self._done : stop]
+                    *predicted(features, answers, self._start, self._done, stop), answers.outcome[self._done : stop]
                 )
             self._done = stop
             if stop == self._end:
@@ -68,7 +68,7 @@ def log_gains(margin: Floats, variance: Floats, outcome: Floats) -> Floats:
     return gains
 
 
-def _predicted(features: Floats, answers: Answers, known: int, first: int, stop: int) -> tuple[Floats, Floats]:
+def predicted(features: Floats, answers: Answers, known: int, first: int, stop: int) -> tuple[Floats, Floats]:
     """m and v of the answers from `first` to `stop`, given the `known` first ones.
 
     By one cheap model for all studies: the bets are valid whatever they rest on.

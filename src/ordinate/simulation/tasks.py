@@ -74,7 +74,7 @@ class SimulatedTask:
     def build(self, seed: int) -> Trial:
         truth = self.dataset.truth
         assert truth is not None  # __post_init__ refuses it
-        group = _group_codes(self.dataset.items)
+        group = group_codes(self.dataset.items)
         return Trial(
             items=self.dataset.items,
             annotators=LogisticAnnotators(truth, self.noise, seed),
@@ -111,7 +111,8 @@ class RecordedTask:
         )
 
 
-def _group_codes(items: Items) -> Integers | None:
+def group_codes(items: Items) -> Integers | None:
+    """(n,) the number of each item's group; None where there are no groups."""
     if items.group is None:
         return None
     return np.unique(items.group, return_inverse=True)[1].astype(np.int64)

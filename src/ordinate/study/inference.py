@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.algorithms import MANY_ITEMS, algorithm, model_of
 from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
+from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
@@ -28,6 +30,14 @@ from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.coin_gate import CoinGate
+from ordinate.learning.consistency import (
+    Consistency,
+    predictions,
+    separation,
+    separation_of_coins,
+    share_interval,
+    split_half,
+)
 from ordinate.learning.error_spread import error_interval, error_spread
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
@@ -163,6 +173,10 @@ class Inference:
         items = len(state.items)
         refit = last_refit(len(state.effective), items, self._every)
         return self._model_of(state, last_renewal(self._model, refit, items, self._every))
+
+    def newest_model(self, state: State) -> Model:
+        """The model that results are by: where prior variances are fitted, with the newest ones."""
+        return self._model_of(state, len(state.effective))
 
     def _model_of(self, state: State, count: int) -> Model:
         """The model for a fit of the first `count` answers: where prior variances are fitted, with the last ones."""
@@ -352,6 +366,34 @@ class Inference:
         tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
         return Reliability(gate.is_open if tested else None, *error)
 
+    def consistency(self, state: State) -> Consistency:
+        """How consistent the answers are; it takes some fits."""
+        rng = np.random.default_rng([self._settings.seed, 0xC0])
+        answers, group = Answers(*state.effective.first(len(state.effective))), state.active
+        features = self._scale(state).features
+        newest = self.newest_model(state)
+
+        def fit(answers: Answers, model: Model = newest) -> Posterior:
+            if self._site_model is None or not isinstance(model, SiteModel):
+                return model.fit(features, answers)
+            return Propagation(model, features, answers).posterior(model.prior)
+
+        def fit_anew(answers: Answers) -> Posterior:
+            """With prior variances of their own."""
+            if self._site_model is None:
+                return fit(answers)
+            return fit(answers, self._site_model.with_prior(fitted_prior(self._site_model, features, answers)))
+
+        with one_thread():
+            right, count = predictions(features, answers, _asked_at_random(state))
+            return Consistency(
+                share_interval(right, count),
+                count,
+                split_half(fit, answers, state.effective.annotators, group, rng),
+                separation(self.posterior(state), group),
+                separation_of_coins(fit_anew, answers, group, rng),
+            )
+
     def _place(self, state: State, items: Items) -> tuple[Floats, Floats, StudyRanks]:
         """Scores, standard errors and ranks, each (m,), of any items: the study's own keep theirs, others go by
         features."""
@@ -420,6 +462,15 @@ class Inference:
             kept = np.float32 if len(items) > MANY_ITEMS else np.float64
             self._scaled = _Scaled(state.items_epoch, used, used.transform(items.features, kept))
         return self._scaled
+
+
+def _asked_at_random(state: State) -> NDArray[np.bool_]:
+    """Which of the effective comparisons are answers about pairs that were drawn at random."""
+    drawn = repr(Uniform())
+    positions = [
+        answer.position for number, answer in state.answered.items() if state.queries[number - 1].strategy == drawn
+    ]
+    return np.isin(state.effective.positions, np.array(positions, dtype=np.int64))
 
 
 def history_counts(total: int) -> range:

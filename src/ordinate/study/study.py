@@ -28,8 +28,10 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.models import SiteModel
+from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner, stopping
@@ -356,6 +358,17 @@ class Study:
         with self._ledger.reading() as state:
             return self._ledger.inference.posterior(state)
 
+    def prior_variances(self) -> Prior:
+        """Of the coefficients of the scaled features and of the items' own terms: fitted to the answers, or given.
+
+        Raises InvalidInput where the algorithm's model has none.
+        """
+        with self._ledger.reading() as state:
+            model = self._ledger.inference.newest_model(state)
+        if not isinstance(model, SiteModel):
+            raise InvalidInput(f"{self.settings.algorithm} has no prior variances")
+        return model.prior
+
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
         with self._ledger.reading() as state:
@@ -365,6 +378,16 @@ class Study:
         """Whether the answers can be told from coin tosses, and how wrong the ordering is expected to be."""
         with self._ledger.reading() as state:
             return self._ledger.inference.reliability(state)
+
+    def consistency(self) -> Consistency:
+        """How consistent the answers are: random pairs predicted, halves of the annotators, separation of the scores.
+
+        It takes some fits. Raises InvalidInput without answers.
+        """
+        with self._ledger.reading() as state:
+            if not len(state.effective):
+                raise InvalidInput("there are no answers yet whose consistency could be told")
+            return self._ledger.inference.consistency(state)
 
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
