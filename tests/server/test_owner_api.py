@@ -6,6 +6,7 @@ import csv
 import io
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -213,6 +214,50 @@ def test_the_expected_error_falls_and_its_history_fills(site):
     assert [count for count, _ in status["error_history"]] == [0, 5, 10]
     assert status["error_history"][0][1] == pytest.approx(0.5)
     assert status["expected_error"] < 0.5
+
+
+def answer_sensibly(study: Study) -> None:
+    """All pairs three times, always in the order of the ids."""
+    pairs = [(left, right) for left in study.items.ids for right in study.items.ids if left < right]
+    study.record([Comparison(left, right, "left", "Olga") for left, right in pairs] * 3)
+
+
+def wait_for(happened: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not happened() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert happened()
+
+
+def test_the_forecast_is_for_the_target_asked_for_or_that_of_the_rules_as_they_are(site):
+    owner = site.program("owner")
+    wait_for(lambda: owner.get("/forecast").status_code == 200)
+    assert owner.get("/forecast").json()["withheld"] == "there are no answers yet"
+    answer_sensibly(site.study)
+    owner.get("")
+    wait_for(lambda: site.served.prefetcher.results.answers == len(site.study.comparisons()))
+    expected = site.study.forecast(0.005)
+    assert owner.get("/forecast", params={"target": 0.005}).json() == expected.fields()
+    assert owner.get("").json()["forecast"] == site.study.forecast().fields()
+    assert owner.patch("/rules", {"target": 0.001}).status_code == 200
+    assert owner.get("/forecast").json() == owner.get("").json()["forecast"] == site.study.forecast(0.001).fields()
+    assert owner.get("/forecast", params={"target": 0.9}).status_code == 422
+
+
+def test_a_target_that_is_met_already_finishes_the_study_without_another_answer(site):
+    owner, ann = site.program("owner"), site.browser("Ann")
+    answer_sensibly(site.study)
+    owner.get("")
+    wait_for(lambda: site.served.prefetcher.results.answers == len(site.study.comparisons()))
+    assert site.served.prefetcher.results.reliability.better_than_coins
+    assert len(ann.ask()) == 1
+    owner.patch("/rules", {"target": 0.5})
+    wait_for(lambda: site.served.prefetcher.results.met is not None)
+    asked = site.browser("Bob").post("/queries", {"count": 1}).json()
+    assert (asked["queries"], asked["finished"]) == ([], "total-budget")
+    assert site.study.finished == "target"
+    owner.patch("/rules", {"target": 0.001})
+    assert site.study.finished is None
 
 
 def test_offers_are_only_a_cache(site):

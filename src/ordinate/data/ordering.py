@@ -11,8 +11,8 @@ import numpy as np
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.tables import columns_to_frame
 
-_QUANTILE = 1.6449
-"""Of a normal distribution: 90 % are within so many standard deviations."""
+REACH = 1.6449
+"""90 % of a normal distribution are within so many standard deviations."""
 
 
 class Interval(NamedTuple):
@@ -145,7 +145,7 @@ class Ordering:
         if self.grades is not None:
             columns |= {"grade": self.grades.grade.tolist(), "grade_probability": self.grades.probability.tolist()}
         if self.study_ranks is not None:
-            reach = _QUANTILE * self.standard_errors
+            reach = REACH * self.standard_errors
             columns |= {"score_low": (self.scores - reach).tolist(), "score_high": (self.scores + reach).tolist()}
             names = ("study_rank", "study_rank_low", "study_rank_high")
             columns |= {name: values.tolist() for name, values in zip(names, self.study_ranks, strict=True)}

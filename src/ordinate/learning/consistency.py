@@ -18,14 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.ordering import Interval
+from ordinate.data.ordering import REACH, Interval
 from ordinate.data.pairs import members
 from ordinate.learning.coin_gate import predicted
 from ordinate.learning.models import Answers
 from ordinate.learning.posterior import Posterior
 
-_QUANTILE = 1.6449
-"""Of a normal distribution: 90 % are within so many standard deviations."""
 _SPLITS = 5
 _COINS = 5
 _GROWTH = 10
@@ -72,9 +70,9 @@ def share_interval(right: int, count: int) -> Interval | None:
     """The share and Wilson's interval of 90 % (1927)."""
     if not count:
         return None
-    share, square = right / count, _QUANTILE**2 / count
+    share, square = right / count, REACH**2 / count
     centre = (share + square / 2.0) / (1.0 + square)
-    reach = _QUANTILE * math.sqrt(share * (1.0 - share) / count + square / (4.0 * count)) / (1.0 + square)
+    reach = REACH * math.sqrt(share * (1.0 - share) / count + square / (4.0 * count)) / (1.0 + square)
     return Interval(share, max(centre - reach, 0.0), min(centre + reach, 1.0))
 
 

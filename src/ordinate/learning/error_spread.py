@@ -13,13 +13,11 @@ import numpy as np
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.ordering import Interval
+from ordinate.data.ordering import REACH, Interval
 from ordinate.data.pairs import members
 
 MISFIT = 0.1
 """Standard deviation of the log of the true error about the expected one that comes from a belief that is wrong."""
-_QUANTILE = 1.6449
-"""Of a normal distribution: 90 % are within so many standard deviations."""
 
 
 def error_spread(draws: Floats, scores: Floats, group: Integers) -> float:
@@ -34,7 +32,7 @@ def error_spread(draws: Floats, scores: Floats, group: Integers) -> float:
 
 def error_interval(error: float, spread: float) -> Interval:
     """The true error is in it with a probability of 90 %."""
-    reach = math.exp(_QUANTILE * spread)
+    reach = math.exp(REACH * spread)
     return Interval(error, error / reach, min(error * reach, max(error, 0.5)))
 
 

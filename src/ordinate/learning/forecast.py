@@ -101,9 +101,9 @@ class Forecast:
     presumes_sense: bool
     withheld: str | None
 
-    def with_target(self, target: float) -> Forecast:
-        """The same study's forecast for another target."""
-        return replace(self, target=target)
+    def with_target(self, target: float | None) -> Forecast:
+        """The same study's forecast for another target; None: the next round one."""
+        return replace(self, target=target or round_target(self.expected_error))
 
     @property
     def more_answers(self) -> Interval | None:

@@ -24,6 +24,7 @@ from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.forecast import Forecast
 from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
+from ordinate.study.rules import Rules
 from ordinate.study.stopping import Met
 from ordinate.study.study import Study
 from ordinate.study.threads import one_thread
@@ -45,6 +46,7 @@ class Results(NamedTuple):
     history: list[tuple[int, float]]
     forecast: Forecast
     met: Met | None
+    rules: Rules
     seconds: float
 
 
@@ -169,7 +171,8 @@ def _results(url: str) -> Results:
     # Answers of excluded annotators too, as the server counts them: it asks again where this number is another one.
     answers = sum(study.annotators().values())
     reliability, history = study.reliability(), study.error_history(most=1 if study.is_slow else 4)
-    return Results(answers, reliability, history, study.forecast(), study.rule_met(), time.monotonic() - began)
+    forecast, met, rules = study.forecast(), study.rule_met(), study.rules
+    return Results(answers, reliability, history, forecast, met, rules, time.monotonic() - began)
 
 
 def ordering(url: str) -> Ordering:

@@ -46,6 +46,7 @@ def status(
     progress, settings = served.study.progress(name, served.presence.everybody()), served.study.settings
     rules = progress.rules
     served.prefetcher.answers_are(progress.total)
+    served.prefetcher.rules_are(rules)
     results = served.prefetcher.results
     reached: Finished | None = None
     if served.study.finished is not None or (rules.budget is not None and progress.total >= rules.budget):
@@ -68,7 +69,7 @@ def status(
         error_high=None if results is None or isnan(results.reliability.error_high) else results.reliability.error_high,
         better_than_coins=None if results is None else results.reliability.better_than_coins,
         error_history=[] if results is None else results.history,
-        forecast=None if results is None else ForecastShown(**results.forecast.fields()),
+        forecast=None if (forecast := served.forecast()) is None else ForecastShown(**forecast.fields()),
         your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),
         ties_allowed=rules.ties,
         paused=rules.paused,

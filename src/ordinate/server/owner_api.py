@@ -95,10 +95,10 @@ def forecast(
     ] = None,
 ) -> ForecastShown:
     """From the newest results of the study, which are a few answers old where these come fast."""
-    results = caller.served.prefetcher.results
-    if results is None:
+    made = caller.served.forecast(target)
+    if made is None:
         raise Problem(503, "the forecast is being computed; ask again in some seconds")
-    return ForecastShown(**(results.forecast if target is None else results.forecast.with_target(target)).fields())
+    return ForecastShown(**made.fields())
 
 
 @router.get("/{study}/comparisons", summary="The comparisons that count")
@@ -210,8 +210,11 @@ def rules(caller: TheCaller) -> RulesShown:
 @router.patch("/{study}/rules", summary="Change rules")
 def change_rules(caller: TheCaller, changes: RuleChanges) -> RulesShown:
     """Only the rules that the request names."""
-    caller.served.study.set_rules(**changes.model_dump(exclude_unset=True))
-    return RulesShown(**asdict(caller.served.study.rules))
+    served = caller.served
+    served.study.set_rules(**changes.model_dump(exclude_unset=True))
+    rules = served.study.rules
+    served.prefetcher.rules_are(rules)
+    return RulesShown(**asdict(rules))
 
 
 @router.get("/{study}/annotators", summary="Who answers")

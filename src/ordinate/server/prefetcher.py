@@ -24,6 +24,7 @@ from ordinate.server.helper import HelperProcess, Results
 from ordinate.server.limits import Limits
 from ordinate.server.problems import TryLater
 from ordinate.study.leases import Offer
+from ordinate.study.rules import Rules
 
 log = logging.getLogger("ordinate.server")
 
@@ -91,6 +92,7 @@ class Prefetcher:
         self._reminder: threading.Timer | None = None
         self._history_grows = True
         self._answers = -1
+        self._rules: Rules | None = None
         self._failure: tuple[type[BaseException], str] | None = None  # of the newest job, if it failed
 
     def offers(self, annotator: str | None) -> list[Offer]:
@@ -142,6 +144,12 @@ class Prefetcher:
         """The study has so many answers now; results follow them."""
         with self._lock:
             self._answers = answers
+            self._start_job()
+
+    def rules_are(self, rules: Rules) -> None:
+        """The study has these rules now; results follow them, since they say whether one is met."""
+        with self._lock:
+            self._rules = rules
             self._start_job()
 
     @property
@@ -207,7 +215,10 @@ class Prefetcher:
         return len(self._ready) < ENOUGH * (len(self._ready) + len(self._wanted))
 
     def _results_are_old(self) -> bool:
-        return self._results is None or self._results.answers != self._answers or self._history_grows
+        results = self._results
+        if results is None or results.answers != self._answers or self._history_grows:
+            return True
+        return self._rules is not None and results.rules != self._rules
 
     def _remind(self) -> None:
         with self._lock:

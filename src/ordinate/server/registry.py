@@ -29,6 +29,7 @@ from ordinate.errors import (
     StudyMoved,
     StudyPaused,
 )
+from ordinate.learning.forecast import Forecast
 from ordinate.server import media
 from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
@@ -261,6 +262,11 @@ class ServedStudy:
             self._replace(link, annotator, answered.queries)
         self.prefetcher.answers_are(answered.total)
         return answered
+
+    def forecast(self, target: float | None = None) -> Forecast | None:
+        """From the newest results, for this target or that of the rules as they are now; None: there are none yet."""
+        results = self.prefetcher.results
+        return None if results is None else results.forecast.with_target(target or self.study.rules.target)
 
     def _finish_if_met(self) -> None:
         """Give out no more pairs where the newest results meet a rule."""
