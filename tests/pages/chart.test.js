@@ -27,10 +27,10 @@ test("the error in words says what it presumes, and nothing before there are ans
 test("a forecast has two digits, its interval and the time that it takes", () => {
   /** @type {any} */
   const forecast = { target: 0.1, more_answers: 412, more_answers_low: 283, more_answers_high: 1561, seconds: 7300, withheld: null };
-  assert.equal(forecastInWords(forecast, true), "10 % after about 410 more answers (280 to 1,600), about 2 hours at the pace of the newest answers.");
-  assert.equal(forecastInWords({ ...forecast, seconds: null }), "10 % after about 410 more answers (280 to 1,600), if people answered sensibly.");
-  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 0 }, true), "10 % is reached.");
-  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 52 }, true), "10 % is reached, or after 52 more answers.");
+  assert.equal(forecastInWords(forecast, true), "The error falls to 10 % after about 410 more answers (280 to 1,600), about 2 hours at the pace of the newest answers.");
+  assert.equal(forecastInWords({ ...forecast, seconds: null }), "The error falls to 10 % after about 410 more answers (280 to 1,600), if people answered sensibly.");
+  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 0 }, true), "An error of 10 % is reached.");
+  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 52 }, true), "An error of 10 % is reached, or after 52 more answers.");
   assert.equal(forecastInWords({ ...forecast, more_answers: null, withheld: "there are no answers yet" }, true), "");
 });
 

@@ -252,12 +252,13 @@ def test_a_target_that_is_met_already_finishes_the_study_without_another_answer(
     assert site.served.prefetcher.results.reliability.better_than_coins
     assert len(ann.ask()) == 1
     owner.patch("/rules", {"target": 0.5})
-    wait_for(lambda: site.served.prefetcher.results.met is not None)
+    wait_for(lambda: owner.get("").json()["finished"] == "total-budget")
     asked = site.browser("Bob").post("/queries", {"count": 1}).json()
     assert (asked["queries"], asked["finished"]) == ([], "total-budget")
     assert site.study.finished == "target"
     owner.patch("/rules", {"target": 0.001})
     assert site.study.finished is None
+    assert owner.get("").json()["finished"] is None
 
 
 def test_offers_are_only_a_cache(site):

@@ -49,7 +49,7 @@ def status(
     served.prefetcher.rules_are(rules)
     results = served.prefetcher.results
     reached: Finished | None = None
-    if served.study.finished is not None or (rules.budget is not None and progress.total >= rules.budget):
+    if served.is_finished or (rules.budget is not None and progress.total >= rules.budget):
         reached = "total-budget"
     elif rules.annotator_budget is not None and progress.answers >= rules.annotator_budget:
         reached = "budget"

@@ -40,6 +40,7 @@ from ordinate.storage import AnswerDetails, now
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
 from ordinate.study.rules import PEOPLE, Link, Rules
+from ordinate.study.stopping import Met
 from ordinate.study.study import Study
 
 log = logging.getLogger("ordinate.server")
@@ -268,11 +269,22 @@ class ServedStudy:
         results = self.prefetcher.results
         return None if results is None else results.forecast.with_target(target or self.study.rules.target)
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether a rule has finished the study, or will as soon as somebody asks for a pair."""
+        return self.study.finished is not None or self._met() is not None
+
+    def _met(self) -> Met | None:
+        """The rule that the newest results meet."""
+        results = self.prefetcher.results
+        met = None if results is None else results.met
+        return met if met is not None and self.study.still_met(met) else None
+
     def _finish_if_met(self) -> None:
         """Give out no more pairs where the newest results meet a rule."""
-        results = self.prefetcher.results
-        if results is not None and results.met is not None and self.study.finished is None:
-            self.study.finish(results.met)
+        met = self._met()
+        if met is not None and self.study.finished is None:
+            self.study.finish(met)
 
     def _replace(self, link: str, annotator: str | None, queries: Sequence[Lease]) -> None:
         """The annotator holds these queries now; have their next pair chosen."""

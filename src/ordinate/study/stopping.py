@@ -73,8 +73,13 @@ def rule_met(state: State, inference: Inference) -> Met | None:
 
 def finish(transaction: Transaction, met: Met) -> None:
     """Give out no more pairs, unless the rules or the items have changed since."""
-    if transaction.state.finished is None and transaction.state.unfinished_since <= met.position:
+    if transaction.state.finished is None and still_met(transaction.state, met):
         transaction.append("finish", value=met.rule)
+
+
+def still_met(state: State, met: Met) -> bool:
+    """Whether neither rules nor items have changed since."""
+    return state.unfinished_since <= met.position
 
 
 def seconds_per_answer(state: State) -> float | None:

@@ -418,6 +418,11 @@ class Study:
         with self._ledger.reading() as state:
             return stopping.rule_met(state, self._ledger.inference)
 
+    def still_met(self, met: Met) -> bool:
+        """Whether neither rules nor items have changed since the rule was met."""
+        with self._ledger.reading() as state:
+            return stopping.still_met(state, met)
+
     def finish(self, met: Met) -> None:
         """Give out no more pairs because of this rule; changing rules or items goes on with the study."""
         self._ledger.write(lambda transaction: stopping.finish(transaction, met))

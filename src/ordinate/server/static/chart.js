@@ -39,11 +39,11 @@ export function forecastInWords(forecast, better = null) {
   if (forecast === null || forecast.more_answers === null) return "";
   const { target, more_answers: more, more_answers_low: low, more_answers_high: high, seconds } = forecast;
   const wanted = `${Number((100 * target).toPrecision(3))} %`;
-  if (more === 0) return `${wanted} is reached${high ? `, or after ${rough(high)} more answers` : ""}.`;
+  if (more === 0) return `An error of ${wanted} is reached${high ? `, or after ${rough(high)} more answers` : ""}.`;
   const presumed = better === null ? ", if people answered sensibly" : "";
-  if (more > ENDLESS) return `${wanted} after more than a million more answers${presumed}.`;
+  if (more > ENDLESS) return `The error falls to ${wanted} after more than a million more answers${presumed}.`;
   const pace = seconds === null ? "" : `, about ${duration(seconds)} at the pace of the newest answers`;
-  return `${wanted} after about ${rough(more)} more answers (${rough(low ?? 0)} to ${rough(high ?? 0)})${pace}${presumed}.`;
+  return `The error falls to ${wanted} after about ${rough(more)} more answers (${rough(low ?? 0)} to ${rough(high ?? 0)})${pace}${presumed}.`;
 }
 
 /** @param {number} number two digits of it, and no more than a million */
