@@ -127,7 +127,7 @@ class ReadComparisons:
         return columns
 
     def require_items(self, items: Items) -> None:
-        """Raise InvalidInput, naming the row, where these lack an item that is compared, or have it in another group."""
+        """Raise InvalidInput, naming the row, where an item that is compared is not here, or in another group."""
         known = set(items.ids)
         for row, one in zip(self.rows, self.comparisons, strict=True):
             for item in (one.left, one.right):
@@ -232,8 +232,8 @@ def _recognised(columns: Columns, reading: Reading) -> str:
     meant = [near for name in columns if (near := suggestion(name, ("left", "right", "winner")))]
     raise InvalidInput(
         f"these columns are of no known form: {', '.join(map(repr, columns)) or 'none'}{meant[0] if meant else ''}. "
-        "Name the columns with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or the form with --format, one of "
-        f"{', '.join(COMPARISON_FORMATS)}"
+        "Name the columns with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or the form with --format, "
+        f"one of {', '.join(COMPARISON_FORMATS)}"
     )
 
 

@@ -1,11 +1,12 @@
 """Argilla: records as JSON, with a question that ranks text fields or names the best one of them.
 
-A value is a list of field names from the best, or one field name. Fields that no answer names are the prompt: they are
-the group of the answers.
+A value is a list of field names from the best, or one field name. Other fields, unless they differ from those only in a
+number or a letter at the end, are the prompt: they are the group of the answers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -20,7 +21,8 @@ def _translate(source: Source) -> Translated:
     if not all(isinstance(one, Mapping) for one in (*fields, *responses)):
         raise InvalidInput("fields and responses must be objects; write the records with dataset.records.to_json(path)")
     question = _question(source, fields, responses)
-    names = set().union(*(_named(one["value"]) for given in responses for one in given.get(question) or ()))
+    stems = {_stem(name) for given in responses for one in given.get(question) or () for name in _named(one["value"])}
+    names = {name for record in fields for name in record if _stem(name) in stems}
     columns: dict[str, list[Any]] = {
         name: [] for name in ("left", "right", "winner", "annotator", "group", "left_text", "right_text")
     }
@@ -66,6 +68,11 @@ def _question(source: Source, fields: list[Any], responses: list[Any]) -> str:
             f"{len(fitting) or 'no'} questions have answers that name fields; name the question: --map winner=QUESTION"
         )
     return str(next(iter(fitting)))
+
+
+def _stem(name: str) -> str:
+    """What the fields of answers have in common: response1 and response2, reply_a and reply_b."""
+    return re.sub(r"[_-][a-zA-Z]$|[_-]?[0-9]+$", "", name)
 
 
 def _named(value: object) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ordinate.data.cells import is_missing
+from ordinate.data.comparison_formats.plain import shown_beside
 from ordinate.data.comparison_formats.preference import text_id
 from ordinate.data.comparison_formats.source import (
     LEFT_OUT,
@@ -104,41 +105,18 @@ def _person(completed_by: object) -> object:
 
 def _write(comparisons: Sequence[Comparison], items: Items | None) -> dict[str, list[Any]]:
     winners(comparisons, "label-studio")  # which refuses ties
+    shown = shown_beside(comparisons, items)
+    result = {"from_name": "pair", "to_name": "left_text,right_text", "type": "pairwise"}
     return {
-        "data": [{**_data(one, items), "annotator": one.annotator} for one in comparisons],
-        "annotations": [
-            [
-                {
-                    "result": [
-                        {
-                            "from_name": "pair",
-                            "to_name": "left_text,right_text",
-                            "type": "pairwise",
-                            "value": {"selected": one.outcome},
-                        }
-                    ]
-                }
-            ]
-            for one in comparisons
-        ],
+        "data": [{**data, "annotator": one.annotator} for one, data in zip(comparisons, shown, strict=True)],
+        "annotations": [[{"result": [{**result, "value": {"selected": one.outcome}}]}] for one in comparisons],
     }
 
 
 def tasks(queries: Sequence[Query], items: Items, question: str) -> dict[str, list[Any]]:
     """Open queries as tasks to import into Label Studio, for a project with CONFIGURATION."""
-    return {"data": [{**_data(one, items), "question": question, "query": one.id} for one in queries]}
-
-
-def _data(pair: Comparison | Query, items: Items | None) -> dict[str, Any]:
-    shown: dict[str, Any] = {"left": pair.left, "right": pair.right}
-    for kind, values in ({} if items is None else items.content).items():
-        value = dict(zip(items.ids, values, strict=True)) if items is not None else {}
-        shown |= {f"left_{kind}": value.get(pair.left), f"right_{kind}": value.get(pair.right)}
-    shown.setdefault("left_text", pair.left)
-    shown.setdefault("right_text", pair.right)
-    if items is not None and items.group is not None:
-        shown["group"] = items.group[items.ids.index(pair.left)]
-    return shown
+    shown = shown_beside(queries, items)
+    return {"data": [{**data, "question": question, "query": one.id} for one, data in zip(queries, shown, strict=True)]}
 
 
 FORMAT = ComparisonFormat(

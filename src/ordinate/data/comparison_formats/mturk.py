@@ -17,8 +17,8 @@ def _translate(source: Source) -> Translated:
         "winner": source.need("winner", "Answer.winner"),
         "annotator": source.need("annotator", "WorkerId"),
     }
-    status = source.get("status", "AssignmentStatus") or []
-    for row, word in enumerate(status):
+    source.use("HITId", "AssignmentStatus")
+    for row, word in enumerate(source.columns.get("AssignmentStatus", ())):
         if word == "Rejected":
             columns["winner"][row] = LEFT_OUT
     if (group := source.get("group", "Input.group")) is not None:
