@@ -130,9 +130,9 @@ class MethodOptions:
         ),
     ] = None
     likelihood: Annotated[
-        Literal["logistic", "probit"] | None,
+        Literal["cumulative", "davidson", "logistic", "probit"] | None,
         typer.Option(
-            help="The chance to win as a function of the difference of scores. Default: logistic.", show_default=False
+            help="The chance of each answer, given the difference of scores. Default: cumulative.", show_default=False
         ),
     ] = None
     renew_covariance: Annotated[

@@ -12,12 +12,37 @@ from ordinate.data.lookalikes import appearance
 from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
 from ordinate.errors import InvalidInput, naming
 
-Outcome = Literal["left", "right", "tie"]
-Answer = Literal["left", "right", "tie", "skip"]
+Outcome = Literal["left", "right", "tie", "left-much", "left-slightly", "right-slightly", "right-much", "both-bad"]
+Answer = Literal[
+    "left", "right", "tie", "left-much", "left-slightly", "right-slightly", "right-much", "both-bad", "skip"
+]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-OUTCOME_VALUES: Mapping[str, float] = {"left": 1.0, "right": 0.0, "tie": 0.5}
+OUTCOME_VALUES: Mapping[str, float] = {
+    "left": 1.0,
+    "right": 0.0,
+    "tie": 0.5,
+    "left-much": 1.0,
+    "left-slightly": 1.0,
+    "right-slightly": 0.0,
+    "right-much": 0.0,
+    "both-bad": 0.5,
+}
+"""1 where left won, 0 where right won, 0.5 a tie."""
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
+_SWAPPED: Mapping[str, Outcome] = {
+    "left": "right",
+    "right": "left",
+    "left-much": "right-much",
+    "left-slightly": "right-slightly",
+    "right-slightly": "left-slightly",
+    "right-much": "left-much",
+}
+
+
+def swapped(outcome: Outcome) -> Outcome:
+    """The outcome with the sides swapped."""
+    return _SWAPPED.get(outcome, outcome)
 
 
 class Comparison(NamedTuple):

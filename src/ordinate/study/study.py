@@ -14,10 +14,11 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Self, get_args, overload
 
 from ordinate import algorithms
 from ordinate import storage as storages
+from ordinate.algorithms import LikelihoodName
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import between, text, whole
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
@@ -78,7 +79,7 @@ class Study:
         candidates: int | None = None,
         coefficient_variance: float | None = None,
         item_variance: float | None = None,
-        likelihood: Literal["logistic", "probit"] | None = None,
+        likelihood: LikelihoodName | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
         recipe: Recipe | None = None,
@@ -96,7 +97,8 @@ class Study:
         item_variance         prior variance of each item's own term; the paper has 1. Where both are None, they are
                               fitted to the answers, and results are by expectation propagation; sequential models
                               have 2 and 1
-        likelihood            the chance to win as a function of the difference of scores; None: logistic
+        likelihood            of an answer as a function of the difference of scores; None: cumulative, which is
+                              logistic with thresholds for ties and grades once there are any
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
@@ -140,7 +142,7 @@ class Study:
             item_variance=None if fitted else getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
             random=between("random", random, 0.0, 1.0),
-            likelihood=likelihood or ("logistic" if algorithms.takes(name, "likelihood") else None),
+            likelihood=likelihood or ("cumulative" if algorithms.takes(name, "likelihood") else None),
         )
         if recipe is not None:
             recipe.require_made(items)
