@@ -98,7 +98,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         ({"random": 10}, "random must be a number from 0 to 1, not 10"),
         ({"random": float("nan")}, "random must be a number from 0 to 1, not nan"),
         ({"random": "often"}, "random must be a number, not 'often'"),
-        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is logistic, probit"),
+        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is cumulative, davidson"),
         ({"algorithm": "bald-contextual-sequential", "likelihood": "probit"}, "takes no likelihood: it takes one"),
     ],
 )

@@ -31,6 +31,7 @@ from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
+from ordinate.learning.likelihoods import Likelihood
 from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
@@ -370,6 +371,17 @@ class Study:
         if not isinstance(model, SiteModel):
             raise InvalidInput(f"{self.settings.algorithm} has no prior variances")
         return model.prior
+
+    def likelihood(self) -> Likelihood:
+        """Of an answer given the difference of scores, with the thresholds that were fitted to the answers.
+
+        Raises InvalidInput where the algorithm's model has a likelihood of its own.
+        """
+        with self._ledger.reading() as state:
+            model = self._ledger.inference.newest_model(state)
+        if not isinstance(model, SiteModel):
+            raise InvalidInput(f"{self.settings.algorithm} has a likelihood of its own")
+        return model.likelihood
 
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""

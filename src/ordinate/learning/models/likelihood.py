@@ -69,7 +69,7 @@ class Kinds(NamedTuple):
             0.5 * outcome_code,
             grade,
             sharpness[person],
-            np.bincount(kind.reshape(-1), each.size, len(found)),
+            np.bincount(kind.reshape(-1), each.size, len(found)).astype(np.float64),
         )
 
 
