@@ -11,7 +11,6 @@ of recorded comparisons with the columns left, right, winner: a fifth of them at
 from __future__ import annotations
 
 import argparse
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,15 +63,9 @@ def held_out(comparisons: Sequence[Comparison], likelihood: LikelihoodName) -> d
         left, right = study.rows(one.left for one in rest), study.rows(one.right for one in rest)
         mean, variance = study.posterior().belief.differences(np.array(left), np.array(right))
         outcome = np.array([OUTCOME_VALUES[one.outcome] for one in rest])
-        wins, ties = functools.reduce(
-            lambda total, node: tuple(a + node[1] * b for a, b in zip(total, node[0], strict=True)),
-            [
-                (chances(study.likelihood(), mean + step * np.sqrt(variance)), mass)
-                for step, mass in zip(*hermegauss(30), strict=True)
-            ],
-            (np.zeros(len(rest)), np.zeros(len(rest))),
-        )
-        wins, ties = wins / np.sqrt(2.0 * np.pi), ties / np.sqrt(2.0 * np.pi)
+        steps, mass = hermegauss(30)
+        likely = chances(study.likelihood(), mean[:, None] + np.sqrt(variance)[:, None] * steps)
+        wins, ties = (part @ mass / np.sqrt(2.0 * np.pi) for part in likely)
         chance = np.where(outcome == 0.5, ties, np.where(outcome == 1.0, wins, 1.0 - wins - ties))
         with_ties += (-np.log(np.maximum(chance, 1e-12))).tolist()
         some = outcome != 0.5

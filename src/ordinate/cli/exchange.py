@@ -17,8 +17,9 @@ def import_(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Table with the columns left, right, winner and, where known, annotator. The winner is left, right or "
-            "tie, or the id of the item that won; these three words are always sides, also if an item is called so.",
+            help="Table with the columns left, right, winner and, where known, annotator and strength (much or "
+            "slightly). The winner is left, right, tie or both-bad, or the id of the item that won; these words are "
+            "always sides, also if an item is called so.",
             show_default=False,
         ),
     ],

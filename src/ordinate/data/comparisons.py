@@ -46,7 +46,10 @@ def swapped(outcome: Outcome) -> Outcome:
 
 
 class Comparison(NamedTuple):
-    """An answered pair: which of `left` and `right` won, or "tie"; and who answered, if known."""
+    """An answered pair: which of `left` and `right` won, and perhaps by how much, or a tie; and who answered, if known.
+
+    "both-bad" counts as a tie; it is told apart where answers are exported.
+    """
 
     left: str
     right: str
@@ -64,14 +67,14 @@ class Query(NamedTuple):
 
 
 def comparisons_from_columns(columns: Columns) -> list[Comparison]:
-    """Comparisons from a table with the columns left, right, winner and, where known, annotator.
+    """Comparisons from a table with the columns left, right, winner and, where known, annotator and strength.
 
-    `winner` is "left", "right" or "tie", or the id of the winning item. These three words are sides, also where an item
-    is called so; a table that names such an item's winner, and others by their ids, can be read two ways and is
-    refused. Raises InvalidInput, naming the row.
+    `winner` is one of `OUTCOMES`, or the id of the winning item. These words are sides, also where an item is called
+    so; a table that names such an item's winner, and others by their ids, can be read two ways and is refused.
+    `strength` is "much", "slightly" or empty. Raises InvalidInput, naming the row.
     """
     require_columns(columns, ("left", "right", "winner"))
-    refuse_near_misses(columns, ("annotator", "group"))
+    refuse_near_misses(columns, ("annotator", "group", "strength"))
     if {"status", "query"} <= columns.keys():
         raise InvalidInput(
             "this is a full export, with answers that do not count; import the plain one, which "
@@ -82,7 +85,25 @@ def comparisons_from_columns(columns: Columns) -> list[Comparison]:
     given = [Comparison(left, right, winner, annotator) for left, right, winner, annotator in rows]
     checked = [check_comparison(one, f"row {row}: ") for row, one in enumerate(given, start=1)]
     _require_one_reading(given, checked)
-    return checked
+    if "strength" not in columns:
+        return checked
+    return [
+        _with_strength(one, strength, f"row {row}: ")
+        for row, (one, strength) in enumerate(zip(checked, columns["strength"], strict=True), start=1)
+    ]
+
+
+def _with_strength(given: Comparison, strength: Any, where: str) -> Comparison:
+    """The comparison with what its column `strength` says."""
+    word = "" if is_missing(strength) else id_text(strength)
+    if not word:
+        return given
+    if word not in ("much", "slightly"):
+        raise InvalidInput(f"{where}unknown strength {word!r}; it is much or slightly, or empty")
+    if given.outcome not in ("left", "right"):
+        raise InvalidInput(f"{where}the winner {given.outcome!r} takes no strength; got {word!r}")
+    strong: Any = f"{given.outcome}-{word}"
+    return given._replace(outcome=strong)
 
 
 def _require_one_reading(given: Sequence[Comparison], checked: Sequence[Comparison]) -> None:
@@ -121,7 +142,7 @@ def require_same_groups(columns: Columns, items: Items) -> None:
 
 def unused_columns(columns: Columns) -> list[str]:
     """The columns of a table of comparisons that are not read."""
-    return [name for name in columns if name not in ("left", "right", "winner", "annotator", "group")]
+    return [name for name in columns if name not in ("left", "right", "winner", "annotator", "group", "strength")]
 
 
 def comparison_columns(comparisons: Sequence[Comparison]) -> dict[str, list[Any]]:
@@ -157,7 +178,7 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
     elif winner in (left, right):
         outcome = "left" if winner == left else "right"
     else:
-        expected = "left, right, tie, or the id of one of the two items"
+        expected = f"{', '.join(OUTCOMES)}, or the id of one of the two items"
         alike = next((one for one in (*OUTCOMES, left, right) if appearance(one) == appearance(winner)), None)
         meant = "" if alike is None else f": write {alike!r}"
         raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}{meant}")

@@ -28,7 +28,7 @@ Place = tuple[int, int]
 def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> Likelihood:
     """The model's likelihood with the most probable thresholds, to 5 %, given the model's prior variances."""
     likelihood = model.likelihood
-    if answers.grade is None:
+    if answers.strength is None:
         return likelihood
     answers = among_most_compared(answers, MOST_ITEMS)
     kinds = model.compared(features, answers).pairs.kinds

@@ -14,7 +14,7 @@ from ordinate.learning.models.likelihood import MUCH, SLIGHTLY
 CODES: Mapping[str, int] = {answer: code for code, answer in enumerate(ANSWERS)}
 """What an answer is in its column."""
 _VALUES = np.array([OUTCOME_VALUES.get(answer, np.nan) for answer in ANSWERS])
-_GRADES = np.array([MUCH if "much" in answer else SLIGHTLY if "slightly" in answer else 0 for answer in ANSWERS])
+_STRENGTHS = np.array([MUCH if "much" in answer else SLIGHTLY if "slightly" in answer else 0 for answer in ANSWERS])
 
 
 class Comparisons:
@@ -88,7 +88,7 @@ class Comparisons:
         return [ANSWERS[code] for code in self._whole[4, : self._count].tolist()]
 
     @property
-    def grades(self) -> Integers:
-        """0 no grade, SLIGHTLY, MUCH."""
-        grades: Integers = _GRADES[self._whole[4, : self._count]]
-        return grades
+    def strengths(self) -> Integers:
+        """0 no strength, SLIGHTLY, MUCH."""
+        strengths: Integers = _STRENGTHS[self._whole[4, : self._count]]
+        return strengths

@@ -212,8 +212,8 @@ class Inference:
         answers = Answers(*state.effective.first(count))
         if not self._kinds:
             return answers
-        grade = state.effective.grades[:count]
-        return answers._replace(grade=grade) if grade.any() or (answers.outcome == 0.5).any() else answers
+        strength = state.effective.strengths[:count]
+        return answers._replace(strength=strength) if strength.any() or (answers.outcome == 0.5).any() else answers
 
     def _result(self, state: State, count: int) -> Posterior:
         """The posterior that is shown: by expectation propagation where prior variances are fitted.

@@ -99,7 +99,7 @@ class Study:
                               fitted to the answers, and results are by expectation propagation; sequential models
                               have 2 and 1
         likelihood            of an answer as a function of the difference of scores; None: cumulative, which is
-                              logistic with thresholds for ties and grades once there are any
+                              logistic with thresholds for ties and strengths once there are any
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
@@ -271,6 +271,9 @@ class Study:
 
     def tell(self, query_id: str, answer: Answer, details: AnswerDetails | None = None) -> None:
         """Answer a query: "left", "right", "tie" or "skip". Raises UnknownQuery, AlreadyAnswered.
+
+        With a strength: "left-much", "left-slightly", "right-slightly", "right-much". "both-bad" is a tie that is told
+        apart where answers are exported.
 
         An answer with the key of an earlier one is the same answer sent again: nothing is added.
         """

@@ -1,4 +1,4 @@
-"""Likelihoods that tell ties and grades apart: against plain probabilities, other optimisers, other packages."""
+"""Likelihoods that tell ties and strengths apart: against plain probabilities, other optimisers, other packages."""
 
 from collections import Counter
 from typing import Any
@@ -26,11 +26,11 @@ SIDES = {0.0: "right", 0.5: "tie", 1.0: "left"}
 
 
 def chances(likelihood: Any, x: Any) -> dict[tuple[str, int], Any]:
-    """(side, grade) -> probability at x, written out plainly; grade 0: the side alone."""
+    """(side, strength) -> probability at x, written out plainly; strength 0: the side alone."""
     if isinstance(likelihood, Davidson):
         total = np.exp(x / 2) + np.exp(-x / 2) + likelihood.tie
         sides = {"left": np.exp(x / 2) / total, "right": np.exp(-x / 2) / total, "tie": likelihood.tie / total}
-        return {(side, grade): sides[side] for side in sides for grade in (0, SLIGHTLY, MUCH)}
+        return {(side, strength): sides[side] for side in sides for strength in (0, SLIGHTLY, MUCH)}
     low, high = likelihood.tie, likelihood.tie + likelihood.slight
     left, right = expit(x - low), expit(-x - low)
     found = {("left", 0): left, ("right", 0): right, ("tie", 0): 1 - left - right}
@@ -42,7 +42,7 @@ def chances(likelihood: Any, x: Any) -> dict[tuple[str, int], Any]:
 
 
 def log_likelihood(likelihood: Any, answers: Answers, scores: Any) -> float:
-    assert answers.grade is not None
+    assert answers.strength is not None
     count = len(answers.outcome)
     sharpness = np.ones(count) if answers.sharpness is None else answers.sharpness
     share = np.ones(count) if answers.share is None else answers.share
@@ -53,19 +53,19 @@ def log_likelihood(likelihood: Any, answers: Answers, scores: Any) -> float:
         if side == "tie" and likelihood.tie == 0.0:
             total += share[k] * 0.5 * (np.log(at["left", 0]) + np.log(at["right", 0]))
         else:
-            total += share[k] * np.log(at[side, int(answers.grade[k])])
+            total += share[k] * np.log(at[side, int(answers.strength[k])])
     return float(total)
 
 
 def drawn(rng: np.random.Generator, items: int, count: int, detailed: bool = True) -> Answers:
     left = rng.integers(0, items, count)
     outcome = rng.choice([0.0, 0.5, 1.0], count)
-    grade = np.where(outcome == 0.5, 0, rng.integers(0, 3, count))
+    strength = np.where(outcome == 0.5, 0, rng.integers(0, 3, count))
     return Answers(
         left,
         (left + rng.integers(1, items, count)) % items,
         outcome,
-        grade,
+        strength,
         rng.choice([0.0, 0.4, 1.0, 2.5], count) if detailed else None,
         rng.choice([1.0, 0.5], count) if detailed else None,
     )
@@ -133,18 +133,18 @@ def test_kinds_are_counted_by_pair() -> None:
     found: Counter[tuple[float, ...]] = Counter()
     for pair in range(len(pairs.left)):
         for kind in range(pairs.kinds.begins[pair], pairs.kinds.begins[pair + 1]):
-            _, outcome, grade, sharpness, size = pairs.kinds
-            found[pairs.left[pair], pairs.right[pair], outcome[kind], grade[kind], sharpness[kind]] = size[kind]
+            _, outcome, strength, sharpness, size = pairs.kinds
+            found[pairs.left[pair], pairs.right[pair], outcome[kind], strength[kind], sharpness[kind]] = size[kind]
     expected: Counter[tuple[float, ...]] = Counter()
-    for left, right, outcome, grade, sharpness, share in zip(*answers, strict=True):  # type: ignore[arg-type]
+    for left, right, outcome, strength, sharpness, share in zip(*answers, strict=True):  # type: ignore[arg-type]
         low, high, won = (left, right, outcome) if left < right else (right, left, 1.0 - outcome)
-        expected[low, high, won, grade, sharpness] += share
+        expected[low, high, won, strength, sharpness] += share
     assert found == pytest.approx(expected)
 
 
 def test_where_nobody_counts_kinds_it_is_the_logistic_likelihood_to_the_last_bit() -> None:
     rng = np.random.default_rng(6)
-    features, answers = rng.normal(size=(20, 3)), drawn(rng, 20, 80)._replace(grade=None)
+    features, answers = rng.normal(size=(20, 3)), drawn(rng, 20, 80)._replace(strength=None)
     for likelihood in (Cumulative(), Davidson()):
         assert np.array_equal(
             Hybrid(likelihood=likelihood).fit(features, answers).mean, Hybrid().fit(features, answers).mean
@@ -157,13 +157,13 @@ def test_where_nobody_counts_kinds_it_is_the_logistic_likelihood_to_the_last_bit
 def test_moments_are_those_of_numerical_integration(likelihood: Any, mean: float, variance: float, times: int) -> None:
     one = np.array([0.0, 0.5, 0.5, 1.0, 1.0] * times)
     zero = np.zeros(len(one), dtype=np.int64)
-    grade = np.array([0, 0, 0, SLIGHTLY, MUCH] * times)
-    answers = Answers(zero, zero + 1, one, grade, np.array([1.0, 1.0, 0.5, 2.0, 1.0] * times))
+    strength = np.array([0, 0, 0, SLIGHTLY, MUCH] * times)
+    answers = Answers(zero, zero + 1, one, strength, np.array([1.0, 1.0, 0.5, 2.0, 1.0] * times))
     width = 12 * np.sqrt(variance) + 12
     grid = np.linspace(mean - width, mean + width, 400_001)
     at = [chances(likelihood, sharpness * grid) for sharpness in (1.0, 1.0, 0.5, 2.0, 1.0)]
     log = stats.norm.logpdf(grid, mean, np.sqrt(variance))
-    for chance, outcome, mark in zip(at, one[:5], grade[:5], strict=True):
+    for chance, outcome, mark in zip(at, one[:5], strength[:5], strict=True):
         if outcome == 0.5 and likelihood.tie == 0.0:
             log += times * 0.5 * (np.log(chance["left", 0]) + np.log(chance["right", 0]))
         else:
@@ -228,8 +228,8 @@ def springall() -> Answers:
             left += [i - 1] * count
             right += [j - 1] * count
             outcome += [won] * count
-    grade = np.zeros(len(left), dtype=np.int64)
-    return Answers(np.array(left), np.array(right), np.array(outcome), grade)
+    strength = np.zeros(len(left), dtype=np.int64)
+    return Answers(np.array(left), np.array(right), np.array(outcome), strength)
 
 
 @pytest.mark.parametrize(("likelihood", "value", "scores"), PUBLISHED, ids=lambda given: type(given).__name__)
@@ -262,13 +262,13 @@ def test_simulated_thresholds_are_found_and_what_has_no_answers_is_left_out() ->
     right = (left + rng.integers(1, 40, count)) % 40
     place = scores[left] - scores[right] + rng.logistic(size=count)
     outcome = np.where(np.abs(place) < 0.5, 0.5, (place > 0) * 1.0)
-    grade = np.where(outcome == 0.5, 0, np.where(np.abs(place) > 2.0, MUCH, SLIGHTLY))
+    strength = np.where(outcome == 0.5, 0, np.where(np.abs(place) > 2.0, MUCH, SLIGHTLY))
     model = Independent(2.0, likelihood=Cumulative())
-    found: Any = fitted_likelihood(model, np.empty((40, 0)), Answers(left, right, outcome, grade))
+    found: Any = fitted_likelihood(model, np.empty((40, 0)), Answers(left, right, outcome, strength))
     assert found.tie == pytest.approx(0.5, rel=0.1)
     assert found.slight == pytest.approx(1.5, rel=0.1)
-    decided = np.flatnonzero(outcome != 0.5)
-    sides = Answers(left, right, outcome, 0 * grade)
+    decided = outcome != 0.5
+    sides = Answers(left, right, outcome, 0 * strength)
     assert fitted_likelihood(model, np.empty((40, 0)), sides.those(decided)) == Cumulative()
-    assert fitted_likelihood(model, np.empty((40, 0)), sides._replace(grade=None)) == Cumulative()
+    assert fitted_likelihood(model, np.empty((40, 0)), sides._replace(strength=None)) == Cumulative()
     assert fitted_likelihood(Independent(likelihood=LOGISTIC), np.empty((40, 0)), sides) is LOGISTIC

@@ -1,4 +1,4 @@
-"""Likelihoods that tell kinds of answers apart: ties, grades, and answers of people of different sharpness.
+"""Likelihoods that tell kinds of answers apart: ties, strengths, and answers of people of different sharpness.
 
 G  kinds of answers, those of a pair together     x = sharpness * m     size: how many answers a kind has
 

@@ -1,8 +1,8 @@
 """The cumulative logit (McCullagh 1980): an answer says in which interval x plus logistic noise is.
 
 With ties alone it is that of Rao and Kupper (1967): left wins with probability sigma(x - tie), right with
-sigma(-x - tie), and else it is a tie. With grades, "slightly" is between `tie` and `tie + slight`, "much" beyond.
-An answer without a grade says the side alone.
+sigma(-x - tie), and else it is a tie. With strengths, "slightly" is between `tie` and `tie + slight`, "much" beyond.
+An answer without a strength says the side alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _START = (0.5, 1.0)
 @dataclass(frozen=True)
 class Cumulative(ByKind):
     """tie     half the width of the interval in which people call it a tie; 0: a tie counts half a win for each side
-    slight  how far "slightly" reaches beyond it; 0: grades are not used"""
+    slight  how far "slightly" reaches beyond it; 0: strengths are not used"""
 
     tie: float = 0.0
     slight: float = 0.0
@@ -32,7 +32,7 @@ class Cumulative(ByKind):
         tied = kinds.outcome == 0.5
         low, high = np.where(tied, -self.tie, self.tie), np.where(tied, self.tie, np.inf)
         if self.slight:
-            high[kinds.grade == SLIGHTLY] = low[kinds.grade == MUCH] = self.tie + self.slight
+            high[kinds.strength == SLIGHTLY] = low[kinds.strength == MUCH] = self.tie + self.slight
         lost = kinds.outcome == 0.0
         low, high = np.where(lost, -high, low), np.where(lost, -low, high)
         halved = tied & (self.tie == 0.0)
@@ -40,7 +40,7 @@ class Cumulative(ByKind):
         return Factors(low, high, np.log1p(-np.exp(-width)), np.where(halved, 0.5, 1.0) * kinds.size)
 
     def thresholds(self, kinds: Kinds) -> tuple[bool, bool]:
-        return bool((kinds.outcome == 0.5).any()), bool((kinds.grade > 0).any())
+        return bool((kinds.outcome == 0.5).any()), bool((kinds.strength > 0).any())
 
     def at(self, place: tuple[int, int], used: tuple[bool, bool]) -> Cumulative:
         tie, slight = (

@@ -20,7 +20,7 @@ class Answers(NamedTuple):
     """T comparisons by rows of the items, in log order.
 
     outcome    (T,) 1 left won, 0 right won, 0.5 a tie
-    grade      (T,) 0 no grade, SLIGHTLY, MUCH; None: kinds of answers are not told apart
+    strength      (T,) 0 no strength, SLIGHTLY, MUCH; None: kinds of answers are not told apart
     sharpness  (T,) what the margin is multiplied by, for the person who answered; None: 1
     share      (T,) how much of an answer each is, where one person's answers about a pair are not independent; None: 1
     """
@@ -28,7 +28,7 @@ class Answers(NamedTuple):
     left: Integers
     right: Integers
     outcome: Floats
-    grade: Integers | None = None
+    strength: Integers | None = None
     sharpness: Floats | None = None
     share: Floats | None = None
 

@@ -21,7 +21,7 @@ _CONVERGED = 1e-13
 the largest of a compared margin's, which is in the hundreds where the prior is wide and the answers agree."""
 _MOST_STEPS = 500
 SLIGHTLY, MUCH = 1, 2
-"""Grades of answers."""
+"""Strengths of answers."""
 
 
 class Kinds(NamedTuple):
@@ -29,26 +29,26 @@ class Kinds(NamedTuple):
 
     begins     (p + 1,)
     outcome    (G,) 1 the pair's left item won, 0 its right one, 0.5 a tie
-    grade      (G,) 0 no grade, SLIGHTLY, MUCH
+    strength      (G,) 0 no strength, SLIGHTLY, MUCH
     sharpness  (G,) what the margin is multiplied by
     size       (G,) how many answers
     """
 
     begins: Integers
     outcome: Floats
-    grade: Integers
+    strength: Integers
     sharpness: Floats
     size: Floats
 
     @classmethod
     def single(cls, answers: Answers) -> Kinds | None:
         """Each answer on its own; None where nobody asks for kinds."""
-        if answers.grade is None:
+        if answers.strength is None:
             return None
         total = len(answers.outcome)
         sharpness = np.ones(total) if answers.sharpness is None else answers.sharpness
         size = np.ones(total) if answers.share is None else answers.share
-        return cls(np.arange(total + 1), answers.outcome, answers.grade, sharpness, size)
+        return cls(np.arange(total + 1), answers.outcome, answers.strength, sharpness, size)
 
     @classmethod
     def of(cls, answers: Answers, left: Integers, right: Integers, items: int) -> Kinds | None:
@@ -59,15 +59,15 @@ class Kinds(NamedTuple):
         pair = np.searchsorted(left * items + right, low * items + high)
         outcome = np.where(answers.left == low, each.outcome, 1.0 - each.outcome)
         sharpness, person = np.unique(each.sharpness, return_inverse=True)
-        code = ((pair * 3 + np.rint(2.0 * outcome).astype(np.int64)) * 3 + each.grade) * len(sharpness) + person
+        code = ((pair * 3 + np.rint(2.0 * outcome).astype(np.int64)) * 3 + each.strength) * len(sharpness) + person
         found, kind = np.unique(code, return_inverse=True)
         rest, person = np.divmod(found, max(len(sharpness), 1))
-        rest, grade = np.divmod(rest, 3)
+        rest, strength = np.divmod(rest, 3)
         pair, outcome_code = np.divmod(rest, 3)
         return cls(
             np.searchsorted(pair, np.arange(len(left) + 1)),
             0.5 * outcome_code,
-            grade,
+            strength,
             sharpness[person],
             np.bincount(kind.reshape(-1), each.size, len(found)).astype(np.float64),
         )
