@@ -21,7 +21,8 @@ from scipy.special import expit
 from benchmarks.calibration import COLUMNS, ITEMS, WORLDS
 from ordinate.algorithms import LikelihoodName
 from ordinate.data.arrays import Floats
-from ordinate.data.comparisons import OUTCOME_VALUES, Comparison, read_comparisons
+from ordinate.data.comparison_formats import read_comparison_file
+from ordinate.data.comparisons import OUTCOME_VALUES, Comparison
 from ordinate.data.items import Items
 from ordinate.learning.likelihoods.cumulative import Cumulative
 from ordinate.simulation.metrics import ordering_error
@@ -95,7 +96,7 @@ def main() -> None:
         print("| comparisons | ties | likelihood | log loss with ties | of decided answers | decided ones wrong |")
         print("|---|--:|---|--:|--:|--:|")
         for file in options.recorded:
-            comparisons = read_comparisons(file)
+            comparisons = read_comparison_file(file).comparisons
             share = np.mean([one.outcome == "tie" for one in comparisons])
             for name in NAMES:
                 found = held_out(comparisons, name)

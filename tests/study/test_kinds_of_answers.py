@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ordinate.data.comparisons import Comparison, comparison_columns, comparisons_from_columns
+from ordinate.data.comparison_formats import Reading, read_comparisons, write_comparisons
+from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 from ordinate.learning.likelihoods.cumulative import Cumulative
@@ -48,7 +49,9 @@ def test_every_kind_is_stored_exported_and_read_again(tmp_path: Path) -> None:
         given = study.comparisons()
         assert [one.outcome for one in given] == list(WORDS)
         assert study.history()["winner"] == list(WORDS)
-        assert comparisons_from_columns(comparison_columns(given)) == given
+        assert read_comparisons(write_comparisons("plain", given)).comparisons == given
+        arena = [one.outcome for one in read_comparisons(write_comparisons("arena", given)).comparisons]
+        assert arena == ["left", "left", "left", "right", "right", "right", "tie", "both-bad"]
         assert study.known([one._replace(left=one.right, right=one.left) for one in given]) == 2  # ties have no sides
         other = Study.create(ITEMS)
         assert other.record(given) == len(WORDS)
@@ -62,7 +65,7 @@ def test_a_column_of_strengths_belongs_to_the_winner_whose_side_or_id_is_given()
         "winner": ["b", "a", "a", "a"],
         "strength": ["much", "slightly", "", None],
     }
-    found = [one.outcome for one in comparisons_from_columns(table)]
+    found = [one.outcome for one in read_comparisons(table, Reading("plain")).comparisons]
     assert found == ["right-much", "left-slightly", "left", "left"]
     for winner, strength, message in (
         ("a", "hugely", "row 2: unknown strength 'hugely'; it is much or slightly"),
@@ -76,7 +79,7 @@ def test_a_column_of_strengths_belongs_to_the_winner_whose_side_or_id_is_given()
             "strength": ["", strength],
         }
         with pytest.raises(InvalidInput, match=message):
-            comparisons_from_columns(wrong)
+            read_comparisons(wrong)
 
 
 def test_where_ties_are_no_answers_both_bad_is_none_either() -> None:
