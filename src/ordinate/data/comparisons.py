@@ -38,7 +38,7 @@ _SWAPPED: Mapping[str, Outcome] = {
 }
 
 
-def side(outcome: Outcome) -> Outcome:
+def plain_outcome(outcome: Outcome) -> Outcome:
     """left, right or tie: the outcome without its strength."""
     return {1.0: "left", 0.0: "right"}.get(OUTCOME_VALUES[outcome], "tie")  # type: ignore[return-value]
 

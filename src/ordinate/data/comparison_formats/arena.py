@@ -14,7 +14,7 @@ from ordinate.data.comparison_formats.source import (
     has,
     people,
 )
-from ordinate.data.comparisons import Comparison, side
+from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 
 WORDS: dict[str, str | NoWinner] = {
@@ -44,7 +44,7 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
     return {
         "model_a": [one.left for one in comparisons],
         "model_b": [one.right for one in comparisons],
-        "winner": [_NAMES.get(one.outcome) or _NAMES[side(one.outcome)] for one in comparisons],
+        "winner": [_NAMES.get(one.outcome) or _NAMES[plain_outcome(one.outcome)] for one in comparisons],
         "judge": people(comparisons),
     }
 

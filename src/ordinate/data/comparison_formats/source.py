@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from ordinate.data.cells import id_text, is_missing
-from ordinate.data.comparisons import Comparison, side
+from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.tables import Columns
@@ -129,12 +129,12 @@ def winners(comparisons: Sequence[Comparison], form: str) -> list[tuple[str, str
     """(winner, loser) of each. Raises InvalidInput for a tie, which the form of this name does not have."""
     pairs = []
     for number, one in enumerate(comparisons, start=1):
-        if side(one.outcome) == "tie":
+        if plain_outcome(one.outcome) == "tie":
             raise InvalidInput(
                 f"comparison {number} ({one.left!r} and {one.right!r}) is a tie, which the format {form} does not "
                 "have; write another format, such as arena or evalica"
             )
-        pairs.append((one.left, one.right) if side(one.outcome) == "left" else (one.right, one.left))
+        pairs.append((one.left, one.right) if plain_outcome(one.outcome) == "left" else (one.right, one.left))
     return pairs
 
 
