@@ -105,8 +105,8 @@ class ReadingOptions:
         typer.Option(
             "--map",
             metavar="FIELD=COLUMN",
-            help="The column of the comparisons that holds left, right, winner, strength, annotator, group or count, if it "
-            "has another name. May be repeated.",
+            help="The column of the comparisons that holds left, right, winner, strength, annotator, group or count, "
+            "if it has another name. May be repeated.",
             show_default=False,
         ),
     ] = None
