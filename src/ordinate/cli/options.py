@@ -137,8 +137,8 @@ class ReadingOptions:
         typer.Option(
             "--map",
             metavar="FIELD=COLUMN",
-            help="The column of the comparisons that holds left, right, winner, annotator, group or count, if it has "
-            "another name. May be repeated.",
+            help="The column of the comparisons that holds left, right, winner, strength, annotator, group or count, "
+            "if it has another name. May be repeated.",
             show_default=False,
         ),
     ] = None
@@ -159,10 +159,11 @@ class ReadingOptions:
 
     def reading(self) -> Reading:
         from ordinate.data.comparison_formats import Reading
+        from ordinate.data.comparisons import ANSWERS
 
         words = None if self.answers is None else _assignments("--answers", split_names(self.answers))
-        if words and (wrong := [side for side in words.values() if side not in ("left", "right", "tie", "skip")]):
-            raise InvalidInput(f"--answers: {wrong[0]!r} is none of left, right, tie and skip")
+        if words and (wrong := [side for side in words.values() if side not in ANSWERS]):
+            raise InvalidInput(f"--answers: {wrong[0]!r} is none of {', '.join(ANSWERS)}")
         return Reading(self.format, _assignments("--map", self.columns or []), words)
 
 
@@ -212,9 +213,9 @@ class MethodOptions:
         ),
     ] = None
     likelihood: Annotated[
-        Literal["logistic", "probit"] | None,
+        Literal["cumulative", "davidson", "logistic", "probit"] | None,
         typer.Option(
-            help="The chance to win as a function of the difference of scores. Default: logistic.", show_default=False
+            help="The chance of each answer, given the difference of scores. Default: cumulative.", show_default=False
         ),
     ] = None
     renew_covariance: Annotated[
