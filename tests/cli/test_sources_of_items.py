@@ -1,5 +1,7 @@
 """`ordinate create` from vectors, categories, reduced features, lines, workbooks and DICOM; and new items likewise."""
 
+import shutil
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -59,8 +61,7 @@ def test_dicom_files_are_refused_or_converted(run, folder):
     pydicom = pytest.importorskip("pydicom")
     (folder / "scans").mkdir()
     for name in ("CT_small.dcm", "MR_small.dcm"):
-        path = pydicom.data.get_testdata_file(name, download=False)
-        (folder / "scans" / name).write_bytes(open(path, "rb").read())
+        shutil.copy(pydicom.data.get_testdata_file(name, download=False), folder / "scans" / name)
     refused = run("create", "s.db", "--items", "scans")
     assert "is a DICOM picture, which browsers do not show" in refused.err
     assert "--convert makes versions of all of them" in refused.err

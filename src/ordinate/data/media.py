@@ -93,13 +93,13 @@ def _ftyp(head: bytes) -> str | None:
 
 def described(head: bytes) -> str:
     """What a file that browsers do not show holds, in words."""
+    if head[128:132] == b"DICM":  # first: it may begin as a TIFF picture does
+        return "a DICOM picture"
     for start, words in _NOT_SHOWN:
         if head.startswith(start):
             return words
     if head[4:8] == b"ftyp" and head[8:12] in _HEIF:
         return "a HEIC picture"
-    if head[128:132] == b"DICM":
-        return "a DICOM picture"
     if head[:4] == b"RIFF" and head[8:12] == b"AVI ":
         return "an AVI video"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
