@@ -8,7 +8,7 @@ import typer
 
 from ordinate.cli.options import AsJson, StudyFile
 from ordinate.cli.screen import print_json, say
-from ordinate.cli.serve import public_address, secret_for, study_path
+from ordinate.cli.serve import public_address, secret_for, study_place
 from ordinate.errors import InvalidInput, MissingExtra
 
 
@@ -47,11 +47,11 @@ def link(
         raise MissingExtra(str(error.name), "app", "ordinate link") from error
     from ordinate.study.study import Study
 
-    path, start = study_path(study), public_address(url)
-    with Study.open(f"sqlite:///{path}") as opened:
-        signer = LinkSigner(secret_for(secret_file, "localhost", path.parent))
+    place, start = study_place(study), public_address(url)
+    with Study.open(place.url) as opened:
+        signer = LinkSigner(secret_for(secret_file, "localhost", place.folder))
         made = opened.make_link("annotator" if shared or annotator is not None else "owner", annotator)
-        address = f"{start}/join/{short_name(path)}/{signer.link(opened.token, made.id)}"
+        address = f"{start}/join/{short_name(place.name)}/{signer.link(opened.token, made.id)}"
     if as_json:
         print_json({"study": study, "role": made.role, "annotator": made.annotator, "id": made.id, "url": address})
     else:

@@ -13,12 +13,14 @@ from urllib.parse import urlsplit
 
 import typer
 
-from ordinate.cli.media import has_viewer, study_folder
+from ordinate.cli.media import has_viewer
+from ordinate.cli.options import study_url, take_passwords
 from ordinate.cli.screen import note, say
 from ordinate.errors import InvalidInput, MissingExtra, StorageFailed
 
 if TYPE_CHECKING:
     from ordinate.server.authentication import Authenticator
+    from ordinate.storage.places import Place
 
 SECRET_VARIABLE = "ORDINATE_SECRET"
 SECRET_FILE = ".ordinate-secret"
@@ -26,7 +28,13 @@ SECRET_FILE = ".ordinate-secret"
 
 def serve(
     studies: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDY.db]...", help="The files of the studies.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[STUDY.db]...",
+            help="The files of the studies, or postgresql://HOST/DATABASE/STUDY.",
+            show_default=False,
+            callback=take_passwords,
+        ),
     ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Make a study of 100 versions of one photo, and serve it.")
@@ -103,8 +111,8 @@ def serve(
         "ties": ties,
     }
     with TemporaryDirectory(prefix="ordinate-") as scratch:
-        paths = [_demo_study(Path(folder or scratch))] if demo else [study_path(study) for study in studies or []]
-        secret = secret_for(secret_file, host, paths[0].parent)
+        paths = [_demo_study(Path(folder or scratch))] if demo else [study_place(study) for study in studies or []]
+        secret = secret_for(secret_file, host, next((one.folder for one in paths if one.folder is not None), None))
         proxies = [_proxy(one) for one in proxy or []]
         try:
             from ordinate.server import connections
@@ -135,12 +143,13 @@ def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]
     for served in authenticator.registry:
         if rules:
             served.study.set_rules(**rules)
-        say(f"{served.path}: {served.study.settings.question}")
+        say(f"{served.place.shown}: {served.study.settings.question}")
         for role, whom in (("owner", "for you, the owner"), ("annotator", "for annotators    ")):
             # Links named after their role are there from the first time on, so they stay what they were.
             link = served.study.make_link(role, "owner" if role == "owner" else None, name=role)  # type: ignore[arg-type]
             if link.revoked:
-                say(f"  {whom}  revoked; make another one on the owner's page or with: ordinate link {served.path}")
+                again = f"ordinate link {served.place.shown}"
+                say(f"  {whom}  revoked; make another one on the owner's page or with: {again}")
                 continue
             address = authenticator.address(start, served, link)
             say(f"  {whom}  {address}")
@@ -163,17 +172,20 @@ def _proxy(address: str) -> str:
         raise InvalidInput(f"--proxy {address!r}: give an IP address or a network, such as 127.0.0.1") from None
 
 
-def study_path(study: str) -> Path:
-    if "://" in study and not study.startswith("sqlite:///"):
-        raise InvalidInput(f"{study!r} is no file; a server serves studies in files")
-    return study_folder(study) / Path(study.removeprefix("sqlite:///")).name
+def study_place(study: str) -> Place:
+    from ordinate.storage.places import SqliteFile, place
+
+    found = place(study_url(study))
+    # The folder of the file itself: the secret and items' files are there, however the file is addressed.
+    return SqliteFile(found.folder / Path(study).name) if found.folder is not None else found
 
 
-def _demo_study(folder: Path) -> Path:
+def _demo_study(folder: Path) -> Place:
     import numpy as np
 
     from ordinate.datasets import degrade_photo
     from ordinate.simulation.demo import ALGORITHM, QUESTION
+    from ordinate.storage.places import SqliteFile
     from ordinate.study.study import Study
 
     path = folder.absolute() / "photos.db"
@@ -182,16 +194,22 @@ def _demo_study(folder: Path) -> Path:
         photos = degrade_photo(np.random.default_rng(0))
         photos.write(folder)
         Study.create(photos.items, algorithm=ALGORITHM, question=QUESTION, storage=f"sqlite:///{path}").close()
-    return path
+    return SqliteFile(path)
 
 
-def secret_for(file: str | None, host: str, folder: Path) -> str:
+def secret_for(file: str | None, host: str, folder: Path | None) -> str:
+    """The secret that signs links; `folder` is where it is kept unless a file or the environment has it."""
     from ordinate.server.signing import secret_in
 
     if file is not None:
         return secret_in(Path(file))
     if secret := os.environ.get(SECRET_VARIABLE):
         return secret
+    if folder is None:
+        raise InvalidInput(
+            "a study in a database may have several servers, which must sign links with one secret: name it with "
+            f"--secret-file FILE (made if missing) or the environment variable {SECRET_VARIABLE}"
+        )
     if not _is_loopback(host):
         raise InvalidInput(
             f"listening at {host} lets other machines in: choose the secret that signs links first, "

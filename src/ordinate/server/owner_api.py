@@ -158,7 +158,7 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     if recipe is not None and recipe.encoder == GIVEN:
         added = recipe.projected(added)
     elif recipe is not None and not added.features.shape[1]:
-        added = embed_like(recipe, added, folder=caller.served.path.parent)
+        added = embed_like(recipe, added, folder=caller.served.place.folder or "")
     study.add_items(added)
     return Added(items=len(study.items))
 
@@ -250,16 +250,14 @@ def studies(callers: TheCallers) -> Studies:
 
 @server_router.post("", summary="Create a study", status_code=201)
 def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
-    """In the folder of the study whose owner's link comes with the request, and served at once."""
+    """In the folder, or the database, of the study whose owner's link comes with the request, and served at once."""
     beside = next(one.served for one in callers if one.is_owner)
-    path = beside.path.parent / f"{new.name}.db"
+    place = beside.place.beside(new.name)
     if authenticator.registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
     made = _items(new.items, beside.folders)
-    Study.create(
-        made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
-    ).close()
-    served = authenticator.registry.open(path, new.name)
+    Study.create(made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=place.url).close()
+    served = authenticator.registry.open(place, new.name)
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
     return Created(
         study=served.name,
@@ -291,5 +289,5 @@ def _items(given: list[NewItem], folders: Sequence[Path], feature_names: Any = N
         content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
     )
     media.require_harmless(made, folders)
-    with shown(made, folders[0]):
+    with shown(made, folders[0] if folders else ""):
         return made

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from ordinate.data.items import Items
 from ordinate.data.matrices import FileMatrix
@@ -51,6 +51,9 @@ class Place(Protocol):
     @property
     def folder(self) -> Path | None: ...
 
+    def beside(self, name: str) -> Place:
+        """The place of another study: in the same folder, in the same database."""
+
     def create(self, settings: Settings, token: str, first: Entry, items: Items) -> StoredOutside: ...
     def open(self) -> StoredOutside: ...
     def upgrade(self) -> tuple[str, str]: ...
@@ -77,6 +80,9 @@ class SqliteFile:
     @property
     def folder(self) -> Path:
         return Path(os.path.realpath(self.path)).parent
+
+    def beside(self, name: str) -> SqliteFile:
+        return SqliteFile(self.path.parent / f"{name}.db")
 
     def create(self, settings: Settings, token: str, first: Entry, items: Items) -> SqliteStorage:
         from ordinate.storage import sqlite
@@ -109,6 +115,10 @@ class PostgresqlSchema:
     @property
     def folder(self) -> None:
         return None
+
+    def beside(self, name: str) -> PostgresqlSchema:
+        _require_name(name)
+        return replace(self, url=_renamed(self.url, name), name=name, shown=_renamed(self.shown, name))
 
     def create(self, settings: Settings, token: str, first: Entry, items: Items) -> PostgresqlStorage:
         with _driver():
@@ -161,7 +171,7 @@ def without_password(url: str) -> tuple[str, str | None]:
 
 
 def _schema(url: str) -> PostgresqlSchema:
-    open_part = re.sub(r"^(postgres(?:ql)?://[^:@/]*)[^/]*@", r"\1@", url).partition("?")[0]
+    open_part = re.sub(r"^(postgres(?:ql)?://[^:@/]*):.*@", r"\1@", url).partition("?")[0]
     try:
         parts = urlsplit(url)
         database, name = (unquote(part) for part in parts.path.removeprefix("/").split("/"))
@@ -170,12 +180,22 @@ def _schema(url: str) -> PostgresqlSchema:
             f"{open_part} is no address of a study in PostgreSQL; write postgresql://USER@HOST/DATABASE/STUDY, "
             "and percent-encode what is special in a password, or leave it to PGPASSWORD or ~/.pgpass"
         ) from None
+    if "password" in parse_qs(parts.query):
+        raise InvalidInput(f"{open_part}: give the password before the host, in PGPASSWORD or in ~/.pgpass")
     if not database:
         raise InvalidInput(f"{open_part} names no database; write postgresql://USER@HOST/DATABASE/STUDY")
+    _require_name(name)
+    query = f"?{parts.query}" if parts.query else ""
+    return PostgresqlSchema(url, f"{parts.scheme}://{parts.netloc}/{parts.path.split('/')[1]}{query}", name, open_part)
+
+
+def _renamed(url: str, name: str) -> str:
+    return re.sub(r"[^/?]*(\?.*)?$", lambda found: f"{name}{found[1] or ''}", url, count=1)
+
+
+def _require_name(name: str) -> None:
     if _STUDY.fullmatch(name) is None or name in _OTHER_SCHEMAS or name.startswith("pg_"):
         raise InvalidInput(
             f"{name!r} cannot be the name of a study in PostgreSQL: take a to z, 0 to 9, - and _, first a letter, at "
             f"most 63, but not public, information_schema, nor anything that begins with pg_"
         )
-    query = f"?{parts.query}" if parts.query else ""
-    return PostgresqlSchema(url, f"{parts.scheme}://{parts.netloc}/{parts.path.split('/')[1]}{query}", name, open_part)

@@ -62,7 +62,7 @@ class SchemaConnection:
         except psycopg.Error:
             # The message of libpq may repeat what it takes for a port, or the password.
             raise InvalidInput(
-                f"{place.shown}: the address has an option that PostgreSQL does not know, or a port that is none"
+                f"{place.shown}: the part of the address after ? has an option that PostgreSQL does not know"
             ) from None
         self.raw = psycopg.connect(**given, autocommit=True)  # type: ignore[arg-type]
         try:
