@@ -1,7 +1,7 @@
 """The best pair among those of free items, of which there are many without features: nearly all pairs then tie.
 
 A free item is one that nothing is known about: its score is independent of all others, and all free ones have the same
-mean and variance. So all pairs of two free items of a group have one utility, and of these only the pair of the highest
+mean and variance; any weights of items are equal, too. So all pairs of two free items of a group have one utility, and of these only the pair of the highest
 priority can be chosen. All pairs of one other item with free ones of its group have one utility too.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar, pair_priority
-from ordinate.choosing.search.utility import Utility
+from ordinate.choosing.search.utility import Utility, of_pairs
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Integers
 from ordinate.data.pairs import AllPairs, PairList
@@ -34,8 +34,8 @@ def best_with_free_items(
         left, right = highest_priority(best.seed, alike, start, place[second[both]])
         if left >= 0:
             pair = np.array([left]), np.array([right])
-            best.add(*pair, utility(*belief.differences(*pair)))
-        utilities = utility(*belief.differences(others, np.full(len(others), alike[0])))
+            best.add(*pair, of_pairs(utility, belief, *pair))
+        utilities = of_pairs(utility, belief, others, np.full(len(others), alike[0]))
         for item, value in zip(others[utilities >= best.floor], utilities[utilities >= best.floor], strict=True):
             one, other = np.minimum(item, alike), np.maximum(item, alike)
             held = pool.holds(pool.ranks(PairList.of(one, other)))
