@@ -21,8 +21,8 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import Division
 from ordinate.learning.belief import Belief
 
-LEAST_OPEN = 1e-4
-"""Of items whose membership is known: where all of it is known, the whole order still is asked about."""
+LEAST_WEIGHT = 0.01
+"""Of items whose membership is known: where all memberships are known, the whole order is asked about."""
 _SHARES = 256
 """Items that a boundary moves with, besides those that tie with the last of them: the others have smaller shares."""
 _STEPS = 100
@@ -108,17 +108,29 @@ def _shares(z: Floats, spread: Floats) -> Floats:
     return shares / shares.sum()
 
 
-def openness(belief: Belief, group: Integers, wanted: Wanted) -> Floats:
-    """(n,) how open it is whether each item is in the set: 4 Phi(z) Phi(-z), at least `LEAST_OPEN`; 1: wide open.
+class Goal(NamedTuple):
+    """What a study is about, for strategies.
 
-    Of several marks that of the one for which it is most open.
+    group    (n,) the code of each item's group, negative where it is not in use
+    weights  (n,) how open it is whether each item is wanted; see `openness`
+    """
+
+    group: Integers
+    wanted: Wanted
+    weights: Floats
+
+
+def openness(belief: Belief, group: Integers, wanted: Wanted) -> Floats:
+    """(n,) twice the standard deviation of each item's membership, 2 sqrt(Phi(z) Phi(-z)); at least `LEAST_WEIGHT`.
+
+    Of several marks that of the one for which the membership is most open.
     """
     from scipy.special import ndtr
 
-    found = np.full(len(group), LEAST_OPEN)
+    found = np.full(len(group), LEAST_WEIGHT)
     for boundary in boundaries(belief, group, wanted):
         distance, variance = boundary.distances(belief)
         z = distance / np.sqrt(np.maximum(variance, 1e-24))
-        open_ = 4.0 * ndtr(z) * ndtr(-z)
-        found[boundary.inside] = np.maximum(found[boundary.inside], LEAST_OPEN + (1.0 - LEAST_OPEN) * open_)
+        deviation = 2.0 * np.sqrt(ndtr(z) * ndtr(-z))
+        found[boundary.inside] = np.maximum(found[boundary.inside], np.minimum(deviation, 1.0))
     return found

@@ -42,11 +42,13 @@ from ordinate.learning.error_spread import error_interval, error_spread
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.grades import grades_of
+from ordinate.learning.membership import Goal, openness
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
 from ordinate.storage import Settings
+from ordinate.study.aim import aim_of
 from ordinate.study.fold import State
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
@@ -153,6 +155,8 @@ class Inference:
         self._refitted: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
+        # For this aim, by the belief after that refit.
+        self._goal: tuple[_Refitted, tuple[str, ...], Goal] | None = None
         # The belief after so many answers.
         self._answered: tuple[_Refitted, int, Belief] | None = None
         # That belief, pending pairs, and the belief with these.
@@ -241,6 +245,18 @@ class Inference:
         """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
+    def goal(self, state: State) -> Goal | None:
+        """What the study is to find, with weights by the belief right after the refit; None: the whole order."""
+        wanted = aim_of(state.rules.aim).wanted(state.rows)
+        if wanted is None:
+            return None
+        at = self._after_refit(state)
+        if self._goal is None or self._goal[:2] != (at, state.rules.aim):
+            with one_thread():
+                weights = openness(at.belief, state.active, wanted)
+            self._goal = at, state.rules.aim, Goal(state.active, wanted, weights)
+        return self._goal[2]
+
     def _after_refit(self, state: State, take: bool = False) -> _Refitted:
         """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
@@ -255,7 +271,7 @@ class Inference:
             renews = take and beside.is_ready(self._what(state, renewal))
         if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
-            self._refitted = self._answered = self._pending = at = None
+            self._refitted = self._answered = self._pending = self._goal = at = None
             fit = self._fit(state, renewal)
             covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
             at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
@@ -263,7 +279,7 @@ class Inference:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
             # Beliefs of the old memory stop working, also if this is interrupted.
-            self._refitted = self._answered = self._pending = None
+            self._refitted = self._answered = self._pending = self._goal = None
             at.covariance.absorb(belief)
             at = _Refitted(epochs, at.renewal, answers, at.covariance, at.covariance.belief(mean))
         self._refitted = at
@@ -496,6 +512,9 @@ class _Situation:
 
     def search(self) -> Search:
         return self.searching
+
+    def goal(self) -> Goal | None:
+        return self.inference.goal(self.state)
 
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)

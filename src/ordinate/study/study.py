@@ -16,6 +16,8 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
+import numpy as np
+
 from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.data.arrays import Floats
@@ -35,6 +37,7 @@ from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study.aim import ORDER, checked_aim, require_possible
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -81,6 +84,7 @@ class Study:
         likelihood: Literal["logistic", "probit"] | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
+        aim: str | Sequence[str] = ORDER,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -100,6 +104,10 @@ class Study:
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
+        aim                   what is to be found out: "order", all of it; "top:10" or "bottom:10", the first or the last
+                              items of each group; "above:ITEM", those above an item, or several such texts, which make
+                              grades. Then GURO asks about those items, at the cost of the whole order; it is a rule,
+                              so `set_rules(aim=...)` changes it at any time
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -145,7 +153,13 @@ class Study:
         if recipe is not None:
             recipe.require_made(items)
         _require_pair(items)
+        rule = checked_aim(aim)
+        groups = items.group or ()
+        codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
+        require_possible(rule, {item: row for row, item in enumerate(items.ids)}, codes, groups)
         study = cls(storages.create(storage, settings, items), clock)
+        if rule != ORDER:
+            study.set_rules(aim=rule)
         for note in feature_notes(items, scaling):
             warnings.warn(note, FeatureWarning, stacklevel=2)
         return study

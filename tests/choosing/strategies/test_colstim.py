@@ -14,6 +14,7 @@ from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput
 from ordinate.learning.belief import Belief
+from ordinate.learning.membership import Goal
 from ordinate.study.study import Study
 
 
@@ -32,6 +33,9 @@ class Linear:
 
     def search(self) -> Search:
         raise AssertionError("the rule makes no search")
+
+    def goal(self) -> Goal | None:
+        raise AssertionError("the rule looks for the best item")
 
     def coefficients(self) -> Floats:
         return self.theta
