@@ -49,7 +49,8 @@ def plain_weights(mean: Floats, covariance: Floats, above: int) -> Floats:
     a = (np.array(shifted) - np.array(lowered)) / (2 * step)
     contrast = np.eye(len(mean)) - a
     z = (mean - c) / np.sqrt(np.einsum("li,ij,lj->l", contrast, covariance, contrast))
-    return 2.0 * np.sqrt(norm.cdf(z) * norm.cdf(-z))
+    weights: Floats = 2.0 * np.sqrt(norm.cdf(z) * norm.cdf(-z))
+    return weights
 
 
 @pytest.mark.parametrize("kind", ["dense", "factored", "projected"])

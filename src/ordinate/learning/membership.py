@@ -102,10 +102,11 @@ def _levels(mean: Floats, spread: Floats, division: Division, above: Integers) -
 def _shares(z: Floats, spread: Floats) -> Floats:
     """(r,) the shares of a boundary; 0 but for the largest ones."""
     logs = -0.5 * z * z - np.log(spread)
-    shares = np.exp(logs - logs.max())
+    shares: Floats = np.exp(logs - logs.max())
     if len(shares) > _SHARES:
         shares[shares < np.partition(shares, -_SHARES)[-_SHARES]] = 0.0
-    return shares / shares.sum()
+    shares /= shares.sum()
+    return shares
 
 
 class Goal(NamedTuple):

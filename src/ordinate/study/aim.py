@@ -20,10 +20,10 @@ _MOST = 2**53
 
 
 class Aim(NamedTuple):
-    """count  of the items that are wanted of each group     marks  the items above which items are wanted."""
+    """size  how many items are wanted of each group     marks  the items above which items are wanted."""
 
     kind: Literal["order", "top", "bottom", "above"]
-    count: int = 0
+    size: int = 0
     marks: tuple[str, ...] = ()
 
     def wanted(self, rows: Mapping[str, int]) -> Wanted | None:
@@ -31,7 +31,7 @@ class Aim(NamedTuple):
         if self.kind == "order":
             return None
         marks = np.array([rows[mark] for mark in self.marks], dtype=np.int64)
-        return Wanted(self.count if self.kind == "top" else 0, self.count if self.kind == "bottom" else 0, marks)
+        return Wanted(self.size if self.kind == "top" else 0, self.size if self.kind == "bottom" else 0, marks)
 
 
 def aim_of(rule: Sequence[str]) -> Aim:
@@ -83,6 +83,6 @@ def require_possible(rule: Sequence[str], rows: Mapping[str, int], active: Integ
                 f"group {groups[without[0]]!r} has no mark, and nothing compares groups: give the aim above:ITEM for an "
                 "item of each group"
             )
-    elif aim.kind != "order" and (most := int(np.bincount(used).max(initial=0))) <= aim.count:
+    elif aim.kind != "order" and (most := int(np.bincount(used).max(initial=0))) <= aim.size:
         where = "no group has more than" if groups else "there are only"
         raise InvalidInput(f"the aim {rule[0]} leaves nothing to find out: {where} {most:,} items")

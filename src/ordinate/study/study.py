@@ -25,7 +25,7 @@ from ordinate.data.cells import between, text, whole
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
 from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
-from ordinate.data.ordering import Ordering
+from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
@@ -426,6 +426,25 @@ class Study:
         """
         with self._ledger.reading() as state:
             return stopping.forecast(state, self._ledger.inference, target)
+
+    def selection(self) -> Selection | None:
+        """Which items are wanted by the aim, in the order of `items`, and how surely; None: the aim is the whole order.
+
+        Of excluded items the part is 0 and the membership nan. `Ordering.selection` has the same in order.
+        """
+        with self._ledger.reading() as state:
+            return self._ledger.inference.selection(state)
+
+    def forecast_of_aim(self, recall: float | None = None) -> Forecast | None:
+        """How many more answers bring the expected recall to this one; None: the aim is the whole order.
+
+        The errors of the forecast are shares of the wanted items that are missed; with marks, shares of all items that
+        are on the wrong side, and `recall` is the share on the right side.
+
+        recall  from 0.5 to 0.999; None: the next round figure
+        """
+        with self._ledger.reading() as state:
+            return stopping.forecast_of_aim(state, self._ledger.inference, recall)
 
     def rule_met(self) -> Met | None:
         """The rule that the answers meet so that no more are needed, `target` or `misplaced`; None: none is met."""

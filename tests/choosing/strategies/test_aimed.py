@@ -11,6 +11,7 @@ from scipy.stats import norm
 from ordinate.algorithms import AIMED, GURO
 from ordinate.choosing.search import LazySearch, best_scored
 from ordinate.choosing.strategies.aimed import membership_variance
+from ordinate.data.arrays import Floats
 from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.learning.belief import pending, update
@@ -91,7 +92,8 @@ def test_without_an_aim_it_is_guro() -> None:
 def test_it_asks_about_items_near_the_boundary() -> None:
     """The best three of thirty, equally well known: whole-order GURO asks about close items anywhere."""
     n = 30
-    belief = DenseCovariance(0.05 * np.eye(n)).belief(np.arange(n)[::-1] * 0.3)
+    covariance: Floats = 0.05 * np.eye(n)
+    belief = DenseCovariance(covariance).belief(np.linspace(8.7, 0.0, n))
     group = np.zeros(n, dtype=np.int64)
     wanted = Wanted(first=3)
     goal = Goal(group, wanted, openness(belief, group, wanted))
@@ -112,7 +114,8 @@ AIMS: dict[str, Any] = {"top": "top:3", "bottom": "bottom:2", "mark": "above:4",
 def test_a_study_asks_what_a_look_at_all_pairs_gives(algorithm: str, aim: str) -> None:
     """With batches, open queries, answers, and pairs that somebody has seen; weights are those since the refit."""
     rng = np.random.default_rng(1)
-    items = Items([str(row) for row in range(20)], rng.normal(size=(20, 3)) if "independent" not in algorithm else None)
+    columns = 0 if algorithm == "aim-independent" else 3
+    items = Items([str(row) for row in range(20)], rng.normal(size=(20, columns)))
     study = Study.create(items, algorithm=algorithm, aim=AIMS[aim], random=0.0, refit_every=4, seed=3)
     for step in range(25):
         who = f"annotator {step % 2}"

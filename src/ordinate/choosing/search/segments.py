@@ -129,8 +129,9 @@ class SegmentSearch:
         layout, utility = self._layout, self._utility
         single = _SingleCovariance(belief, layout.order)
         self._rounding, self._largest = belief.rounding, 4.0 * float(belief.variance.max())
-        weight = np.empty(0) if utility.weights is None else utility.weights[layout.order]
-        weight = weight.astype(np.float32)
+        weight = np.empty(0, dtype=np.float32)
+        if utility.weights is not None:
+            weight = utility.weights[layout.order].astype(np.float32)
         scores = _Scores.of(belief.mean[layout.order], self._division.begins[:-1])
         for begin, end in zip(self._division.begins[:-1].tolist(), self._division.begins[1:].tolist(), strict=True):
             for top, left, tile in single.tiles(begin, end):

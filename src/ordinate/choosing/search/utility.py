@@ -75,8 +75,9 @@ class CurvaturePower(MonotoneUtility):
     weights: Floats | None = field(default=None, repr=False)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, CurvaturePower) and self.exponent == other.exponent
-        return same and self.weights is other.weights  # type: ignore[union-attr, attr-defined]
+        if not isinstance(other, CurvaturePower):
+            return NotImplemented
+        return self.exponent == other.exponent and self.weights is other.weights
 
     def __hash__(self) -> int:
         return hash((self.exponent, id(self.weights)))
