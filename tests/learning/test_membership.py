@@ -10,7 +10,7 @@ from ordinate.learning.belief import Belief, update
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.belief.projected import ProjectedBelief
-from ordinate.learning.membership import LEAST_WEIGHT, Wanted, boundaries, openness
+from ordinate.learning.membership import LEAST_WEIGHT, MARK, Wanted, boundaries, item_weights
 
 N, K = 14, 3
 GROUP = np.array([0] * 8 + [1] * 5 + [-1])
@@ -57,7 +57,7 @@ def plain_weights(mean: Floats, covariance: Floats, above: int) -> Floats:
 @pytest.mark.parametrize("wanted", [Wanted(first=2), Wanted(last=3)])
 def test_weights_of_the_first_and_last_items_are_the_plain_formula_in_each_group(kind: str, wanted: Wanted) -> None:
     belief = belief_of(kind)
-    weights, covariance = openness(belief, GROUP, wanted), matrix(belief)
+    weights, covariance = item_weights(belief, GROUP, wanted), matrix(belief)
     for code in (0, 1):
         rows = np.flatnonzero(GROUP == code)
         above = wanted.first or len(rows) - wanted.last
@@ -69,7 +69,7 @@ def test_weights_of_the_first_and_last_items_are_the_plain_formula_in_each_group
 @pytest.mark.parametrize("kind", ["dense", "factored", "projected"])
 def test_weights_of_marks_are_those_of_the_difference_to_the_most_open_mark(kind: str) -> None:
     belief = belief_of(kind)
-    weights, covariance = openness(belief, GROUP, MARKS), matrix(belief)
+    weights, covariance = item_weights(belief, GROUP, MARKS), matrix(belief)
     for row in np.flatnonzero(GROUP >= 0).tolist():
         found = [LEAST_WEIGHT]
         for mark in MARKS.marks.tolist():
@@ -77,7 +77,7 @@ def test_weights_of_marks_are_those_of_the_difference_to_the_most_open_mark(kind
                 variance = covariance[row, row] + covariance[mark, mark] - 2.0 * covariance[row, mark]
                 z = 0.0 if row == mark else (belief.mean[row] - belief.mean[mark]) / np.sqrt(variance)
                 found.append(2.0 * np.sqrt(norm.cdf(z) * norm.cdf(-z)))
-        assert weights[row] == pytest.approx(max(found), rel=1e-5)
+        assert weights[row] == pytest.approx(1.0 if row in MARKS.marks else max(found) / MARK, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["dense", "factored", "projected"])
@@ -102,7 +102,7 @@ def test_the_spread_of_a_distance_to_the_boundary_is_that_of_draws() -> None:
 
 
 def test_a_group_of_which_all_are_wanted_has_no_boundary() -> None:
-    weights = openness(belief_of("factored"), GROUP, Wanted(first=5))
+    weights = item_weights(belief_of("factored"), GROUP, Wanted(first=5))
     assert (weights[GROUP == 1] == LEAST_WEIGHT).all()
     assert (weights[GROUP == 0] > LEAST_WEIGHT).all()
 
@@ -111,16 +111,16 @@ def test_items_that_tie_have_one_weight_however_many_there_are() -> None:
     """As free items must, for a search takes all pairs of them for equal."""
     n = 700
     belief = DenseCovariance(np.eye(n)).belief(np.zeros(n))
-    assert len(set(openness(belief, np.zeros(n, dtype=np.int64), Wanted(first=10)).tolist())) == 1
+    assert len(set(item_weights(belief, np.zeros(n, dtype=np.int64), Wanted(first=10)).tolist())) == 1
 
 
 def test_of_many_items_the_shares_that_are_left_out_hardly_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, n = np.random.default_rng(2), 3000
     group: Integers = np.zeros(n, dtype=np.int64)
     belief = FactoredBelief(rng.normal(size=n), 0.3 * rng.normal(size=(n, 4)), np.full(n, 0.3))
-    few = openness(belief, group, Wanted(first=100))
+    few = item_weights(belief, group, Wanted(first=100))
     monkeypatch.setattr("ordinate.learning.membership._SHARES", n)
-    assert np.abs(few - openness(belief, group, Wanted(first=100))).max() < 0.02
+    assert np.abs(few - item_weights(belief, group, Wanted(first=100))).max() < 0.02
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-9, 1.0, 1e3])
@@ -130,5 +130,5 @@ def test_odd_beliefs_have_weights(spread: float, k: int) -> None:
     mean = spread * np.arange(10.0)
     for residual in (np.zeros(10), np.ones(10), np.array([1e6] + [1e-9] * 9)):
         belief = FactoredBelief(mean, np.zeros((10, 0)), residual)
-        weights = openness(belief, np.zeros(10, dtype=np.int64), Wanted(first=k))
+        weights = item_weights(belief, np.zeros(10, dtype=np.int64), Wanted(first=k))
         assert ((weights >= LEAST_WEIGHT) & (weights <= 1.0)).all()

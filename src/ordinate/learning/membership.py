@@ -21,6 +21,9 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import Division
 from ordinate.learning.belief import Belief
 
+MARK = 3.0
+"""How many times the weight of a wide open item a mark has. A comparison with a mark tells about all items' distances
+to it, since all of these share its score."""
 LEAST_WEIGHT = 0.01
 """Of items whose membership is known: where all memberships are known, the whole order is asked about."""
 _SHARES = 256
@@ -109,22 +112,11 @@ def _shares(z: Floats, spread: Floats) -> Floats:
     return shares
 
 
-class Goal(NamedTuple):
-    """What a study is about, for strategies.
+def item_weights(belief: Belief, group: Integers, wanted: Wanted) -> Floats:
+    """(n,) how much the questions of an aim are to be about each item: from above 0 to 1.
 
-    group    (n,) the code of each item's group, negative where it is not in use
-    weights  (n,) how open it is whether each item is wanted; see `openness`
-    """
-
-    group: Integers
-    wanted: Wanted
-    weights: Floats
-
-
-def openness(belief: Belief, group: Integers, wanted: Wanted) -> Floats:
-    """(n,) twice the standard deviation of each item's membership, 2 sqrt(Phi(z) Phi(-z)); at least `LEAST_WEIGHT`.
-
-    Of several marks that of the one for which the membership is most open.
+    Twice the standard deviation of its membership, 2 sqrt(Phi(z) Phi(-z)), and at least `LEAST_WEIGHT`; of several
+    marks that of the one for which the membership is most open. Marks have more.
     """
     from scipy.special import ndtr
 
@@ -134,4 +126,7 @@ def openness(belief: Belief, group: Integers, wanted: Wanted) -> Floats:
         z = distance / np.sqrt(np.maximum(variance, 1e-24))
         deviation = 2.0 * np.sqrt(ndtr(z) * ndtr(-z))
         found[boundary.inside] = np.maximum(found[boundary.inside], np.minimum(deviation, 1.0))
+    if len(wanted.marks):
+        found /= MARK
+        found[wanted.marks] = 1.0
     return found

@@ -42,7 +42,7 @@ from ordinate.learning.error_spread import error_interval, error_spread
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.grades import grades_of
-from ordinate.learning.membership import Goal, openness
+from ordinate.learning.membership import item_weights
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
@@ -163,8 +163,8 @@ class Inference:
         self._refitted: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
-        # For this aim, by the belief after that refit.
-        self._goal: tuple[_Refitted, tuple[str, ...], Goal] | None = None
+        # Of items, for this aim, by the belief after that refit.
+        self._weights: tuple[_Refitted, tuple[str, ...], Floats] | None = None
         # The belief after so many answers.
         self._answered: tuple[_Refitted, int, Belief] | None = None
         # That belief, pending pairs, and the belief with these.
@@ -253,17 +253,16 @@ class Inference:
         """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
-    def goal(self, state: State) -> Goal | None:
-        """What the study is to find, with weights by the belief right after the refit; None: the whole order."""
+    def weights(self, state: State) -> Floats | None:
+        """(n,) how much the aim is about each item, by the belief right after the refit; None: the whole order."""
         wanted = aim_of(state.rules.aim).wanted(state.rows)
         if wanted is None:
             return None
         at = self._after_refit(state)
-        if self._goal is None or self._goal[:2] != (at, state.rules.aim):
+        if self._weights is None or self._weights[:2] != (at, state.rules.aim):
             with one_thread():
-                weights = openness(at.belief, state.active, wanted)
-            self._goal = at, state.rules.aim, Goal(state.active, wanted, weights)
-        return self._goal[2]
+                self._weights = at, state.rules.aim, item_weights(at.belief, state.active, wanted)
+        return self._weights[2]
 
     def _after_refit(self, state: State, take: bool = False) -> _Refitted:
         """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
@@ -279,7 +278,7 @@ class Inference:
             renews = take and beside.is_ready(self._what(state, renewal))
         if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
-            self._refitted = self._answered = self._pending = self._goal = at = None
+            self._refitted = self._answered = self._pending = self._weights = at = None
             fit = self._fit(state, renewal)
             covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
             at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
@@ -287,7 +286,7 @@ class Inference:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
             # Beliefs of the old memory stop working, also if this is interrupted.
-            self._refitted = self._answered = self._pending = self._goal = None
+            self._refitted = self._answered = self._pending = self._weights = None
             at.covariance.absorb(belief)
             at = _Refitted(epochs, at.renewal, answers, at.covariance, at.covariance.belief(mean))
         self._refitted = at
@@ -550,8 +549,8 @@ class _Situation:
     def search(self) -> Search:
         return self.searching
 
-    def goal(self) -> Goal | None:
-        return self.inference.goal(self.state)
+    def weights(self) -> Floats | None:
+        return self.inference.weights(self.state)
 
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)

@@ -41,8 +41,9 @@ def test_the_choice_is_that_of_brute_force(
     every, weights = AllPairs.of(group), np.ones(n)
     if utility.weights is not None:
         free = np.zeros(n, dtype=np.bool_) if answered.free is None else answered.free
-        # Free items of a group have one weight.
+        # Free items of a group have one weight, but for a mark now and then.
         weights = np.where(free, 10.0 ** rng.uniform(-4.0, 0.0, groups)[group], rng.uniform(1e-4, 1.0, n))
+        weights[rng.random(n) < 0.1] = 1.0
         utility = CurvaturePower(2, weights)
     for _ in range(5):
         belief = answered

@@ -14,7 +14,6 @@ from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput
 from ordinate.learning.belief import Belief
-from ordinate.learning.membership import Goal
 from ordinate.study.study import Study
 
 
@@ -34,7 +33,7 @@ class Linear:
     def search(self) -> Search:
         raise AssertionError("the rule makes no search")
 
-    def goal(self) -> Goal | None:
+    def weights(self) -> Floats | None:
         raise AssertionError("the rule looks for the best item")
 
     def coefficients(self) -> Floats:

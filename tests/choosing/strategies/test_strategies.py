@@ -15,7 +15,7 @@ from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, PoolExhausted
 from ordinate.learning.belief import Belief
 from ordinate.learning.belief.factored import FactoredBelief
-from ordinate.learning.membership import Goal, Wanted, openness
+from ordinate.learning.membership import Wanted, item_weights
 from ordinate.study.schedule import last_refit
 
 STRATEGIES: dict[str, Strategy] = {repr(row.strategy): row.strategy for row in ALGORITHMS.values()}
@@ -38,8 +38,8 @@ class Known:
     def search(self) -> Search:
         return LazySearch()
 
-    def goal(self) -> Goal | None:
-        return None if self.aim is None else Goal(GROUP, self.aim, openness(self.given, GROUP, self.aim))
+    def weights(self) -> Floats | None:
+        return None if self.aim is None else item_weights(self.given, GROUP, self.aim)
 
     def coefficients(self) -> Floats:
         return np.array([1.0, -0.5, 0.2])

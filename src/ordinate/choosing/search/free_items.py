@@ -1,7 +1,7 @@
 """The best pair among those of free items, of which there are many without features: nearly all pairs then tie.
 
 A free item is one that nothing is known about: its score is independent of all others, and all free ones have the same
-mean and variance; any weights of items are equal, too. So all pairs of two free items of a group have one utility, and of these only the pair of the highest
+mean and variance. So all pairs of two free items of a group have one utility, and of these only the pair of the highest
 priority can be chosen. All pairs of one other item with free ones of its group have one utility too.
 """
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ordinate.choosing.search.choice import BestSoFar, pair_priority
 from ordinate.choosing.search.utility import Utility, of_pairs
 from ordinate.compiled import compiled
-from ordinate.data.arrays import Integers
+from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList
 from ordinate.learning.belief import Belief
 
@@ -42,6 +42,15 @@ def best_with_free_items(
             best.add(one[held], other[held], np.full(int(held.sum()), value))
         evaluated += 1 + len(others)
     return evaluated
+
+
+def of_one_weight(free: NDArray[np.bool_], weights: Floats, pool: AllPairs) -> NDArray[np.bool_]:
+    """(n,) those of the free items that have the usual weight of their group's, and so still tie."""
+    usual = free.copy()
+    for rows in pool.rows:
+        if len(alike := rows[free[rows]]):
+            usual[alike] = weights[alike] == np.median(weights[alike])
+    return usual
 
 
 @compiled

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from ordinate.choosing.search.choice import BestSoFar, Choice
-from ordinate.choosing.search.free_items import best_with_free_items
+from ordinate.choosing.search.free_items import best_with_free_items, of_one_weight
 from ordinate.choosing.search.limits import LIMITS, Limits
 from ordinate.choosing.search.listed import ListSearch
 from ordinate.choosing.search.many_items import ManyItemsSearch
@@ -77,6 +77,8 @@ class LazySearch:
 
     def _among_all(self, belief: Belief, pool: AllPairs, utility: MonotoneUtility, best: BestSoFar) -> Choice:
         division, evaluated, free = pool.division, 0, belief.free
+        if free is not None and utility.weights is not None:
+            free = of_one_weight(free, utility.weights, pool)
         if free is not None and free[division.order].any():
             evaluated = best_with_free_items(belief, pool, free, utility, best)
             division = Division.of(np.where(free, -1, pool.group))

@@ -10,7 +10,6 @@ from ordinate.choosing.search import Choice, Search
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import Pool
 from ordinate.learning.belief import Belief
-from ordinate.learning.membership import Goal
 
 
 class Situation(Protocol):
@@ -25,8 +24,8 @@ class Situation(Protocol):
     def search(self) -> Search:
         """How to find the best pair; it keeps what earlier searches learned, so that this one evaluates fewer pairs."""
 
-    def goal(self) -> Goal | None:
-        """What the study is to find, with weights by the belief right after the last refit; None: the whole order."""
+    def weights(self) -> Floats | None:
+        """(n,) how much the aim is about each item, by the belief right after the last refit; None: the whole order."""
 
     def coefficients(self) -> Floats:
         """(k,) the model's theta; k = 0 for a model that ignores features."""
