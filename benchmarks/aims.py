@@ -133,9 +133,7 @@ def run(task: Task, method: str, seed: int) -> dict[str, Any]:
     """
     items, wanted, aimed = len(task.items), task.wanted, method == "aim"
     row_of = {item: row for row, item in enumerate(task.items.ids)}
-    study = Study.create(
-        task.items, algorithm=task.algorithms[method], seed=seed, aim=task.aim if aimed else "order"
-    )
+    study = Study.create(task.items, algorithm=task.algorithms[method], seed=seed, aim=task.aim if aimed else "order")
     (truth,) = parts_of(task.truth[None], task.group, wanted)
     counted = truth == 1
     if len(wanted.marks):
@@ -158,7 +156,9 @@ def run(task: Task, method: str, seed: int) -> dict[str, Any]:
             continue
         scores = study.scores()
         (parts,) = parts_of(scores[None], task.group, wanted)
-        curve.append([steps[answers], float((parts == truth)[counted].mean()), ordering_error(scores, task.truth, task.group)])
+        curve.append(
+            [steps[answers], float((parts == truth)[counted].mean()), ordering_error(scores, task.truth, task.group)]
+        )
         if aimed and steps[answers] >= 1.0 and steps[answers] == int(steps[answers]):
             told.append(expected(study, steps[answers], curve[-1][1]))
     return {"curve": curve, "told": told, "seconds": seconds}
@@ -231,8 +231,9 @@ def cases(rows: list[dict[str, Any]]) -> Iterator[Case]:
 def tables(rows: list[dict[str, Any]]) -> str:
     """Markdown."""
     lines = [
-        "| scores, or data | aim | runs | right by the whole order at 3 / 5 per item | by the aim | answers the aim needs "
-        "for the former | wrong pairs of the whole order at 5: order / aim | expected minus true at 3 / 5 |",
+        "| scores, or data | aim | runs | right by the whole order at 3 / 5 per item | by the aim "
+        "| answers that the aim needs for the former | wrong pairs of the whole order at 5: order / aim "
+        "| expected minus true at 3 / 5 |",
         "|---" * 8 + "|",
     ]
     every = list(cases(rows))
@@ -240,7 +241,9 @@ def tables(rows: list[dict[str, Any]]) -> str:
         order, aim = ([case.at(curve, per) for per in (3, 5)] for curve in (case.order, case.aim))
         gaps = []
         for per in (3, 5):
-            told = [one["expected"] - one["right"] for one in case.told if one["per_item"] == per and not one["withheld"]]
+            told = [
+                one["expected"] - one["right"] for one in case.told if one["per_item"] == per and not one["withheld"]
+            ]
             gaps.append(f"{np.mean(told):+.2f}" if told else "withheld")
         cells = [
             *case.name,
@@ -257,7 +260,10 @@ def tables(rows: list[dict[str, Any]]) -> str:
     for what, part in (("Of sets", sets), ("With marks", marks)):
         fractions = [case.fraction(per) for case in part for per in (3, 5)]
         if fractions:
-            lines += ["", f"{what}, the median share of answers is {np.median(fractions):.2f}, the largest {max(fractions):.2f}."]
+            lines += [
+                "",
+                f"{what}, the median share of answers is {np.median(fractions):.2f}, the largest {max(fractions):.2f}.",
+            ]
     told = [one for case in every for one in case.told if one["withheld"] is None]
     if told:
         inside = np.mean([one["low"] - 1e-9 <= one["right"] <= one["high"] + 1e-9 for one in told])
@@ -268,7 +274,8 @@ def tables(rows: list[dict[str, Any]]) -> str:
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """The share that is right, and the error of the whole order, of three cases."""
     from ordinate.simulation.names import look
-    from ordinate.simulation.plot import Line, Panel, draw_panels
+    from ordinate.simulation.plot import Line, Panel
+    from ordinate.simulation.plot import draw as draw_panels
 
     panels = []
     for case in cases(rows):
@@ -277,9 +284,18 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
                 lines = []
                 for number, (name, curve) in enumerate((("guro-hybrid", case.order), ("aim-hybrid", case.aim))):
                     none = np.full(len(curve), np.nan)
-                    lines.append(Line(look(name, number), curve[:, 0] * 100, curve[:, column], none, none))
+                    lines.append(
+                        Line(
+                            look(name, number),
+                            np.round(curve[:, 0] * 100).astype(np.int64),
+                            curve[:, column],
+                            none,
+                            none,
+                        )
+                    )
                 panels.append(Panel(lines, ylabel, f"100 items, {case.name[1]}", from_zero=column == 2))
-    draw_panels(panels, path)
+    seeds = [case.seeds for case in cases(rows) if case.name == CASES[0]]
+    draw_panels(panels, path, title="Questions for an aim", explanation=f"Mean over {seeds[0]} runs")
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def test_weights_of_the_first_and_last_items_are_the_plain_formula_in_each_group
     belief = belief_of(kind)
     weights, covariance = item_weights(belief, GROUP, wanted), matrix(belief)
     for code in (0, 1):
-        rows = np.flatnonzero(GROUP == code)
+        rows = np.flatnonzero(code == GROUP)
         above = wanted.first or len(rows) - wanted.last
         plain = plain_weights(belief.mean[rows], covariance[np.ix_(rows, rows)], above)
         np.testing.assert_allclose(weights[rows], np.maximum(plain, LEAST_WEIGHT), rtol=1e-5)

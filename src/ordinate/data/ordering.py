@@ -80,27 +80,27 @@ class Grades(NamedTuple):
         return self._replace(grade=self.grade[rows], probability=self.probability[rows])
 
 
+Measure = Literal["recall", "right side", "right grade"]
+
+
 class Selection(NamedTuple):
     """Which items are wanted where a study has an aim, and how surely; see `ordinate.learning.selection`.
 
     aim         such as ("top:10",) or ("above:a", "above:b")
-    part        (n,) 1: the item is among the wanted ones; 2: it is not; of several marks the grade, from the top
-    membership  (n,) the probability that the item is wanted; of several marks, that it is in its part
-    right       of the wanted items the share that is in the set shown (its recall); with marks, of all items but the
-                marks the share on the right side of them; expected, with an interval of 90 %; None: withheld
+    measure     of what `right` is the share: of the wanted items those that are shown as such; with marks, of all items
+                but the marks those on the right side of the mark, or in the right one of the grades between marks
+    part        (n,) 1: the item is among the wanted ones; 2: it is not; of grades their number, from the top
+    membership  (n,) the probability that the item is wanted; of grades, that it is in its grade
+    right       the expected share, with an interval of 90 %; None: withheld
     withheld    why; None where it is not
     """
 
     aim: tuple[str, ...]
+    measure: Measure
     part: Integers
     membership: Floats
     right: Interval | None
     withheld: str | None
-
-    @property
-    def measure(self) -> str:
-        """What `right` is."""
-        return "right side" if self.aim[0].startswith("above:") else "recall"
 
     def of(self, rows: Integers) -> Selection:
         """Those of some of the items; the share stays that of all."""
@@ -198,8 +198,8 @@ class Ordering:
     def to_frame(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
         """A native frame with the columns rank, id, group (where there are groups), score, standard_error; of the
         study's own items those of the rank intervals, rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high,
-        where there are grades grade and grade_probability, and where there is an aim part and membership; of other items score_low, score_high, study_rank,
-        study_rank_low and study_rank_high."""
+        where there are grades grade and grade_probability, and where there is an aim part and membership; of other
+        items score_low, score_high, study_rank, study_rank_low and study_rank_high."""
         return columns_to_frame(self.to_columns(), backend)
 
     def save(self, path: str | Path) -> None:

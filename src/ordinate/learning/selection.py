@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.ordering import REACH, Interval
+from ordinate.data.ordering import REACH, Interval, Measure
 from ordinate.data.pairs import members
 from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.error_spread import MISFIT
@@ -22,11 +22,12 @@ from ordinate.learning.ranks import LEVEL, Draws, places_in
 
 
 class Found(NamedTuple):
-    """part, membership (n,) and right as in `Selection`; 0 and nan for items not in use.
+    """As in `Selection`; part and membership (n,) are 0 and nan for items not in use.
 
     spread  standard deviation of the log of the share that is not right about the expected one
     """
 
+    measure: Measure
     part: Integers
     membership: Floats
     right: Interval
@@ -37,8 +38,12 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
     """group (n,), negative for items not in use."""
     scores, errors = posterior.centred(group)
     (part,) = parts_of(scores[None], group, wanted)
+    measure: Measure = "recall"
+    if len(wanted.marks):
+        measure = "right grade" if np.bincount(group[wanted.marks]).max() > 1 else "right side"
     if draws.belief is None:
         membership, is_right = _independent(scores, errors, group, wanted, part)
+        membership = is_right if measure == "right grade" else membership
         counted = _counted(part, wanted)
         right, variance = float(is_right[counted].sum()), float((is_right * (1.0 - is_right))[counted].sum())
         total = max(int(counted.sum()), 1)
@@ -47,8 +52,7 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
         deviation = math.sqrt(variance) / total
     else:
         parts = parts_of(draws.scores, group, wanted)
-        several = len(wanted.marks) > 1
-        membership = (parts == (part if several else 1)).mean(axis=0)
+        membership = (parts == (part if measure == "right grade" else 1)).mean(axis=0)
         counted = _counted(part, wanted)
         shares = (parts[:, counted] == part[counted]).mean(axis=1) if counted.any() else np.ones(len(parts))
         tail = (1.0 - LEVEL) / 2.0
@@ -56,7 +60,7 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
         interval, deviation = Interval(float(shares.mean()), float(low), float(high)), float(shares.std())
     membership = np.where(part > 0, membership, np.nan)
     wrong = 1.0 - interval.estimate
-    return Found(part, membership, interval, math.hypot(deviation / wrong if wrong > 0.0 else 0.0, MISFIT))
+    return Found(measure, part, membership, interval, math.hypot(deviation / wrong if wrong > 0.0 else 0.0, MISFIT))
 
 
 def parts_of(scores: Floats, group: Integers, wanted: Wanted) -> Integers:
@@ -89,7 +93,7 @@ def _counted(part: Integers, wanted: Wanted) -> np.ndarray:
 def _independent(
     scores: Floats, errors: Floats, group: Integers, wanted: Wanted, part: Integers
 ) -> tuple[Floats, Floats]:
-    """(n,) each item's membership, and the probability that it is in its part."""
+    """(n,) the probability that each item is wanted, and that it is in its part."""
     from scipy.special import ndtr
 
     belief = FactoredBelief(scores, np.empty((len(scores), 0)), np.where(group >= 0, errors, 1.0) ** 2)
@@ -108,8 +112,9 @@ def _independent(
         number[boundary.inside] += 1
         place = number[boundary.inside]
         chance = ndtr(distance / np.sqrt(np.maximum(variance, 1e-24)))
+        chance[boundary.inside == boundary.rows[0]] = 0.0  # a mark is not above itself
         above[boundary.inside, place] = np.maximum(chance, above[boundary.inside, place - 1])
     every = np.arange(len(group))
     above[every, number + 1] = 1.0
     is_right = above[every, np.minimum(part, number + 1)] - above[every, np.maximum(part - 1, 0)]
-    return (is_right if len(wanted.marks) > 1 else above[:, 1]), is_right
+    return above[:, 1], is_right

@@ -46,6 +46,7 @@ from ordinate.server.schemas import (
     OrderingPage,
     RuleChanges,
     RulesShown,
+    SelectionShown,
     Studies,
     StudyShown,
 )
@@ -84,7 +85,8 @@ def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor:
         for place in places
     ]
     grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
-    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades)
+    chosen = None if result.selection is None else SelectionShown(**result.selection.fields())
+    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades, selection=chosen)
 
 
 @router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")
@@ -253,7 +255,12 @@ def create(request: Request, callers: TheCallers, authenticator: TheAuthenticato
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
     made = _items(new.items, beside.folders)
     Study.create(
-        made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
+        made,
+        algorithm=new.algorithm,
+        question=new.question,
+        seed=new.seed,
+        aim=new.aim,
+        storage=f"sqlite:///{path}",
     ).close()
     served = authenticator.registry.open(path, new.name)
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))

@@ -80,8 +80,8 @@ def require_possible(rule: Sequence[str], rows: Mapping[str, int], active: Integ
         without = [row for row in np.flatnonzero(active >= 0).tolist() if int(active[row]) not in marked]
         if without:
             raise InvalidInput(
-                f"group {groups[without[0]]!r} has no mark, and nothing compares groups: give the aim above:ITEM for an "
-                "item of each group"
+                f"group {groups[without[0]]!r} has no mark, and nothing compares groups: give the aim above:ITEM for "
+                "an item of each group"
             )
     elif aim.kind != "order" and (most := int(np.bincount(used).max(initial=0))) <= aim.size:
         where = "no group has more than" if groups else "there are only"

@@ -54,7 +54,6 @@ from ordinate.study.fold import State
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
 
-
 TELLING = 3
 """Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
@@ -390,7 +389,7 @@ class Inference:
         elif self.reliability(state).better_than_coins is False:
             withheld = "the answers cannot be told from coin tosses yet"
         right = found.right if withheld is None else None
-        return Selection(state.rules.aim, found.part, found.membership, right, withheld)
+        return Selection(state.rules.aim, found.measure, found.part, found.membership, right, withheld)
 
     def found(self, state: State, count: int) -> Found | None:
         """What the first `count` answers find for the aim; None where that is the whole order."""

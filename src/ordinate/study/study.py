@@ -104,7 +104,7 @@ class Study:
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
-        aim                   what is to be found out: "order", all of it; "top:10" or "bottom:10", the first or the last
+        aim                   what is to be found out: "order", all of it; "top:10" or "bottom:10", the first or last
                               items of each group; "above:ITEM", those above an item, or several such texts, which make
                               grades. Then GURO asks about those items, at the cost of the whole order; it is a rule,
                               so `set_rules(aim=...)` changes it at any time

@@ -199,9 +199,10 @@ def _good_pairs(
     # Few tiles at first: the better the best pairs known, the fewer of the others are good.
     while done < (last := int(np.searchsorted(-bound, -floor))):
         part = slice(done, min(done + most, last))
-        needed = _least_variance(utility, gap[part], variance[part], floor / weight[part]) - slack[part]
+        least_variance = _least_variance(utility, gap[part], variance[part], floor / weight[part])
+        needed = (least_variance - slack[part]).astype(np.float32)
         count, left, right, variances = wide_pairs(
-            tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed.astype(np.float32), limits.pairs_at_once
+            tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed, limits.pairs_at_once
         )
         off = SINGLE_ROUNDING * (tiles.squared[left] + tiles.squared[right]).astype(np.float64)
         upper = utility(mean[left] - mean[right], np.maximum(variances, 0.0) + off)
