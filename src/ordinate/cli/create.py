@@ -16,8 +16,10 @@ from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
     ItemsFile,
+    ItemsFileIfAny,
     MethodOptions,
     PrincipalComponents,
+    ReadingOptions,
     StudyFile,
     TableOptions,
     open_study,
@@ -30,6 +32,7 @@ from ordinate.errors import FeatureWarning, InvalidInput, naming
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ordinate.data.comparison_formats import ReadComparisons
     from ordinate.data.items import Items
     from ordinate.data.recipe import Recipe
     from ordinate.data.showing import Shown
@@ -45,8 +48,19 @@ Convert = Annotated[
 
 def create(
     study: StudyFile,
-    items: ItemsFile,
+    items: ItemsFileIfAny = None,
+    comparisons: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Comparisons to begin with, in any of the forms that docs/files.md lists. Without --items, the items "
+            "that are compared make the study.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
     table: TableOptions,
+    reading: ReadingOptions,
     embed: Annotated[
         str | None,
         typer.Option(
@@ -67,12 +81,11 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
     aim: AimOption = None,
-    *,
     method: MethodOptions,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a study from a table of items, or from a folder of pictures, sounds, videos or texts.
+    """Make a study from a table of items, a folder of files, or comparisons that exist already.
 
     Features are numbers that say something about each item: an embedding of its text or image, or measurements. With
     them the study learns what makes an item rank high, needs fewer questions, and can order new items. A matrix
@@ -87,13 +100,13 @@ def create(
     Ids are exact texts: 7 and 007 are two items. Ids that look alike are mentioned.
     """
     from ordinate.data.cells import all_numbers
-    from ordinate.data.items import read_item_columns
+    from ordinate.data.recipe import GIVEN
     from ordinate.study.study import Study
 
-    columns = read_item_columns(items)
-    read, recipe = read_items(columns, items, table, embed, pca)
-    unused = read.unused(columns, table.id_column)
-    with media.in_study(read, items, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
+    columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading, embed, pca)
+    source = items or comparisons or ""
+    unused = read.unused(columns, *table.used(columns))
+    with media.in_study(read, source, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", FeatureWarning)
         made = Study.create(
             shown.items,
@@ -105,22 +118,31 @@ def create(
             aim="order" if aim is None else aim,
             **asdict(method),
         )
-    notes = [*_notes(items, shown, study), *(str(one.message) for one in warned)]
+    notes = [*_notes(source, shown, study), *(str(one.message) for one in warned)]
     with made:
+        if given is not None:
+            made.record(given.comparisons)
+            notes += given.notes
+            unused += [f"{name} ({comparisons})" for name in given.columns_not_used]
         if as_json:
-            print_json({"study": study, **_summary(made), "columns_not_used": unused, "notes": notes})
+            recorded = {} if given is None else {"recorded": len(given.comparisons)}
+            print_json({"study": study, **_summary(made), **recorded, "columns_not_used": unused, "notes": notes})
             return
         say(f"Made {study}: {_described(made.items)}.")
+        if given is not None:
+            say(f"Recorded {count(len(given.comparisons), 'comparison')} from {comparisons} (read as {given.format}).")
         if unused:
             say(f"Columns not used: {', '.join(unused)}.")
-        numbers = [name for name in unused if all_numbers(columns[name])]
+        numbers = [name for name in unused if name in columns and all_numbers(columns[name])]
         if numbers and table.features is None and embed is None:
             say("To learn from the numbers in them, make the study with")
             say(f"  --feature-columns {quote(','.join([*split_names(table.feature_columns), *numbers]))}")
         for one in notes:
             note(one)
-        if recipe is not None:
+        if recipe is not None and recipe.encoder != GIVEN:
             say(f"Features: by {recipe.encoder}; new items get theirs in the same way")
+        elif recipe is not None:
+            say("Features: principal components of those given; give new items the same columns")
         say(f"Question: {made.settings.question}")
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
         if aim is not None:
@@ -145,14 +167,18 @@ def add_items(
 
     Of a folder, the files that are not in the study yet are added.
     """
+    from ordinate.data.feature_columns import categories
+    from ordinate.data.folders import is_folder_of_files
     from ordinate.data.items import read_item_columns
 
     with open_study(study) as opened:
         columns = read_item_columns(items)
         read = read_items_like(opened, columns, items, table)
-        unused, before = read.unused(columns, table.id_column), opened.items.ids
+        recipe, before = opened.settings.recipe, opened.items.ids
+        reduced = categories(columns, recipe.given_names) | dict.fromkeys(recipe.given_names) if recipe else {}
+        unused = read.unused(columns, *table.used(columns), *reduced)
         known_notes = opened.feature_notes()
-        if Path(items).is_dir():
+        if is_folder_of_files(items):
             known = set(before)
             read = read.take([row for row, item in enumerate(read.ids) if item not in known])
         new = set(read.ids)
@@ -183,28 +209,74 @@ def add_items(
             note(one)
 
 
+def _items_and_comparisons(
+    items: str | None,
+    comparisons: str | None,
+    table: TableOptions,
+    reading: ReadingOptions,
+    encoder: str | None = None,
+    pca: float | None = None,
+) -> tuple[Columns, Items, Recipe | None, ReadComparisons | None]:
+    """The table of items, the items in it with the recipe of their features, and comparisons of these items."""
+    from ordinate.data.comparison_formats import read_comparison_file
+    from ordinate.data.items import read_item_columns
+
+    given = None if comparisons is None else read_comparison_file(comparisons, reading.reading())
+    if given is None:
+        reading.refuse_without()
+    if items is not None:
+        columns = read_item_columns(items)
+    elif given is not None:
+        with naming(comparisons):
+            columns = given.item_columns()
+    else:
+        raise InvalidInput("give the items, with --items, or comparisons of them, with --comparisons, or both")
+    read, recipe = read_items(columns, items or comparisons or "", table, encoder, pca)
+    if given is not None:
+        with naming(comparisons):
+            given.require_items(read)
+    return columns, read, recipe, given
+
+
+def is_table_of_comparisons(address: str) -> bool:
+    """Whether the address is that of a table, and not of a study."""
+    from ordinate.data.formats import FORMATS
+
+    return Path(address).suffix.lower() in (*FORMATS, ".npy")
+
+
+def study_of_comparisons(comparisons: str, items: str | None, table: TableOptions, reading: ReadingOptions) -> Study:
+    """A study in memory of a table of comparisons, and of the items in another table or of those that are compared."""
+    from ordinate.study.study import Study
+
+    _, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading)
+    made = Study.create(read, recipe=recipe)
+    made.record(given.comparisons if given is not None else [])
+    for one in given.notes if given is not None else []:
+        note(one)
+    return made
+
+
 def read_items(
     columns: Columns, path: str, table: TableOptions, encoder: str | None, pca: float | None
 ) -> tuple[Items, Recipe | None]:
-    """The items of a table and, where an encoder makes or made their features, the recipe."""
+    """The items of a table and, where an encoder made their features or these were reduced, the recipe."""
     from ordinate.data.items import Items
+    from ordinate.data.recipe import Recipe
 
-    features, names = table.features, split_names(table.feature_columns)
-    if encoder is None:
-        if pca is not None:
-            raise InvalidInput("--pca goes with --embed; give `ordinate embed` a --pca, or reduce the matrix yourself")
-        if features is None or Path(features).suffix != ".npz":
-            read = Items.from_file_columns(
-                columns, path, id_column=table.id_column, features=features, feature_columns=names
-            )
-            return read, None
+    features, names = table.features, table.feature_names()
+    if encoder is None and (features is None or Path(features).suffix != ".npz"):
+        read = Items.from_file_columns(columns, path, features=features, **_named(table), **table.options())
+        return (read, None) if pca is None else Recipe.of_given(read, pca)
     if encoder is not None and (features is not None or names):
-        raise InvalidInput("--embed makes the features; leave out --features and --feature-columns")
+        raise InvalidInput("--embed makes the features; leave out --features, --feature-columns and --categorical")
     if names:
         raise InvalidInput("give features as a file or as named columns, not both")
-    read = Items.from_file_columns(columns, path, id_column=table.id_column)
+    read = Items.from_file_columns(columns, path, **table.options())
     if encoder is not None:
         return embedded(read, path, encoder, pca)
+    if pca is not None:
+        raise InvalidInput(f"{features} has principal components of its own; give `ordinate embed` the --pca")
     from ordinate.embedding import read_embedding
 
     return read_embedding(str(features), read)
@@ -213,28 +285,36 @@ def read_items(
 def read_items_like(study: Study, columns: Columns, path: str, table: TableOptions) -> Items:
     """Items for a study that exists: without other word, with features made as the study's own were."""
     from ordinate.data.items import Items
+    from ordinate.data.recipe import GIVEN
 
     features = table.features
     if features is not None and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
         )
-    names = split_names(table.feature_columns)
-    if features is None and not names:
-        names = list(study.items.feature_names or ())
-    read = Items.from_file_columns(columns, path, id_column=table.id_column, features=features, feature_columns=names)
-    recipe = study.settings.recipe
+    named, recipe = _named(table), study.settings.recipe
+    if features is None and not any(named.values()):
+        names = study.items.feature_names if recipe is None else recipe.given_names
+        named = {"feature_columns": list(names or ())}
+    read = Items.from_file_columns(columns, path, features=features, **named, **table.options())
+    if recipe is not None and recipe.encoder == GIVEN:
+        return recipe.projected(read)
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
+
+
+def _named(table: TableOptions) -> dict[str, list[str]]:
+    """The columns that are features, for `Items.from_columns`."""
+    return {"feature_columns": split_names(table.feature_columns), "categorical": split_names(table.categorical)}
 
 
 def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:
     """What else the owner should know: files left out, names that look alike, pictures that were converted or should
     be. `earlier`: the ids that the study had before."""
-    from ordinate.data.folders import list_folder
+    from ordinate.data.folders import is_folder_of_files, list_folder
     from ordinate.data.lookalikes import lookalikes
 
     notes = []
-    if Path(source).is_dir():
+    if is_folder_of_files(source):
         listing = list_folder(source)
         if listing.ignored:
             notes.append(f"Ignored, hidden or left behind by a system: {_first(listing.ignored)}.")

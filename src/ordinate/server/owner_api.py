@@ -16,6 +16,7 @@ from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
+from ordinate.data.recipe import GIVEN
 from ordinate.data.showing import shown
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
@@ -125,7 +126,8 @@ def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
 
 @router.get("/{study}/export/comparisons.csv", summary="Download the comparisons that count", response_class=_Table)
 def export_comparisons(caller: TheCaller) -> Response:
-    return _table(caller, "comparisons", comparison_columns(caller.served.study.comparisons()))
+    study = caller.served.study
+    return _table(caller, "comparisons", comparison_columns(study.comparisons(), study.items))
 
 
 @router.get("/{study}/export/history.csv", summary="Download every answer and skip", response_class=_Table)
@@ -155,7 +157,9 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     """
     study = caller.served.study
     added, recipe = _items(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
-    if recipe is not None and not added.features.shape[1]:
+    if recipe is not None and recipe.encoder == GIVEN:
+        added = recipe.projected(added)
+    elif recipe is not None and not added.features.shape[1]:
         added = embed_like(recipe, added, folder=caller.served.path.parent)
     study.add_items(added)
     return Added(items=len(study.items))
