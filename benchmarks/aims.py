@@ -283,16 +283,8 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             for column, ylabel in ((1, "Share that is right"), (2, "Wrong pairs of the whole order")):
                 lines = []
                 for number, (name, curve) in enumerate((("guro-hybrid", case.order), ("aim-hybrid", case.aim))):
-                    none = np.full(len(curve), np.nan)
-                    lines.append(
-                        Line(
-                            look(name, number),
-                            np.round(curve[:, 0] * 100).astype(np.int64),
-                            curve[:, column],
-                            none,
-                            none,
-                        )
-                    )
+                    answers, none = np.round(curve[:, 0] * HALF.items).astype(np.int64), np.full(len(curve), np.nan)
+                    lines.append(Line(look(name, number), answers, curve[:, column], none, none))
                 panels.append(Panel(lines, ylabel, f"100 items, {case.name[1]}", from_zero=column == 2))
     seeds = [case.seeds for case in cases(rows) if case.name == CASES[0]]
     draw_panels(panels, path, title="Questions for an aim", explanation=f"Mean over {seeds[0]} runs")

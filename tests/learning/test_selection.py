@@ -100,7 +100,7 @@ def test_of_independent_scores_and_several_marks_grades_are_close_to_draws() -> 
     parts = parts_of(draws, group, wanted)
     others = np.setdiff1d(np.arange(80), wanted.marks)
     assert set(closed.part[others].tolist()) == {1, 2, 3}
-    assert np.abs(closed.membership - (parts == closed.part).mean(axis=0))[others].max() < 0.05
+    assert np.abs(closed.membership - (parts == closed.part).mean(axis=0))[others].max() < 0.08
     assert closed.right.estimate == pytest.approx((parts == closed.part)[:, others].mean(), abs=0.05)
 
 
