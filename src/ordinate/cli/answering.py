@@ -108,8 +108,14 @@ def tell(
     study: StudyFileOrLink,
     query: QueryId,
     answer: Annotated[
-        Literal["left", "right", "tie", "skip"],
-        typer.Argument(metavar="ANSWER", help="left, right, tie or skip.", show_default=False),
+        Literal[
+            "left", "right", "tie", "left-much", "left-slightly", "right-slightly", "right-much", "both-bad", "skip"
+        ],
+        typer.Argument(
+            metavar="ANSWER",
+            help="left, right, tie or skip; left-much, left-slightly, right-slightly, right-much; both-bad.",
+            show_default=False,
+        ),
     ],
     annotator: Annotated[
         str | None,

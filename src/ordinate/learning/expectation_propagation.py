@@ -18,6 +18,9 @@ from numpy.polynomial.legendre import leggauss
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.by_kind import ByKind
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers, SiteModel
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.hybrid import Hybrid
@@ -71,19 +74,25 @@ class Propagation:
     def propagate(self, prior: Prior, converged: float = CONVERGED) -> None:
         """Update the sites for these prior variances."""
         if len(self.compared.pairs.left):
-            self.sites = propagate(self.compared.pairs, self._margins(prior), self.sites, converged)
+            self.sites = propagate(
+                self.compared.pairs, self._margins(prior), self.sites, converged, self.model.likelihood
+            )
+
+    def cavities(self, prior: Prior) -> tuple[Floats, Floats]:
+        """Mean and variance (p,) of each compared pair's margin without its own site."""
+        return cavity(*self._margins(prior)(self.sites), self.sites)
 
     def log_normaliser(self, prior: Prior) -> float:
         """What the evidence of the sites lacks of that of the answers: the log of the product of the sites' factors."""
         pairs = self.compared.pairs
         if not len(pairs.left):
             return 0.0
-        mean, variance = cavity(*self._margins(prior)(self.sites), self.sites)
+        mean, variance = self.cavities(prior)
         weight, shift = self.sites
         precision = 1.0 / variance + weight
         of_site = np.square(mean / variance + shift) / precision - np.square(mean) / variance
         of_site -= np.log1p(weight * variance)
-        return float((tilted(pairs, mean, variance)[0] - 0.5 * of_site).sum())
+        return float((tilted(pairs, mean, variance, self.model.likelihood)[0] - 0.5 * of_site).sum())
 
     def _margins(self, prior: Prior) -> Margins:
         # With the paper's factored covariance, which lacks cross terms, there may be no fixed point.
@@ -104,12 +113,18 @@ class Propagation:
         return model.given(self._features, self.compared, self.sites)
 
 
-def propagate(pairs: PairCounts, margins: Margins, sites: Sites, converged: float = CONVERGED) -> Sites:
+def propagate(
+    pairs: PairCounts,
+    margins: Margins,
+    sites: Sites,
+    converged: float = CONVERGED,
+    likelihood: Likelihood = LOGISTIC,
+) -> Sites:
     """The fixed point that starts from these sites."""
     damping, before = 1.0, np.inf
     mean, variance = margins(sites)
     for _ in range(_MOST_SWEEPS):
-        matched = match(pairs, *cavity(mean, variance, sites))
+        matched = match(pairs, *cavity(mean, variance, sites), likelihood)
         sites = Sites(*(old + damping * (new - old) for old, new in zip(sites, matched, strict=True)))
         last = mean, variance
         mean, variance = margins(sites)
@@ -131,16 +146,20 @@ def cavity(mean: Floats, variance: Floats, sites: Sites) -> tuple[Floats, Floats
     return (mean - variance * sites.shift) / rest, variance / rest
 
 
-def match(pairs: PairCounts, mean: Floats, variance: Floats) -> Sites:
+def match(pairs: PairCounts, mean: Floats, variance: Floats, likelihood: Likelihood = LOGISTIC) -> Sites:
     """Sites that, times N(mean, variance), have the moments of the likelihood times N(mean, variance)."""
-    _, tilted_mean, tilted_variance = tilted(pairs, mean, variance)
+    _, tilted_mean, tilted_variance = tilted(pairs, mean, variance, likelihood)
     return Sites(
         np.maximum(1.0 / tilted_variance - 1.0 / variance, 0.0), tilted_mean / tilted_variance - mean / variance
     )
 
 
-def tilted(pairs: PairCounts, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
+def tilted(
+    pairs: PairCounts, mean: Floats, variance: Floats, likelihood: Likelihood = LOGISTIC
+) -> tuple[Floats, Floats, Floats]:
     """(p,) each of N(mean, variance) times the likelihood of a pair's answers: log integral, mean and variance."""
+    if pairs.kinds is not None and isinstance(likelihood, ByKind):
+        return likelihood.tilted(pairs, mean, variance, *_ONE_SIDE)
     return integrate(pairs.wins, pairs.asked - pairs.wins, mean, variance, _ONE_SIDE, _NORMAL)
 
 

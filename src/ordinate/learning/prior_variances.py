@@ -40,9 +40,9 @@ _STRIDES = (16, 4, 1)
 _FURTHEST = 120
 """Steps from the start: a factor of e^6 in each standard deviation."""
 _MOST_ROUNDS = 25
-_ROUGHLY = 0.01
+ROUGHLY = 0.01
 """As far as a margin's mean may still move, in standard deviations, where the variances are moved next."""
-_MOST_ITEMS = 1000
+MOST_ITEMS = 1000
 """Two numbers need no more items; the evidence takes n^3."""
 
 Place = tuple[int, int]
@@ -54,7 +54,7 @@ def fitted_prior(model: SiteModel, features: Floats, answers: Answers) -> Prior:
 
     Where the model has both terms, without terms per item if the answers are as probable then.
     """
-    answers = among_most_compared(answers, _MOST_ITEMS)
+    answers = among_most_compared(answers, MOST_ITEMS)
     prior, probability = _most_probable(Propagation(model, features, answers), model.prior)
     if not all(prior):
         return prior
@@ -74,7 +74,7 @@ def _most_probable(propagation: Propagation, start: Prior) -> tuple[Prior, float
     axes = [axis for axis, variance in enumerate(start) if variance > 0.0]
     for _ in range(_MOST_ROUNDS):
         place = highest
-        propagation.propagate(_prior_at(start, place), _ROUGHLY)
+        propagation.propagate(_prior_at(start, place), ROUGHLY)
         evidence = Evidence(propagation.compared, propagation.sites)
 
         def probability(place: Place, evidence: Evidence = evidence) -> float:
@@ -107,7 +107,7 @@ def among_most_compared(answers: Answers, most: int) -> Answers:
         places = np.flatnonzero(remains)
         remains[places[np.argsort(degree[places], kind="stable")[:excess]]] = False
         kept = remains[left] & remains[right]
-    return Answers(answers.left[kept], answers.right[kept], answers.outcome[kept])
+    return answers.those(kept)
 
 
 def climb(value: Callable[[Place], float], start: Place, axes: Sequence[int]) -> Place:
