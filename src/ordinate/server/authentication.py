@@ -19,6 +19,9 @@ from ordinate.server.signing import LinkSigner, Session
 from ordinate.study.rules import Link
 
 CSRF_HEADER = "X-CSRF-Token"
+SERVER_COOKIE = "ordinate-server"
+SERVER_LINK = Link("server", "owner", None, None, "", False)
+"""What the owner of a server has instead of a link of each study."""
 StudyName = Annotated[str, Path(alias="study", max_length=100)]
 
 
@@ -68,10 +71,13 @@ class Authenticator:
         self._caller_turns, self._program_turns = Turns(limits.at_once), Turns(10 * limits.at_once)
         self._failures = RateLimit(failures, 30 * failures, clock)
 
-    def authenticate(self, request: Request, study: str) -> Caller:
-        """The caller of a request for this study, counted. Raises problems 401, 403, 404, 429."""
+    def authenticate(self, request: Request, study: str, *, as_owner: bool = False) -> Caller:
+        """The caller of a request for this study, counted; `as_owner`: whoever is an owner, too, comes as one.
+
+        Raises problems 401, 403, 404, 429.
+        """
         try:
-            caller = self.identify(request, self.find_study(study))
+            caller = self.identify(request, self.find_study(study), as_owner=as_owner)
         except Problem:
             self._count_failure(request)
             raise
@@ -79,22 +85,53 @@ class Authenticator:
         return caller
 
     def authenticate_everywhere(self, request: Request) -> list[Caller]:
-        """The caller in every study that the request's link or cookies open. Raises problems 401, 429."""
+        """The caller in every study that the request's link or cookies open; none for the owner of a server without
+        studies. Raises problems 401, 429."""
         found: list[Caller] = []
         refusal = Problem(401, "no study is served here")
         for served in self.registry:
             try:
-                found.append(self.identify(request, served))
+                found.append(self.identify(request, served, as_owner=True))
             except Problem as problem:
                 refusal = problem
+        if not found and self.is_server_owner(request):
+            self.authenticate_server_owner(request)
+            return []
         if not found:
             self._count_failure(request)
             raise refusal
         self._count_request(found[0])
         return found
 
-    def turn(self, caller: Caller) -> asyncio.Semaphore:
-        """Held while a request of this caller is answered."""
+    def authenticate_server_owner(self, request: Request) -> None:
+        """Count a request of the owner of the server. Raises problems 401, 403, 429."""
+        if not self.is_server_owner(request):
+            self._count_failure(request)
+            raise Problem(
+                401, "open the link that `ordinate serve FOLDER` printed first", {"WWW-Authenticate": "Bearer"}
+            )
+        cookie = request.cookies.get(SERVER_COOKIE, "")
+        token = request.headers.get(CSRF_HEADER, "")
+        if request.method not in SAFE and _bearer(request) is None and not self.signer.is_form_token(cookie, token):
+            raise _no_form_token()
+        self._programs.count(SERVER_COOKIE)
+
+    def is_server_owner(self, request: Request) -> bool:
+        token = _bearer(request)
+        if token is not None:
+            return self.signer.is_server_link(token)
+        return self.signer.is_server_session(request.cookies.get(SERVER_COOKIE, ""))
+
+    def open_server_link(self, request: Request, signed: str) -> None:
+        """Raises problems 401, 429."""
+        if not self.signer.is_server_link(signed):
+            self._count_failure(request)
+            raise Problem(401, "this server did not make this link")
+
+    def turn(self, caller: Caller | None) -> asyncio.Semaphore:
+        """Held while a request of this caller is answered; None: the owner of the server."""
+        if caller is None:
+            return self._program_turns.of(SERVER_COOKIE)
         turns = self._program_turns if caller.session is None else self._caller_turns
         return turns.of(_key(caller))
 
@@ -107,21 +144,51 @@ class Authenticator:
             self._count_failure(request)
             raise
 
-    def identify(self, request: Request, served: ServedStudy) -> Caller:
-        """The caller of a request, not counted. Raises problems 401, 403."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            link = self._read_link(served, token.strip())
+    def identify(self, request: Request, served: ServedStudy, *, as_owner: bool = False) -> Caller:
+        """The caller of a request, not counted. Raises problems 401, 403.
+
+        A browser may have a session of this study and one of the server's owner. The page that sends the request knows
+        the token of one of them; else `as_owner` says which one comes first.
+        """
+        token = _bearer(request)
+        if token is not None:
+            if self.signer.is_server_link(token):
+                return Caller(served, SERVER_LINK, None, None)
+            link = self._read_link(served, token)
             return Caller(served, link, link.annotator, None)
-        cookie = request.cookies.get(cookie_name(served))
-        session = None if cookie is None else self.signer.read_session(cookie)
-        if cookie is None or session is None:
-            raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
+        names = [cookie_name(served), SERVER_COOKIE]
+        given = request.headers.get(CSRF_HEADER, "")
+        found: list[Caller] = []
+        refusals: list[Problem] = []
+        for name in reversed(names) if as_owner else names:
+            cookie = request.cookies.get(name)
+            if cookie is None:
+                continue
+            try:
+                caller = self._by_session(served, name, cookie)
+            except Problem as problem:
+                refusals.append(problem)
+                continue
+            if self.signer.is_form_token(cookie, given):
+                return caller
+            found.append(caller)
+        if not found:
+            raise (refusals or [_no_session()])[0]
+        if request.method not in SAFE:
+            raise _no_form_token()
+        return found[0]
+
+    def _by_session(self, served: ServedStudy, name: str, cookie: str) -> Caller:
+        if name == SERVER_COOKIE:
+            if not self.signer.is_server_session(cookie):
+                raise _no_session()
+            return Caller(served, SERVER_LINK, "owner", cookie)
+        session = self.signer.read_session(cookie)
+        if session is None:
+            raise _no_session()
         link = self._valid_link(served, session.study, session.link)
         if link.role == "annotator" and link.annotator is None:
             _require_no_own_link(served, session.annotator)
-        if request.method not in SAFE and not self.signer.is_form_token(cookie, request.headers.get(CSRF_HEADER, "")):
-            raise Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
         return Caller(served, link, session.annotator, cookie)
 
     def find_study(self, name: str) -> ServedStudy:
@@ -185,6 +252,20 @@ class Authenticator:
 
     def _count_failure(self, request: Request) -> None:
         self._failures.count(request.client.host if request.client else "")
+
+
+def _bearer(request: Request) -> str | None:
+    """The link that a program sends along."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _no_session() -> Problem:
+    return Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
+
+
+def _no_form_token() -> Problem:
+    return Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
 
 
 def _key(caller: Caller) -> tuple[str, str, str | None]:
