@@ -315,7 +315,8 @@ def test_items_that_cannot_be_added_leave_their_files_in_the_draft(folder):
     refused = folder.send("POST", f"/drafts/{draft}/items", {"study": "table"})
     assert refused.status_code == 422
     assert len(folder.study("table").items) == 2
-    assert not (folder.path / "table" / "media").exists()
+    assert list((folder.path / "table").rglob("*.png")) == []
+    assert len(list((folder.path / ".drafts" / draft / "media").glob("*.png"))) == 4
 
 
 # Questions -------------------------------------------------------------------------------------------------------
