@@ -73,7 +73,8 @@ class Folder:
         return [one["study"] for one in self.overview()["studies"]]
 
     def study(self, name: str) -> Study:
-        return self.app.state.authenticator.find_study(name).study
+        study: Study = self.app.state.authenticator.find_study(name).study
+        return study
 
     def close(self) -> None:
         self.client.__exit__(None, None, None)

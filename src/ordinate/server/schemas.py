@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
+from ordinate.data.comparisons import Answer
 from ordinate.study.rules import RANDOM_SHARE, Role, Theme
 
 Name = Annotated[str, Field(max_length=200)]
@@ -48,7 +49,7 @@ class AskFor(Given):
 
 class Answered(Given):
     query: Short
-    answer: Literal["left", "right", "tie", "skip"]
+    answer: Answer
     reason: Text | None = None
     shown_at: Moment | None = None
     answered_at: Moment | None = None

@@ -34,7 +34,7 @@ class Rules:
     repeat            share of queries that ask an annotator's earlier pair again with the sides swapped
     random            share of queries with a pair drawn at random, since chosen pairs hardly tell how large differences
                       are, or whether answers are better than coin tosses
-    ties              whether "tie" is an answer
+    ties              whether "tie" and "both-bad" are answers
     again             whether a pair comes back to an annotator once nothing new is left for them
     variety           a pair without the items of the annotator's newest one is preferred if its utility is at least
                       this share of the best pair's; None: always the best pair

@@ -172,6 +172,11 @@ class DenseCovariance:
     def belief(self, mean: Floats) -> DenseBelief:
         return self._belief.with_mean(mean)
 
+    def times(self, vector: Floats) -> Floats:
+        """(n,) S @ vector, of a covariance that nothing was taken off yet."""
+        product: Floats = self._belief.base.matrix @ vector
+        return product
+
     def absorb(self, belief: Belief) -> None:
         """Many pieces of the belief go into the matrix, in place; all beliefs given so far then stop working."""
         if not isinstance(belief, DenseBelief):

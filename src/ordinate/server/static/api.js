@@ -22,7 +22,8 @@
  * @property {string | null} [expires_at]
  */
 
-/** @typedef {"left" | "right" | "tie" | "skip"} Answer */
+/** The answers that the judging page gives; the API takes their strength and "both-bad" too.
+ * @typedef {"left" | "right" | "tie" | "skip"} Answer */
 /** @typedef {"budget" | "total-budget" | "exhausted"} Finished */
 /** @typedef {{serverTime: number}} Timed what the server said, and when: in milliseconds, by its clock */
 /** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, retry_after?: number | null} & Timed} Queries */
