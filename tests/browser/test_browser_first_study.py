@@ -54,12 +54,13 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     owner.click("form button")
     owner.click("text=Make a study")
     owner.set_input_files("#folder", tmp_path / "photos")
-    owner.wait_for_selector("#form:not([hidden])")
+    owner.wait_for_selector("#form:not([hidden])", timeout=60_000)
     assert owner.inner_text("#items-words") == "12 items."
     assert owner.input_value("#name") == "photos"
     owner.fill("#question", "Which photo is **clearer**?")
     owner.fill("#budget", "300")
     owner.click("#make")
+    owner.wait_for_selector("#link input", timeout=60_000)
     link = owner.input_value("#link input")
     ann, bob = judge(), judge(width="phone")
     ann.begin(link, "Ann")
@@ -71,5 +72,5 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     bob.wait_until_sent()
     ann.wait_until_sent()
     owner.click("text=Open the study")
-    owner.wait_for_selector("#figures >> text=6 of 300")
+    owner.wait_for_selector("#figures >> text=6 of 300", timeout=60_000)
     assert owner.locator("#people tr").count() == 2
