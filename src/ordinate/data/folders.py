@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ordinate.data.cells import text_id
+from ordinate.data.formats.data_set import is_data_set
 from ordinate.data.formats.files import failures, read_bytes
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.media import media_type, read_head
@@ -63,6 +65,18 @@ def list_folder(folder: str | Path) -> Listing:
         if any(one == kind for _, one, _ in items):
             columns[kind] = [shown if one == kind else None for _, one, shown in items]
     return Listing(columns, sorted(ignored), sorted(unknown))
+
+
+def is_folder_of_files(path: str | Path) -> bool:
+    """Whether each file at this path is an item: it is a folder, and no data set on disk."""
+    return Path(path).is_dir() and not is_data_set(path)
+
+
+def list_lines(path: str | Path) -> dict[str, list[Any]]:
+    """A table of the lines of a text file that are not blank; a short line is its own id."""
+    with naming(path):
+        lines = [line.strip() for line in text_of(read_bytes(path)).split("\n") if line.strip()]
+    return {"id": [text_id(line) for line in lines], "text": list(lines)}
 
 
 def _kind(path: Path) -> str | None:

@@ -18,6 +18,7 @@ from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
+from ordinate.data.recipe import GIVEN
 from ordinate.data.showing import shown
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
@@ -157,7 +158,9 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     """
     study = caller.served.study
     added, recipe = _items(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
-    if recipe is not None and not added.features.shape[1]:
+    if recipe is not None and recipe.encoder == GIVEN:
+        added = recipe.projected(added)
+    elif recipe is not None and not added.features.shape[1]:
         added = embed_like(recipe, added, folder=caller.served.path.parent)
     study.add_items(added)
     return Added(items=len(study.items))
