@@ -73,4 +73,4 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     ann.wait_until_sent()
     owner.click("text=Open the study")
     owner.wait_for_selector("#figures >> text=6 of 300", timeout=60_000)
-    assert owner.locator("#people tr").count() == 2
+    owner.wait_for_selector("#people tr:nth-child(2)", timeout=60_000)
