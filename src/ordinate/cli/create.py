@@ -357,7 +357,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "feature_names": None if items.feature_names is None else list(items.feature_names),
         "groups": 1 if items.group is None else len(set(items.group)),
         "algorithm": study.settings.algorithm,
-        "question": study.settings.question,
+        "question": study.question,
         "seed": study.settings.seed,
         "aim": list(study.rules.aim),
         "coefficient_variance": study.settings.coefficient_variance,

@@ -250,8 +250,7 @@ class Inference:
         base, done, belief = self._pending or (answered, (), answered)
         if base is not answered or done != wanted[: len(done)]:
             done, belief = (), answered
-        for left, right in wanted[len(done) :]:
-            belief = beliefs.pending(belief, left, right)
+        belief = beliefs.pending(belief, *wanted[len(done) :])
         self._pending = (answered, wanted, belief)
         return belief
 
