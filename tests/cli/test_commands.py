@@ -396,7 +396,6 @@ class TestStatus:
             "features": 2,
             "groups": 1,
             "comparisons": 1,
-            "aim": ["order"],
             "annotators": [{"name": None, "answers": 1}],
             "open": [waiting],
             "excluded_items": [],
@@ -518,7 +517,7 @@ class TestAim:
         out = run("status", "study.db").out
         assert "of the wanted items are among the 2 that are marked" in out
         found = run("status", "study.db", "--recall", "0.99", "--json").json
-        assert found["aim"] == ["top:2"]
+        assert found["rules"]["aim"] == ["top:2"]
         assert found["found"]["forecast"]["target"] == pytest.approx(0.99)
 
     def test_before_three_answers_per_item_it_is_withheld(self, run):

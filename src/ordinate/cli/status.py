@@ -80,7 +80,6 @@ def status(
                     "comparisons": answers,
                     **reliability._asdict(),
                     "forecast": forecast.fields(),
-                    "aim": list(opened.rules.aim),
                     **({} if selection is None or of_aim is None else {"found": _found(selection, of_aim)}),
                     **({} if consistent is None else {"consistency": _fields(consistent)}),
                     "annotators": [{"name": name, "answers": given} for name, given in annotators.items()],
