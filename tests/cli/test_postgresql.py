@@ -85,3 +85,22 @@ def test_a_server_of_a_database_needs_a_secret_that_others_can_have(folder: Path
     shell, url = Shell(folder), postgresql.url()
     shell("create", url, "--items", "items.csv")
     assert "--secret-file" in shell("serve", url, "--port", "0", code=2)
+
+
+def test_every_command_takes_the_password_out_of_the_address() -> None:
+    import typer
+
+    from ordinate.cli import application
+
+    def walk(command: Any, name: str) -> list[tuple[str, bool]]:
+        if hasattr(command, "commands"):
+            return [found for word, one in command.commands.items() for found in walk(one, f"{name} {word}")]
+        return [
+            (name, parameter.callback is not None)
+            for parameter in command.params
+            if parameter.param_type_name == "argument" and "STUDY" in str(parameter.metavar)
+        ]
+
+    found = dict(walk(typer.main.get_command(application(["--help"])), ""))
+    assert {" create", " order", " serve", " db upgrade", " ask"} <= found.keys()
+    assert [name for name, taken in found.items() if not taken] == []

@@ -16,7 +16,6 @@ import typer
 from ordinate.cli.media import has_viewer
 from ordinate.cli.options import study_url, take_passwords
 from ordinate.cli.screen import count, note, say
-from ordinate.data.formats.files import failures
 from ordinate.errors import InvalidInput, MissingExtra, StorageFailed
 
 if TYPE_CHECKING:
@@ -180,6 +179,8 @@ def _print_link(authenticator: Authenticator, start: str, rules: dict[str, Any],
 def _workspace(studies: list[str]) -> Path | None:
     """The folder that is to be served, if it is one; a new one is made."""
     folders = [study for study in studies if Path(study).is_dir()]
+    from ordinate.data.formats.files import failures
+
     if len(studies) == 1 and not Path(studies[0]).suffix and "://" not in studies[0]:
         with failures("made", studies[0]):
             Path(studies[0]).mkdir(exist_ok=True)
