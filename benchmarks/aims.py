@@ -64,7 +64,6 @@ CASES: list[tuple[str, str]] = [
     ("half of it in the features", "bottom:10"),
     *((world, "above:30") for world in ("half of it in the features", "all of it", "nothing")),
     ("half of it in the features", "above:10"),
-    ("half of it in the features", "above:20,40,60,80"),
     ("500 items, half in the features", "top:10"),
     ("500 items, half in the features", "above:150"),
 ]

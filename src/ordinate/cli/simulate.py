@@ -180,7 +180,7 @@ def synthetic(
 
 
 def _by_all_answers(task: Task, dataset: Dataset, aim: list[str]) -> tuple[Task, str]:
-    """The task with the items that are wanted by a fit of all answers, and how many of them are expected to be right."""
+    """The task with the items that a fit of all answers says are wanted, and how many are expected to be right."""
     from ordinate.simulation.tasks import AimedTask
     from ordinate.study.study import Study
 
@@ -188,11 +188,7 @@ def _by_all_answers(task: Task, dataset: Dataset, aim: list[str]) -> tuple[Task,
     study.record(dataset.comparisons)
     selection = study.selection()
     right = None if selection is None else selection.right
-    words = (
-        ""
-        if right is None
-        else f"; by all answers {100 * right.estimate:.0f} % of what the aim wants is expected to be right"
-    )
+    words = f"; by all answers, {100 * right.estimate:.0f} % of what is wanted is expected right" if right else ""
     return AimedTask(task, tuple(aim), study.scores()), words
 
 
