@@ -365,7 +365,7 @@ class TestStatus:
         told = run("exclude", "study.db", "--item", excluded).out
         assert f"Take back in with: ordinate include study.db --item {excluded}\n" in told
         out = run("status", "study.db").out
-        assert f"ordinate include study.db --item {excluded} " in out
+        assert f"ordinate include study.db --item {excluded}\n" in out
         assert "Which is clearer?" in out
         assert "guro-hybrid" in out
         assert "excluded items" in out
