@@ -45,12 +45,12 @@ def list_folder(folder: str | Path) -> Listing:
     with failures("read", folder):
         for place, folders, files in os.walk(folder, onerror=_raise):
             start = Path(place).relative_to(folder)
-            left_out = [name for name in folders if _is_junk(name) or _is_of_a_study(Path(place), name)]
+            left_out = [name for name in folders if is_junk(name) or _is_of_a_study(Path(place), name)]
             folders[:] = [name for name in folders if name not in left_out]
             ignored += [f"{(start / name).as_posix()}/" for name in left_out]
             for name in files:
                 path, kind = (start / name).as_posix(), None
-                if _is_junk(name):
+                if is_junk(name):
                     ignored.append(path)
                 elif (kind := _kind(Path(place, name))) is None:
                     unknown.append(path)
@@ -91,7 +91,8 @@ def _text(path: Path) -> str:
         return text_of(read_bytes(path))
 
 
-def _is_junk(name: str) -> bool:
+def is_junk(name: str) -> bool:
+    """Whether a file is hidden, or of those that systems leave behind."""
     return name.startswith((".", "~$")) or name.endswith("~") or name.lower() in _JUNK
 
 
