@@ -385,7 +385,7 @@ class Inference:
             return fit(answers, self._site_model.with_prior(fitted_prior(self._site_model, features, answers)))
 
         with one_thread():
-            right, count = predictions(features, answers, _asked_at_random(state))
+            right, count = predictions(features, answers, asked_at_random(state))
             return Consistency(
                 share_interval(right, count),
                 count,
@@ -464,7 +464,7 @@ class Inference:
         return self._scaled
 
 
-def _asked_at_random(state: State) -> NDArray[np.bool_]:
+def asked_at_random(state: State) -> NDArray[np.bool_]:
     """Which of the effective comparisons are answers about pairs that were drawn at random."""
     drawn = repr(Uniform())
     positions = [

@@ -34,7 +34,8 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study import checking, history, leases, next_pair, owner, stopping
+from ordinate.study.checking import Verdict
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -388,6 +389,16 @@ class Study:
             if not len(state.effective):
                 raise InvalidInput("there are no answers yet whose consistency could be told")
             return self._ledger.inference.consistency(state)
+
+    def check(self) -> Verdict:
+        """Whether the order can be relied on: a sentence, and what each check of the answers found; see `Verdict`.
+
+        It takes seconds where there are many items or answers.
+        """
+        with self._ledger.reading() as state:
+            inference = self._ledger.inference
+            data = checking.study_data(state, inference, self.settings.seed) if len(state.effective) else None
+            return checking.verdict(state, inference, data)
 
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
