@@ -105,6 +105,7 @@ COMMANDS = (
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),
     _row(RESULT, "status", "status.status", "ordinate status study.db", "ordinate status study.db --json"),
+    _row(RESULT, "check", "check.check", "ordinate check study.db", "ordinate check study.db --json"),
     _row(
         RESULT,
         "export",

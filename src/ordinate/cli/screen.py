@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
+    from ordinate.learning.checks import Finding
     from ordinate.learning.forecast import Forecast
     from ordinate.study.inference import Reliability
 
@@ -122,6 +123,11 @@ def span(low: int, high: int) -> str:
 def count(number: int, singular: str, plural: str = "") -> str:
     """ "1 item", "2 items"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def connection_in_words(connection: tuple[Finding, Finding]) -> str:
+    """What is wrong about how answers connect the items; where nothing is, that they do."""
+    return " ".join(one.found for one in connection if one.state == "failed") or connection[0].found
 
 
 def forecast_in_words(forecast: Forecast) -> str:

@@ -9,7 +9,16 @@ import typer
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import console, count, forecast_in_words, one_line, percent, print_json, reliability_in_words
+from ordinate.cli.screen import (
+    connection_in_words,
+    console,
+    count,
+    forecast_in_words,
+    one_line,
+    percent,
+    print_json,
+    reliability_in_words,
+)
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -42,6 +51,7 @@ def status(
         annotators = opened.annotators()
         waiting = opened.open_queries()
         reliability, forecast = opened.reliability(), opened.forecast(target)
+        connection = opened.connection()
         consistent = opened.consistency() if consistency and answers else None
         if as_json:
             contents = item_contents(items)
@@ -56,6 +66,7 @@ def status(
                     "groups": groups,
                     "comparisons": answers,
                     **reliability._asdict(),
+                    "unconnected_items": 0 if connection is None else int(connection[0].value or 0),
                     "forecast": forecast.fields(),
                     **({} if consistent is None else {"consistency": _fields(consistent)}),
                     "annotators": [{"name": name, "answers": given} for name, given in annotators.items()],
@@ -84,6 +95,7 @@ def status(
             "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
             or "none yet",
             "expected error": reliability_in_words(reliability),
+            "connection": "no answers" if connection is None else connection_in_words(connection),
             "forecast": forecast_in_words(forecast),
             "open": _open(waiting),
         }

@@ -8,6 +8,7 @@ it; so only random pairs count, and only earlier answers.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def bins(found: Predictions) -> list[Bin]:
     surer = np.maximum(found.probability, 1.0 - found.probability)
     right = np.where(found.probability >= 0.5, found.outcome, 1.0 - found.outcome)
     made = []
-    for low, high in zip(_EDGES, _EDGES[1:], strict=False):
+    for low, high in pairwise(_EDGES):
         inside = (surer >= low) & ((surer < high) | (high == 1.0))
         observed = share_interval(int(right[inside].sum()), int(inside.sum()))
         if observed is not None:

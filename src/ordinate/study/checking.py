@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ordinate.learning.checks import Finding, StudyData, not_run
+from ordinate.learning.checks import Finding, StudyData, bridged, connected, not_run
 from ordinate.learning.checks import State as CheckState
 from ordinate.learning.checks.table import CHECKS
 from ordinate.learning.models import Answers
@@ -53,7 +53,7 @@ def study_data(state: State, inference: Inference, seed: int) -> StudyData:
     """What checks look at; there must be answers."""
     effective, reliability = state.effective, inference.reliability(state)
     return StudyData(
-        ids=state.items.ids,
+        ids=tuple(state.items.ids),
         names=state.annotator_names,
         group=state.active,
         features=inference.features(state),
@@ -63,10 +63,15 @@ def study_data(state: State, inference: Inference, seed: int) -> StudyData:
         model=inference.newest_model(state),
         posterior=inference.posterior(state),
         better_than_coins=reliability.better_than_coins,
-        expected_error=reliability.expected_error,
+        error_high=reliability.error_high,
         top=state.rules.cuts[0] if state.rules.cuts else TOP,
         seed=seed,
     )
+
+
+def connection(data: StudyData) -> tuple[Finding, Finding]:
+    """Whether answers connect all items, and whether single pairs alone connect several."""
+    return connected.check(data), bridged.check(data)
 
 
 def verdict(state: State, inference: Inference, data: StudyData | None) -> Verdict:

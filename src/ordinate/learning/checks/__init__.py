@@ -2,8 +2,8 @@
 
 n  items     T  answers, in the order of the log     p  distinct compared pairs     k  columns of features
 
-A check is a function from the data of a study to a finding. Those that need chance to compare with simulate it, and fail where
-chance would give such a value with a probability of 1 % at most; `SIMULATED` repetitions are enough to say that.
+A check is a function from the data of a study to a finding. Those that need chance to compare with simulate it, and
+fail where chance would give such a value with a probability of 1 % at most.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 
 State = Literal["passed", "failed", "not run"]
 SIMULATED = 199
+"""Simulations: as many as it takes to tell a chance of 1 %, twice over."""
 LEVEL = 0.01
 """The chance at most that a check against chance fails where nothing is wrong."""
+FEATURES_ALONE = "Scores follow from the features alone, which connect all items."
+_NEARLY_NONE = 1e-5
+"""Of the variance of the terms per item: below it there are none."""
 _MANY_ITEMS = 2000
 """With more items the covariance is the factored one, which takes no n x n matrix."""
 
@@ -66,7 +70,7 @@ class StudyData:
     model              what results are by, with the newest prior variances
     posterior          of all answers, as results show it
     better_than_coins  see `Reliability`
-    expected_error     likewise
+    error_high         likewise
     top                so many first items matter most
     seed               of the simulations
     """
@@ -81,7 +85,7 @@ class StudyData:
     model: Model
     posterior: Posterior
     better_than_coins: bool | None
-    expected_error: float
+    error_high: float
     top: int
     seed: int
 
@@ -95,10 +99,20 @@ class StudyData:
         decisive: NDArray[np.bool_] = self.answers.outcome != 0.5
         return decisive
 
+    @cached_property
+    def decided(self) -> Answers:
+        """The answers that are not ties."""
+        return those(self.answers, self.decisive)
+
     @property
     def prior(self) -> Prior | None:
         """The prior variances; None where the model has none."""
         return self.model.prior if isinstance(self.model, SiteModel) else None
+
+    @property
+    def features_alone(self) -> bool:
+        """Whether scores follow from the features alone, so that answers need not connect the items."""
+        return self.prior is not None and self.prior.items < _NEARLY_NONE
 
     @cached_property
     def cheap_model(self) -> Model:
@@ -157,6 +171,11 @@ class StudyData:
 
     def annotator(self, number: int) -> str:
         return "somebody without a name" if self.names[number] is None else repr(self.names[number])
+
+
+def those(answers: Answers, chosen: NDArray[np.bool_]) -> Answers:
+    """The answers that a mask (T,) chooses."""
+    return Answers(answers.left[chosen], answers.right[chosen], answers.outcome[chosen])
 
 
 def listed(names: list[str], most: int = 5) -> str:

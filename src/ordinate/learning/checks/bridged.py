@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordinate.learning.checks import Finding, StudyData, listed
+from ordinate.learning.checks import FEATURES_ALONE, Finding, StudyData, listed, not_run
 from ordinate.learning.checks.graph import bridges
 
 MOST = 1
@@ -12,6 +12,8 @@ MOST = 1
 
 
 def check(data: StudyData) -> Finding:
+    if data.features_alone:
+        return not_run(FEATURES_ALONE)
     rows, _, pairs = data.compared
     found = bridges(pairs.left, pairs.right, len(rows))
     largest = int(found.size.max(initial=0))

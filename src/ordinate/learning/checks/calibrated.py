@@ -1,4 +1,4 @@
-"""Whether answers about random pairs come out as the answers before them predicted; see `ordinate.learning.calibration`."""
+"""Whether answers about random pairs come out as those before them predicted; see `ordinate.learning.calibration`."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ the posterior. Since that has seen the answers, the check fails more seldom than
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
@@ -21,11 +22,10 @@ _FEWEST = 20
 
 def check(data: StudyData) -> Finding:
     rng = data.rng(1)
-    decisive = data.decisive
-    pair = data.pair_of[decisive]
+    pair = data.pair_of[data.decisive]
     rows, _, pairs = data.compared
-    low = np.searchsorted(rows, data.answers.left[decisive]) == pairs.left[pair]
-    ahead = np.where(low, 1.0, -1.0) * (2.0 * data.answers.outcome[decisive] - 1.0)
+    low = np.searchsorted(rows, data.decided.left) == pairs.left[pair]
+    ahead = np.where(low, 1.0, -1.0) * (2.0 * data.decided.outcome - 1.0)
     balance = np.bincount(pair, ahead, len(pairs.left))
     asked = np.bincount(pair, minlength=len(pairs.left))
     triads = triads_of(pairs.left, pairs.right, len(rows), rng)
@@ -55,8 +55,8 @@ def _answered(scores: Floats, left: Integers, right: Integers, asked: Integers, 
     """(p,) wins of the left item less its losses, in answers simulated at these scores."""
     from scipy.special import expit
 
-    balance: Floats = 2.0 * rng.binomial(asked, expit(scores[left] - scores[right])) - asked
-    return balance
+    wins = rng.binomial(asked, expit(scores[left] - scores[right])).astype(np.float64)
+    return 2.0 * wins - asked
 
 
 def triads_of(left: Integers, right: Integers, items: int, rng: np.random.Generator, most: int = _MOST) -> Integers:
@@ -73,7 +73,7 @@ def triads_of(left: Integers, right: Integers, items: int, rng: np.random.Genera
 
 
 @compiled
-def count_triads(begins: Integers, right: Integers, chosen: Integers, triads: Integers) -> int:
+def count_triads(begins: Integers, right: Integers, chosen: NDArray[np.bool_], triads: Integers) -> int:
     """How many triads there are among the chosen items; they are written to `triads` as far as it has room."""
     found, room = 0, triads.shape[0]
     for a in range(begins.shape[0] - 1):
@@ -101,7 +101,7 @@ def count_triads(begins: Integers, right: Integers, chosen: Integers, triads: In
 
 @compiled
 def circular(triads: Integers, ahead: Floats) -> int:
-    """How many are circular; ahead (p,) is 1 where the left item of a pair won more often, -1 the right one, 0 neither."""
+    """How many are circular; ahead (p,): 1 where the left item of a pair won more often, -1 the right one, else 0."""
     found = 0
     for triad in range(triads.shape[0]):
         one, two, across = ahead[triads[triad, 0]], ahead[triads[triad, 1]], ahead[triads[triad, 2]]

@@ -4,8 +4,8 @@ p, y  probability, by all other answers, that left wins, and whether it did
 t  the place of an answer among all, from -1 to 1     e = y - p
 
 Had an item's score risen while people judged, t e would lean its way; the mean over items of its squared sum by its
-variance is compared with that of simulated answers (a score test of random trends). Had people become less sharp, answers
-would surprise more late than early: t e (1 - 2p) would lean above 0.
+variance is compared with that of simulated answers (a score test of random trends). Had people become less sharp,
+answers would surprise more late than early: t e (1 - 2p) would lean above 0.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def of_scores(data: StudyData) -> Finding:
     if len(used) < _FEWEST:
         return not_run(f"There are {len(used)} answers that are not ties; it takes {_FEWEST}.")
     rng, items = data.rng(4), len(data.ids)
-    left, right, outcome = (column[used] for column in data.answers)
+    left, right, outcome = data.decided
     chance, time = data.left_out.probability[used], _time(used, len(data.answers.outcome))
     value = moved(left, right, chance, outcome, time, items)
     simulated = [

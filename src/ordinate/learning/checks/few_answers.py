@@ -1,6 +1,6 @@
 """The fewest answers without which others would be among the first: how far the top rests on single answers.
 
-i, j  an item among the first and one that is not     m  mean of f_i - f_j     z_t = e_left - e_right     H  as in `response`
+i, j  an item among the first and one that is not     m  mean of f_i - f_j     z_t = e_left - e_right     H: `response`
 q_t  probability that left wins     v_t  variance of the answer's margin     s_t = q_t (1 - q_t)
 
 Without answer t the margin m falls by about psi_t = (e_i - e_j)^T H^-1 z_t (y_t - q_t) / (1 - s_t v_t). So the answers
@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import members
-from ordinate.learning.checks import Finding, StudyData, listed, not_run
+from ordinate.learning.checks import Finding, StudyData, listed, not_run, those
 from ordinate.learning.checks.response import moved_by, residuals
-from ordinate.learning.models import Answers
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.ranks import LEVEL
 
@@ -114,8 +113,7 @@ def confirmed(data: StudyData, swap: Swap) -> Swap | None:
     for needed in range(swap.needed, len(swap.answers) + 1):
         kept = np.ones(len(data.annotators), dtype=np.bool_)
         kept[swap.answers[:needed]] = False
-        answers = Answers(*(column[kept] for column in data.answers))
-        mean = data.cheap_model.fit(data.used_features, answers).mean
+        mean = data.cheap_model.fit(data.used_features, those(data.answers, kept)).mean
         if mean[swap.inside] < mean[swap.outside]:
             return swap._replace(needed=needed)
     return None
@@ -145,7 +143,7 @@ def check(data: StudyData) -> Finding:
 
 
 def _named(data: StudyData, answer: int) -> str:
-    left, right, outcome = (column[answer] for column in data.answers)
+    left, right, outcome = data.answers.left[answer], data.answers.right[answer], data.answers.outcome[answer]
     winner, loser = (left, right) if outcome >= 0.5 else (right, left)
     by = data.names[data.annotators[answer]]
     said = "as good as" if outcome == 0.5 else "over"

@@ -113,4 +113,5 @@ def strong_parts(left: Integers, right: Integers, outcome: Floats, items: int) -
     wins, losses = outcome > 0.0, outcome < 1.0
     winner, loser = np.concatenate([left[wins], right[losses]]), np.concatenate([right[wins], left[losses]])
     graph = coo_array((np.ones(len(winner)), (winner, loser)), shape=(items, items))
-    return connected_components(graph, directed=True, connection="strong")[1].astype(np.int64)
+    number: Integers = connected_components(graph, directed=True, connection="strong")[1].astype(np.int64)
+    return number

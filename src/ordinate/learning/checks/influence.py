@@ -1,8 +1,8 @@
 """How far the order rests on a single annotator: the pairs of items that change places without their answers.
 
 The scores without an annotator are one Newton step from those with all answers; see `response`. With a share q of the
-answers the step is about as large as the uncertainty of the order times sqrt(q / (1 - q)), so an annotator without whom
-more pairs change places than are expected to be wrong gave more than half of the answers, or answers unlike the others'.
+answers the step is about as large as the uncertainty of the order times sqrt(q / (1 - q)). So an annotator without whom
+more pairs change places than are likely to be wrong gave more than half of the answers, or answered unlike others.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def check(data: StudyData) -> Finding:
     said = (
         f"Without {name}, who gave {100 * given:.0f} % of the answers, {100 * share:.1f} % of the pairs change places."
     )
-    if share <= data.expected_error:
-        return Finding("passed", share, data.expected_error, said)
+    if share <= data.error_high:
+        return Finding("passed", share, data.error_high, said)
     advice = f"Ask others about the same pairs, or see how {name} judged."
-    return Finding("failed", share, data.expected_error, said, advice)
+    return Finding("failed", share, data.error_high, said, advice)

@@ -3,8 +3,8 @@
 m, v  mean and variance of an answer's margin     p = sigma(m)     y  1 where left won, 0 where right won
 s = p (1 - p), the weight of the answer
 
-Without the answer the margin has the variance v / (1 - s v) and the mean m - v (y - p) / (1 - s v) (Sherman and Morrison;
-Pregibon 1981). Left then wins with probability sigma(m / sqrt(1 + pi v / 8)) (MacKay 1992), which does not depend on y.
+Without the answer the margin has the variance v / (1 - s v) and the mean m - v (y - p) / (1 - s v) (Pregibon 1981).
+Left then wins with probability sigma(m / sqrt(1 + pi v / 8)) (MacKay 1992), which does not depend on y.
 """
 
 from __future__ import annotations

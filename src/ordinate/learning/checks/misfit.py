@@ -2,10 +2,10 @@
 
 p, y  probability, by all other answers, that left wins, and whether it did
 
-The surprise of an answer, (y - p)(1 - 2p), has the mean 0 and the variance p (1 - p)(1 - 2p)^2. Its sum over the answers
-about an item, or by an annotator, is the numerator of Rasch's infit mean square less 1 (Wright and Masters 1982); what is
-compared is that sum by its standard deviation. The largest of them is compared with the largest in simulated answers, so
-that among many items some misfit by chance alone.
+The surprise of an answer, (y - p)(1 - 2p), has the mean 0 and the variance p (1 - p)(1 - 2p)^2. Its sum over the
+answers about an item, or by an annotator, is the numerator of Rasch's infit mean square less 1 (Wright and Masters
+1982). The largest of these sums, by their standard deviations, is compared with the largest in simulated answers: among
+many items some misfit by chance.
 """
 
 from __future__ import annotations
@@ -50,8 +50,7 @@ def _total(units: list[Integers], values: Floats, count: int) -> Floats:
 
 
 def of_items(data: StudyData) -> Finding:
-    used = data.decisive
-    units = [data.answers.left[used], data.answers.right[used]]
+    units = [data.decided.left, data.decided.right]
     advice = "Look at {}: it may be damaged, ambiguous, or judged by something else. Exclude it if so."
     return _finding(data, units, len(data.ids), data.rng(2), data.named, "item", advice)
 
@@ -76,7 +75,7 @@ def _finding(
     used: NDArray[np.bool_] = data.decisive
     if not used.any():
         return not_run("There are no answers but ties.")
-    found = misfit(data.left_out.probability[used], data.answers.outcome[used], units, count, rng)
+    found = misfit(data.left_out.probability[used], data.decided.outcome, units, count, rng)
     largest = float(found.standard.max())
     odd = np.flatnonzero(found.standard > found.limit)
     if not len(odd):

@@ -1,7 +1,7 @@
 """How scores answer to a change of the evidence: one Newton step from the fit.
 
-t  compared items     p  distinct pairs     H  precision of the posterior     z = e_left - e_right     y, q  of an answer:
-its outcome, and the probability that left wins
+t  compared items     p  distinct pairs     H  precision of the posterior     z = e_left - e_right
+y, q  an answer's outcome, and the probability that left wins
 
 Without a set A of answers the scores move by -(H - H_A)^-1 sum over A of (y - q) z, with H_A their share of H. That is
 the solution with other weights, by conjugate gradients: no covariance is computed.
@@ -38,7 +38,8 @@ def moved_by(data: StudyData, prior: Prior, slope: Floats, without: NDArray[np.b
     compared = data.compared._replace(features=features)
     # Without features their variance does not matter, but the solution divides by it.
     prior = Prior(prior.coefficients or 1.0, prior.items)
-    theta, zeta = solution(prior, compared, np.bincount(data.pair_of, weight, len(compared.pairs.left)), slope)
+    by_pair = np.bincount(data.pair_of, weight, len(compared.pairs.left)).astype(np.float64)
+    theta, zeta = solution(prior, compared, by_pair, slope)
     moved: Floats = features @ theta + zeta
     return moved
 
@@ -48,7 +49,9 @@ def scores_without(data: StudyData, prior: Prior, left_out: NDArray[np.bool_]) -
     residual, _ = residuals(data)
     rows = data.compared.rows
     left, right = (np.searchsorted(rows, side[left_out]) for side in data.answers[:2])
-    push = np.bincount(left, residual[left_out], len(rows)) - np.bincount(right, residual[left_out], len(rows))
+    push = np.zeros(len(rows))
+    np.add.at(push, left, residual[left_out])
+    np.subtract.at(push, right, residual[left_out])
     scores = data.fit.mean.copy()
     scores[rows] -= moved_by(data, prior, push, left_out)
     return scores

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordinate.learning.checks import Finding, StudyData, listed, not_run
+from ordinate.learning.checks import FEATURES_ALONE, Finding, StudyData, listed, not_run
 from ordinate.learning.checks.graph import beside_the_largest, parts, strong_parts
 
 MOST = 0.2
@@ -16,6 +16,8 @@ MOST = 0.2
 
 
 def check(data: StudyData) -> Finding:
+    if data.features_alone:
+        return not_run(FEATURES_ALONE)
     left, right, outcome = data.answers
     items = len(data.group)
     compared = np.zeros(items, dtype=np.bool_)
