@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats
 from ordinate.data.ordering import Interval
-from ordinate.learning.coin_gate import predicted
-from ordinate.learning.consistency import share_interval
-from ordinate.learning.models import Answers, Model
+from ordinate.learning.consistency import Fit, share_interval
+from ordinate.learning.models import Answers
 
 _EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _GROWTH = 4
@@ -48,7 +47,7 @@ class Bin(NamedTuple):
     observed: Interval
 
 
-def predictions(model: Model, features: Floats, answers: Answers, chosen: NDArray[np.bool_]) -> Predictions:
+def predictions(fit: Fit, answers: Answers, chosen: NDArray[np.bool_]) -> Predictions:
     """Of the chosen (T,) answers after the first eighth of all."""
     from scipy.special import expit
 
@@ -58,9 +57,9 @@ def predictions(model: Model, features: Floats, answers: Answers, chosen: NDArra
     while start < total:
         stop = min(total, start + max(1, start // _GROWTH))
         if (rows := start + np.flatnonzero(chosen[start:stop])).size:
-            margin, variance = predicted(features, answers, start, start, stop, model)
-            chance = expit(margin / np.sqrt(1.0 + np.pi * variance / 8.0))
-            probability.append(chance[rows - start])
+            before = Answers(answers.left[:start], answers.right[:start], answers.outcome[:start])
+            margin, variance = fit(before).belief.differences(answers.left[rows], answers.right[rows])
+            probability.append(expit(margin / np.sqrt(1.0 + np.pi * variance / 8.0)))
             outcome.append(answers.outcome[rows])
         start = stop
     return Predictions(np.concatenate(probability), np.concatenate(outcome))

@@ -16,14 +16,12 @@ import math
 import numpy as np
 
 from ordinate.data.arrays import Floats
-from ordinate.learning.models import Answers, Model
+from ordinate.learning.models import Answers
 from ordinate.learning.models.factored import FactoredHybrid
 
 _SHARPNESS = np.array([0.1, 0.2, 0.4, 0.8, 1.2])
 LEVEL = 0.05
 """The chance at most that coin tosses are taken for answers."""
-BETTORS = FactoredHybrid()
-"""One cheap model for all studies: the bets are valid whatever they rest on."""
 _FIRST = 5
 _GROWTH = 10
 """The bets on an answer are by the fit of the answers before its block; a block is a tenth of these."""
@@ -70,13 +68,14 @@ def log_gains(margin: Floats, variance: Floats, outcome: Floats) -> Floats:
     return gains
 
 
-def predicted(
-    features: Floats, answers: Answers, known: int, first: int, stop: int, model: Model = BETTORS
-) -> tuple[Floats, Floats]:
-    """m and v of the answers from `first` to `stop`, given the `known` first ones."""
+def predicted(features: Floats, answers: Answers, known: int, first: int, stop: int) -> tuple[Floats, Floats]:
+    """m and v of the answers from `first` to `stop`, given the `known` first ones.
+
+    By one cheap model for all studies: the bets are valid whatever they rest on.
+    """
     left, right, outcome = answers
     rows, place = np.unique(np.concatenate([left[:stop], right[:stop]]), return_inverse=True)
     left, right = np.split(place.reshape(-1), 2)
     among = features[rows].astype(np.float64)
-    fit = model.fit(among, Answers(left[:known], right[:known], outcome[:known]))
+    fit = FactoredHybrid().fit(among, Answers(left[:known], right[:known], outcome[:known]))
     return fit.belief.differences(left[first:stop], right[first:stop])

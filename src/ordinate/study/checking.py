@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 from ordinate.learning.checks import Finding, StudyData, bridged, connected, not_run
@@ -62,6 +63,7 @@ def study_data(state: State, inference: Inference, seed: int) -> StudyData:
         at_random=asked_at_random(state),
         model=inference.newest_model(state),
         posterior=inference.posterior(state),
+        refit=partial(inference.refit, state, inference.newest_model(state)),
         better_than_coins=reliability.better_than_coins,
         error_high=reliability.error_high,
         top=state.rules.cuts[0] if state.rules.cuts else TOP,

@@ -112,6 +112,7 @@ def test_items_that_always_won_are_counted(data):
     assert found.value == pytest.approx(2 / 5)
     assert found.state == "failed"
     assert "Of 5 compared items, 1 won every comparison and 1 lost every one." in found.found
+    assert "3 sets of items" in found.found
     assert "'i3'" in found.advice
     assert "'i4'" in found.advice
     assert separated.check(data(3, 0, answers=answered([0, 1, 2], [1, 2, 0]))).state == "passed"

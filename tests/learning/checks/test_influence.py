@@ -84,6 +84,7 @@ def test_the_fewest_answers_are_as_few_as_any(data, seed):
 def test_without_the_answers_a_fit_orders_the_two_the_other_way(data):
     given = data(30, 400)
     swap = confirmed(given, swaps(given, given.prior)[0])
+    assert swap is not None
     kept = np.ones(400, dtype=bool)
     kept[swap.answers[: swap.needed]] = False
     mean = given.model.fit(given.features, those(given.answers, kept)).mean

@@ -95,12 +95,12 @@ def test_a_contextual_study_is_told_where_features_miss_something(data):
 
 def test_predictions_come_from_the_answers_before(data):
     given = data(12, 100)
-    found = predictions(given.model, given.features, given.answers, given.at_random)
+    found = predictions(given.refit, given.answers, given.at_random)
     assert len(found.outcome) == 100 - 100 // 8
     turned = given.answers._replace(
         outcome=np.concatenate([given.answers.outcome[:15], 1 - given.answers.outcome[15:]])
     )
-    other = predictions(given.model, given.features, turned, given.at_random)
+    other = predictions(given.refit, turned, given.at_random)
     block = 100 // 8 // 4
     assert np.array_equal(found.probability[:block], other.probability[:block])
     assert not np.array_equal(found.probability[block:], other.probability[block:])

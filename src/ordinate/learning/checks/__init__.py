@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.consistency import Fit
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.map_estimate import Compared, Prior
@@ -33,6 +34,8 @@ LEVEL = 0.01
 FEATURES_ALONE = "Scores follow from the features alone, which connect all items."
 _NEARLY_NONE = 1e-5
 """Of the variance of the terms per item: below it there are none."""
+_FEW_ITEMS = 300
+"""Of more compared items, predictions are by Laplace's approximation, which sees differences as a little too small."""
 _MANY_ITEMS = 2000
 """With more items the covariance is the factored one, which takes no n x n matrix."""
 
@@ -69,6 +72,7 @@ class StudyData:
     at_random          (T,) whether its pair was drawn at random
     model              what results are by, with the newest prior variances
     posterior          of all answers, as results show it
+    refit              the same of other answers, with the same prior variances
     better_than_coins  see `Reliability`
     error_high         likewise
     top                so many first items matter most
@@ -84,6 +88,7 @@ class StudyData:
     at_random: NDArray[np.bool_]
     model: Model
     posterior: Posterior
+    refit: Fit
     better_than_coins: bool | None
     error_high: float
     top: int
@@ -127,10 +132,14 @@ class StudyData:
         """(n, k) those that the model uses."""
         return self.features if self.prior is None or self.prior.coefficients else self.features[:, :0]
 
+    def cheap_fit(self, answers: Answers) -> Posterior:
+        """Laplace's approximation."""
+        return self.cheap_model.fit(self.used_features, answers)
+
     @cached_property
     def fit(self) -> Posterior:
         """Laplace's approximation: at its mode an answer's share in the scores is known in closed form."""
-        return self.cheap_model.fit(self.used_features, self.answers)
+        return self.cheap_fit(self.answers)
 
     @cached_property
     def compared(self) -> Compared:
@@ -157,7 +166,8 @@ class StudyData:
         """Of the answers about random pairs, by those before them."""
         from ordinate.learning.calibration import predictions
 
-        return predictions(self.cheap_model, self.used_features, self.answers, self.at_random & self.decisive)
+        few = len(self.compared.rows) <= _FEW_ITEMS
+        return predictions(self.refit if few else self.cheap_fit, self.answers, self.at_random & self.decisive)
 
     @cached_property
     def influences(self) -> dict[int, float]:

@@ -17,6 +17,4 @@ def check(data: StudyData) -> Finding:
     if value >= PER_ITEM:
         return Finding("passed", value, PER_ITEM, found)
     more = int(PER_ITEM * items) - answers
-    return Finding(
-        "failed", value, PER_ITEM, found, f"Ask about {more:,} more questions: figures move much until then."
-    )
+    return Finding("failed", value, PER_ITEM, found, f"Ask {more:,} more questions: figures move much until then.")

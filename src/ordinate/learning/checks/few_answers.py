@@ -113,7 +113,7 @@ def confirmed(data: StudyData, swap: Swap) -> Swap | None:
     for needed in range(swap.needed, len(swap.answers) + 1):
         kept = np.ones(len(data.annotators), dtype=np.bool_)
         kept[swap.answers[:needed]] = False
-        mean = data.cheap_model.fit(data.used_features, those(data.answers, kept)).mean
+        mean = data.cheap_fit(those(data.answers, kept)).mean
         if mean[swap.inside] < mean[swap.outside]:
             return swap._replace(needed=needed)
     return None
