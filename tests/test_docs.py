@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from ordinate.algorithms import ALGORITHMS
+from ordinate.data.comparison_formats import COMPARISON_FORMATS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -103,3 +104,8 @@ def test_pictures_of_a_page_show_all_its_looks(picture: Path) -> None:
         for look in ((0, 0, 480, 300), (0, 310, 480, 610), (490, 0, 772, 610), (782, 0, 1064, 610)):
             pixels = np.asarray(sheet.convert("RGB").crop(look)).reshape(-1, 3)
             assert (pixels != pixels[0]).any(), look
+
+
+@pytest.mark.parametrize("name", COMPARISON_FORMATS)
+def test_the_documents_name_every_form_of_comparisons(name: str) -> None:
+    assert f"\n| `{name}` |" in (ROOT / "docs" / "files.md").read_text(encoding="utf-8")

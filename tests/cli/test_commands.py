@@ -143,7 +143,8 @@ class TestExchange:
         table = "left,right,winner,annotator\na,b,right,anna\nc,b,c,\nd,a,tie,ben\n"
         (folder / "made.csv").write_text(table)
         assert run("import", "study.db", "made.csv", "--json").json == {
-            "study": "study.db", "recorded": 3, "comparisons": 3, "columns_not_used": [],
+            "study": "study.db", "format": "plain", "recorded": 3, "comparisons": 3, "columns_not_used": [],
+            "notes": [],
         }  # fmt: skip
         assert run("export", "study.db", "out.csv", "--json").json == {
             "study": "study.db", "file": "out.csv", "comparisons": 3,
@@ -186,9 +187,7 @@ class TestExchange:
         (folder / "made.csv").write_text("left,right,winner,group\na,b,a,1\nc,d,c,2\n")
         refused = run("import", "study.db", "made.csv")
         assert (refused.code, refused.out) == (2, "")
-        assert refused.err.startswith(
-            "Error: made.csv: the comparisons have a column 'group' but the study has no groups"
-        )
+        assert refused.err.startswith("Error: made.csv: the comparisons have groups but the study has none")
         assert run("status", "study.db", "--json").json["comparisons"] == 0
 
     def test_groups_must_be_those_of_the_study(self, run, folder):
@@ -199,8 +198,11 @@ class TestExchange:
         assert "made.csv: row 2: item 'z' is in group 'g2' of the study, not in 'g1'" in refused.err
         (folder / "made.csv").write_text("left,right,winner,group\nx,y,x,g1\nz,w,z,g2\n")
         assert run("import", "study.db", "made.csv", "--json").json == {
-            "study": "study.db", "recorded": 2, "comparisons": 2, "columns_not_used": [],
+            "study": "study.db", "format": "plain", "recorded": 2, "comparisons": 2, "columns_not_used": [],
+            "notes": [],
         }  # fmt: skip
+        assert run("export", "study.db", "out.csv").code == 0
+        assert (folder / "out.csv").read_text().splitlines()[1:] == ["x,y,left,,g1", "z,w,left,,g2"]
 
     @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
     def test_hostile_ids_come_back(self, run, folder, suffix):

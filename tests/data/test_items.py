@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.data.cells import all_valid_ids, id_text, plain_text
-from ordinate.data.comparisons import (
-    Comparison,
-    check_comparison,
-    comparisons_from_columns,
-    comparisons_of,
-    read_comparisons,
-)
+from ordinate.data.comparison_formats import Reading, comparisons_of, read_comparison_file, read_comparisons
+from ordinate.data.comparisons import Comparison, check_comparison
 from ordinate.data.formats import FORMATS, read_columns
 from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering
@@ -25,6 +20,10 @@ from ordinate.data.tables import columns_to_frame, frame_columns
 from ordinate.errors import InvalidInput, MissingExtra
 
 NAN = float("nan")
+
+
+def plain(columns: dict[str, list[Any]]) -> list[Comparison]:
+    return read_comparisons(columns, Reading("plain")).comparisons
 
 
 class TestItems:
@@ -233,8 +232,8 @@ class TestComparisons:
             "other": [0, 0, 0],
         }
         expected = [Comparison("a", "b", "left"), Comparison("1", "2", "right"), Comparison("c", "d", "tie")]
-        assert comparisons_from_columns(columns) == expected
-        annotators = comparisons_from_columns({**columns, "annotator": ["ann", 7.0, None]})
+        assert plain(columns) == expected
+        annotators = plain({**columns, "annotator": ["ann", 7.0, None]})
         assert [comparison.annotator for comparison in annotators] == ["ann", "7", None]
 
     def test_a_side_goes_before_an_id(self) -> None:
@@ -244,14 +243,12 @@ class TestComparisons:
     def test_items_called_like_sides(self) -> None:
         """Sides and names of items in one table: a side goes first where all winners are sides, else it is refused."""
         names = {"left": ["right", "tie", "a"], "right": ["x", "left", "b"]}
-        sides = comparisons_from_columns({**names, "winner": ["right", "left", "tie"]})
+        sides = plain({**names, "winner": ["right", "left", "tie"]})
         assert [one.outcome for one in sides] == ["right", "left", "tie"]
         for winner, row in ((["right", "tie", "b"], 1), (["x", "left", "b"], 2), (["x", "tie", "b"], 2)):
             with pytest.raises(InvalidInput, match=f"row {row}: the winner .* can be read two ways; name all"):
-                comparisons_from_columns({**names, "winner": winner})
-        by_id = comparisons_from_columns(
-            {"left": ["left", "a", "skip"], "right": ["x", "right", "y"], "winner": ["left", "a", "skip"]}
-        )
+                plain({**names, "winner": winner})
+        by_id = plain({"left": ["left", "a", "skip"], "right": ["x", "right", "y"], "winner": ["left", "a", "skip"]})
         assert [one.outcome for one in by_id] == ["left", "left", "left"], "where both readings agree"
 
     @pytest.mark.parametrize(
@@ -273,23 +270,23 @@ class TestComparisons:
         left, right, winner, annotator = (*row, "ann")[:4]
         columns = {"left": ["a", left], "right": ["b", right], "winner": ["a", winner], "annotator": ["x", annotator]}
         with pytest.raises(InvalidInput, match=message):
-            comparisons_from_columns(columns)
+            plain(columns)
 
     def test_columns_refused(self) -> None:
         with pytest.raises(InvalidInput, match="no column 'winner'; the table has 'left', 'right'"):
-            comparisons_from_columns({"left": ["a"], "right": ["b"]})
+            plain({"left": ["a"], "right": ["b"]})
         with pytest.raises(InvalidInput, match="different lengths"):
-            comparisons_from_columns({"left": ["a"], "right": ["b"], "winner": []})
+            plain({"left": ["a"], "right": ["b"], "winner": []})
         with pytest.raises(InvalidInput, match="column 'Annotator' looks like 'annotator'"):
-            comparisons_from_columns({"left": ["a"], "right": ["b"], "winner": ["a"], "Annotator": ["x"]})
+            plain({"left": ["a"], "right": ["b"], "winner": ["a"], "Annotator": ["x"]})
 
     def test_file(self, tmp_path: Path) -> None:
         path = tmp_path / "comparisons.csv"
         path.write_text("left,right,winner,annotator\n01,2,01,\n")
-        assert read_comparisons(path) == [Comparison("01", "2", "left", None)]
+        assert read_comparison_file(path).comparisons == [Comparison("01", "2", "left", None)]
         path.write_text("left,right,winner\na,b,a\na,b,c\n")
         with pytest.raises(InvalidInput, match=r"comparisons\.csv: row 2: unknown winner 'c'"):
-            read_comparisons(path)
+            read_comparison_file(path)
 
     @given(st.text(min_size=1), st.text(min_size=1), st.sampled_from(["left", "right", "tie"]), st.none() | st.text())
     def test_checking_twice_changes_nothing(self, left: str, right: str, outcome: Any, annotator: str | None) -> None:
@@ -303,7 +300,7 @@ class TestComparisons:
     @pytest.mark.parametrize("library", [pandas, polars])
     def test_groups_of_a_frame_are_checked(self, library: Any) -> None:
         frame = library.DataFrame({"left": ["a"], "right": ["b"], "winner": ["a"], "group": ["g"]})
-        with pytest.raises(InvalidInput, match="the study has no groups"):
+        with pytest.raises(InvalidInput, match="but the study has none, so"):
             comparisons_of(frame, Items(["a", "b"]))
         with pytest.raises(InvalidInput, match="row 1: item 'b' is in group 'h' of the study, not in 'g'"):
             comparisons_of(frame, Items(["a", "b"], group=["g", "h"]))

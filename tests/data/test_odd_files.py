@@ -18,7 +18,7 @@ import polars
 import pytest
 from PIL import Image
 
-from ordinate.data.comparisons import read_comparisons
+from ordinate.data.comparison_formats import read_comparison_file
 from ordinate.data.formats import read_matrix
 from ordinate.data.items import Items
 from ordinate.data.media import check_shown
@@ -320,7 +320,7 @@ def shape(path: Path) -> tuple[int, ...]:
 
 
 def answers(path: Path) -> list[tuple[str, ...]]:
-    return [one[:3] for one in read_comparisons(path)]
+    return [one[:3] for one in read_comparison_file(path).comparisons]
 
 
 def shown(path: Path) -> None:

@@ -1,7 +1,7 @@
 """The tables that an owner downloads: read again as they were, harmless in a spreadsheet program."""
 
 from ordinate import Comparison, Items
-from ordinate.data.comparisons import comparisons_from_columns
+from ordinate.data.comparison_formats import read_comparisons
 from ordinate.data.formats import FORMATS
 
 
@@ -11,7 +11,7 @@ def test_hostile_ids_come_back(build):
     site.study.record(made)
     data = site.program("owner").get("/export/comparisons.csv").content
     assert b'"\'=1+1"' in data
-    assert comparisons_from_columns(FORMATS[".csv"].decode(data)) == made
+    assert read_comparisons(FORMATS[".csv"].decode(data)).comparisons == made
 
 
 def test_the_history_has_what_does_not_count(build):

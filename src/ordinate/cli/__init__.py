@@ -42,6 +42,7 @@ COMMANDS = (
         "ordinate create study.db --items essays.csv --embed auto --pca 0.9",
         "ordinate create study.db --items names.csv --id-column name",
         "ordinate create study.db --items photos/ --convert",
+        "ordinate create study.db --comparisons battles.csv",
     ),
     _row(
         CHANGE,
@@ -89,19 +90,28 @@ COMMANDS = (
         "answering.ask",
         "ordinate ask study.db",
         "ordinate ask study.db --annotator anna --count 5 --json",
+        "ordinate ask study.db --count 100 --format label-studio --out tasks.json",
     ),
     _row(
         ANSWER, "tell", "answering.tell", "ordinate tell study.db k3x9af-1 left", "ordinate tell study.db k3x9af-2 tie"
     ),
     _row(ANSWER, "withdraw", "answering.withdraw", "ordinate withdraw study.db k3x9af-3"),
     _row(ANSWER, "undo", "answering.undo", "ordinate undo study.db", "ordinate undo study.db --annotator anna"),
-    _row(ANSWER, "import", "exchange.import_", "ordinate import study.db comparisons.csv"),
+    _row(
+        ANSWER,
+        "import",
+        "exchange.import_",
+        "ordinate import study.db comparisons.csv",
+        "ordinate import study.db results.csv --map left=Photo1 --map right=Photo2 --map winner=Choice "
+        "--answers A=left,B=right",
+    ),
     _row(
         RESULT,
         "order",
         "order.order",
         "ordinate order study.db",
         "ordinate order study.db --out ordering.csv",
+        "ordinate order battles.csv",
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),
     _row(RESULT, "status", "status.status", "ordinate status study.db", "ordinate status study.db --json"),
@@ -112,6 +122,7 @@ COMMANDS = (
         "exchange.export",
         "ordinate export study.db --out comparisons.csv",
         "ordinate export study.db --full --out answers.csv",
+        "ordinate export study.db --format crowd-kit --out crowd-kit.csv",
     ),
     _row(
         TRY,

@@ -9,6 +9,7 @@ import typer
 
 from ordinate.cli.options import Annotator, AsJson, StudyFile, StudyFileOrLink, is_link, open_client, open_study
 from ordinate.cli.screen import console, one_line, print_json, say
+from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -25,12 +26,32 @@ def ask(
     study: StudyFileOrLink,
     annotator: Annotator = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of open queries to return.")] = 1,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write the pairs to a table with an empty column winner, to be filled in and imported.",
+            show_default=False,
+        ),
+    ] = None,
+    form: Annotated[
+        Literal["plain", "label-studio"],
+        typer.Option("--format", help="What to write: a table, or tasks to import into Label Studio (.json)."),
+    ] = "plain",
     as_json: AsJson = False,
 ) -> None:
-    """Print the next pairs to ask about.
+    """Print the next pairs to ask about, or write them for another program.
 
-    A query stays open, and `ask` prints it again, until it is answered, skipped or withdrawn.
+    A query stays open, and `ask` prints it again, until it is answered, skipped or withdrawn. `ordinate import` closes
+    the queries that its table answers.
     """
+    if out is not None:
+        _write_questions(study, annotator, count, out, form, as_json)
+        return
+    if form != "plain":
+        raise InvalidInput(f"--format {form} is for a file; name one with --out")
     if is_link(study):
         with open_client(study) as client:
             from ordinate.client import as_query
@@ -58,6 +79,29 @@ def ask(
         table.add_row(query.id, _preview(query.left, contents), _preview(query.right, contents))
     console().print(table)
     say(f"Answer with: ordinate tell {quote(study)} {queries[0].id} left|right|tie|skip")
+
+
+def _write_questions(
+    study: str, annotator: str | None, count: int, out: str, form: Literal["plain", "label-studio"], as_json: bool
+) -> None:
+    from ordinate.data.comparison_formats.label_studio import CONFIGURATION, tasks
+    from ordinate.data.comparison_formats.plain import questions
+    from ordinate.data.formats import write_columns
+
+    with open_study(study) as opened:
+        queries = opened.ask(annotator=annotator, count=count)
+        write = tasks if form == "label-studio" else questions
+        write_columns(out, write(queries, opened.items, opened.settings.question))
+    if as_json:
+        print_json({"study": study, "file": out, "queries": [query.id for query in queries]})
+        return
+    say(f"Wrote {len(queries)} open queries to {out}.")
+    if form == "label-studio":
+        say("Import it into a Label Studio project with this labelling interface, and its JSON export with")
+        say(f"  ordinate import {quote(study)} EXPORT.json")
+        say(CONFIGURATION)
+    else:
+        say(f"Fill in the column winner (left, right or tie), then: ordinate import {quote(study)} {quote(out)}")
 
 
 def tell(

@@ -15,8 +15,10 @@ from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
     ItemsFile,
+    ItemsFileIfAny,
     MethodOptions,
     PrincipalComponents,
+    ReadingOptions,
     StudyFile,
     TableOptions,
     open_study,
@@ -29,6 +31,7 @@ from ordinate.errors import FeatureWarning, InvalidInput, naming
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ordinate.data.comparison_formats import ReadComparisons
     from ordinate.data.items import Items
     from ordinate.data.recipe import Recipe
     from ordinate.data.showing import Shown
@@ -44,8 +47,19 @@ Convert = Annotated[
 
 def create(
     study: StudyFile,
-    items: ItemsFile,
+    items: ItemsFileIfAny = None,
+    comparisons: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Comparisons to begin with, in any of the forms that docs/files.md lists. Without --items, the items "
+            "that are compared make the study.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
     table: TableOptions,
+    reading: ReadingOptions,
     embed: Annotated[
         str | None,
         typer.Option(
@@ -65,12 +79,11 @@ def create(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
-    *,
     method: MethodOptions,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a study from a table of items, or from a folder of pictures, sounds, videos or texts.
+    """Make a study from a table of items, a folder of files, or comparisons that exist already.
 
     Features are numbers that say something about each item: an embedding of its text or image, or measurements. With
     them the study learns what makes an item rank high, needs fewer questions, and can order new items. A matrix
@@ -85,13 +98,12 @@ def create(
     Ids are exact texts: 7 and 007 are two items. Ids that look alike are mentioned.
     """
     from ordinate.data.cells import all_numbers
-    from ordinate.data.items import read_item_columns
     from ordinate.study.study import Study
 
-    columns = read_item_columns(items)
-    read, recipe = read_items(columns, items, table, embed, pca)
+    columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading, embed, pca)
+    source = items or comparisons or ""
     unused = read.unused(columns, table.id_column)
-    with media.in_study(read, items, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
+    with media.in_study(read, source, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", FeatureWarning)
         made = Study.create(
             shown.items,
@@ -102,15 +114,22 @@ def create(
             recipe=recipe,
             **asdict(method),
         )
-    notes = [*_notes(items, shown, study), *(str(one.message) for one in warned)]
+    notes = [*_notes(source, shown, study), *(str(one.message) for one in warned)]
     with made:
+        if given is not None:
+            made.record(given.comparisons)
+            notes += given.notes
+            unused += [f"{name} ({comparisons})" for name in given.columns_not_used]
         if as_json:
-            print_json({"study": study, **_summary(made), "columns_not_used": unused, "notes": notes})
+            recorded = {} if given is None else {"recorded": len(given.comparisons)}
+            print_json({"study": study, **_summary(made), **recorded, "columns_not_used": unused, "notes": notes})
             return
         say(f"Made {study}: {_described(made.items)}.")
+        if given is not None:
+            say(f"Recorded {count(len(given.comparisons), 'comparison')} from {comparisons} (read as {given.format}).")
         if unused:
             say(f"Columns not used: {', '.join(unused)}.")
-        numbers = [name for name in unused if all_numbers(columns[name])]
+        numbers = [name for name in unused if name in columns and all_numbers(columns[name])]
         if numbers and table.features is None and embed is None:
             say("To learn from the numbers in them, make the study with")
             say(f"  --feature-columns {quote(','.join([*split_names(table.feature_columns), *numbers]))}")
@@ -176,6 +195,54 @@ def add_items(
             say(f"Columns not used: {', '.join(unused)}.")
         for one in notes:
             note(one)
+
+
+def _items_and_comparisons(
+    items: str | None,
+    comparisons: str | None,
+    table: TableOptions,
+    reading: ReadingOptions,
+    encoder: str | None = None,
+    pca: float | None = None,
+) -> tuple[Columns, Items, Recipe | None, ReadComparisons | None]:
+    """The table of items, the items in it with the recipe of their features, and comparisons of these items."""
+    from ordinate.data.comparison_formats import read_comparison_file
+    from ordinate.data.items import read_item_columns
+
+    given = None if comparisons is None else read_comparison_file(comparisons, reading.reading())
+    if given is None:
+        reading.refuse_without()
+    if items is not None:
+        columns = read_item_columns(items)
+    elif given is not None:
+        with naming(comparisons):
+            columns = given.item_columns()
+    else:
+        raise InvalidInput("give the items, with --items, or comparisons of them, with --comparisons, or both")
+    read, recipe = read_items(columns, items or comparisons or "", table, encoder, pca)
+    if given is not None:
+        with naming(comparisons):
+            given.require_items(read)
+    return columns, read, recipe, given
+
+
+def is_table_of_comparisons(address: str) -> bool:
+    """Whether the address is that of a table, and not of a study."""
+    from ordinate.data.formats import FORMATS
+
+    return Path(address).suffix.lower() in (*FORMATS, ".npy")
+
+
+def study_of_comparisons(comparisons: str, items: str | None, table: TableOptions, reading: ReadingOptions) -> Study:
+    """A study in memory of a table of comparisons, and of the items in another table or of those that are compared."""
+    from ordinate.study.study import Study
+
+    _, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading)
+    made = Study.create(read, recipe=recipe)
+    made.record(given.comparisons if given is not None else [])
+    for one in given.notes if given is not None else []:
+        note(one)
+    return made
 
 
 def read_items(

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import count, print_json, say
+from ordinate.cli.options import AsJson, ReadingOptions, StudyFile, open_study
+from ordinate.cli.screen import count, note, print_json, say
 from ordinate.errors import InvalidInput, naming
 
 
@@ -17,8 +17,8 @@ def import_(
         str,
         typer.Argument(
             metavar="FILE",
-            help="Table with the columns left, right, winner and, where known, annotator. The winner is left, right or "
-            "tie, or the id of the item that won; these three words are always sides, also if an item is called so.",
+            help="Table of comparisons in any of the forms that docs/files.md lists. In our own, the winner is left, "
+            "right or tie, or the id of the item that won; these three words are always sides.",
             show_default=False,
         ),
     ],
@@ -26,6 +26,8 @@ def import_(
         bool,
         typer.Option("--again", help="Record it even if the study has most of it already: people did say it twice."),
     ] = False,
+    *,
+    reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Record comparisons made elsewhere: all of the table, or nothing if one row is wrong.
@@ -33,14 +35,13 @@ def import_(
     A table of which the study has half or more already, from the same annotators, is refused without --again. A column
     group must agree with the groups of the study. Columns that are not read are named.
     """
-    from ordinate.data.comparisons import comparisons_from_columns, require_same_groups, unused_columns
-    from ordinate.data.formats import read_columns
+    from ordinate.data.comparison_formats import read_comparison_file
 
     with open_study(study) as opened:
-        columns = read_columns(file)
+        read = read_comparison_file(file, reading.reading())
+        given, notes = read.comparisons, list(read.notes)
         with naming(file):
-            given = comparisons_from_columns(columns)
-            require_same_groups(columns, opened.items)
+            read.require_groups_of(opened.items)
         known = opened.known(given)
         if known and 2 * known >= len(given) and not again:
             raise InvalidInput(
@@ -49,13 +50,30 @@ def import_(
             )
         with naming(file):
             recorded = opened.record(given)
-        total, unused = len(opened.comparisons()), unused_columns(columns)
+        asked = {query.id for query in opened.open_queries()} & set(read.queries)
+        for query in sorted(asked):
+            opened.withdraw(query)
+        if asked:
+            notes.append(f"Open queries that these comparisons answer, now closed: {len(asked):,}.")
+        total, unused = len(opened.comparisons()), read.columns_not_used
         if as_json:
-            print_json({"study": study, "recorded": recorded, "comparisons": total, "columns_not_used": unused})
+            print_json(
+                {
+                    "study": study,
+                    "format": read.format,
+                    "recorded": recorded,
+                    "comparisons": total,
+                    "columns_not_used": unused,
+                    "notes": notes,
+                }
+            )
             return
-        say(f"Recorded {count(recorded, 'comparison')} from {file}; {study} now has {total:,}.")
+        form = "" if read.format == "plain" else f" (read as {read.format})"
+        say(f"Recorded {count(recorded, 'comparison')} from {file}{form}; {study} now has {total:,}.")
         if unused:
             say(f"Columns not used: {', '.join(unused)}.")
+        for one in notes:
+            note(one)
 
 
 def export(
@@ -77,6 +95,15 @@ def export(
             help="Write every answer and skip, also those that do not count, with all that is stored of them.",
         ),
     ] = False,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="The form of another program: crowd-kit, arena, winner-loser, pwcmp, evalica, preference, "
+            "label-studio, choix or win-matrix.",
+        ),
+    ] = "plain",
     as_json: AsJson = False,
 ) -> None:
     """Write every comparison that counts to a table that `ordinate import` reads.
@@ -88,16 +115,18 @@ def export(
     In a .csv or .tsv file, a text that begins like a formula (=, +, -, @) has an apostrophe before it, so that no
     spreadsheet program runs it; `ordinate import` removes it.
     """
-    from ordinate.data.comparisons import comparison_columns
-    from ordinate.data.formats import write_columns
+    from ordinate.data.comparison_formats import write_comparison_columns, write_comparisons
 
     if (file is None) == (out is None):
         raise InvalidInput("name one file to write to: ordinate export STUDY.db --out FILE")
+    if full and form != "plain":
+        raise InvalidInput(f"--full writes what {form} cannot hold; leave out one of --full and --format")
     place = file or out or ""
     with open_study(study) as opened:
-        columns = opened.history() if full else comparison_columns(opened.comparisons())
-    write_columns(place, columns)
-    written, what = len(columns["left"]), "answer" if full else "comparison"
+        given = opened.comparisons()
+        columns = opened.history() if full else write_comparisons(form, given, opened.items)
+    write_comparison_columns(place, columns)
+    written, what = (len(columns["left"]), "answer") if full else (len(given), "comparison")
     if as_json:
         print_json({"study": study, "file": place, f"{what}s": written})
     else:

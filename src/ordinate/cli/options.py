@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
 
@@ -15,6 +15,7 @@ from ordinate.errors import InvalidInput, MissingExtra
 if TYPE_CHECKING:
     from ordinate.client import Client
     from ordinate.cluster import Cluster
+    from ordinate.data.comparison_formats import Reading
     from ordinate.simulation.parallel import Jobs
     from ordinate.study.study import Study
 
@@ -50,6 +51,7 @@ ItemsFile = Annotated[
         show_default=False,
     ),
 ]
+ItemsFileIfAny = Annotated[str | None, *get_args(ItemsFile)[1:]]
 PrincipalComponents = Annotated[
     float | None,
     typer.Option(
@@ -82,6 +84,54 @@ class TableOptions:
         ),
     ] = None
     id_column: IdColumn = "id"
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How to read a table of comparisons."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="The form of the comparisons, such as crowd-kit, arena or label-studio (docs/files.md lists all). "
+            "Default: the form is recognised by the columns.",
+            show_default=False,
+        ),
+    ] = None
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="FIELD=COLUMN",
+            help="The column of the comparisons that holds left, right, winner, annotator, group or count, if it has "
+            "another name. May be repeated.",
+            show_default=False,
+        ),
+    ] = None
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            "--answers",
+            metavar="WORDS",
+            help="What the words in the column of winners mean: A=left,B=right,same=tie,none=skip.",
+            show_default=False,
+        ),
+    ] = None
+
+    def refuse_without(self) -> None:
+        """Raise InvalidInput where these are given although there is no table of comparisons to read."""
+        if self.format is not None or self.columns or self.answers is not None:
+            raise InvalidInput("--format, --map and --answers say how to read a table of comparisons; there is none")
+
+    def reading(self) -> Reading:
+        from ordinate.data.comparison_formats import Reading
+
+        words = None if self.answers is None else _assignments("--answers", split_names(self.answers))
+        if words and (wrong := [side for side in words.values() if side not in ("left", "right", "tie", "skip")]):
+            raise InvalidInput(f"--answers: {wrong[0]!r} is none of left, right, tie and skip")
+        return Reading(self.format, _assignments("--map", self.columns or []), words)
 
 
 @dataclass(frozen=True)
@@ -260,6 +310,14 @@ def open_study(address: str) -> Study:
     if is_link(address):
         raise InvalidInput("this command needs the file of a study; only ask, tell and order take a link")
     return Study.open(study_url(address))
+
+
+def _assignments(option: str, given: list[str]) -> dict[str, str]:
+    """{"a": "b"} of "a=b"."""
+    for one in given:
+        if not all(one.partition("=")):
+            raise InvalidInput(f"{option} takes NAME=VALUE, not {one!r}")
+    return dict(one.split("=", 1) for one in given)
 
 
 def split_names(given: str | None) -> list[str]:

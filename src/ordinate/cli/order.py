@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordinate.cli.answering import item_contents
-from ordinate.cli.create import read_items_like
+from ordinate.cli.create import is_table_of_comparisons, read_items_like, study_of_comparisons
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import (
     AsJson,
-    StudyFileOrLink,
+    ReadingOptions,
     TableOptions,
     is_link,
     open_client,
@@ -33,13 +35,22 @@ from ordinate.cli.screen import (
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from ordinate.data.items import Items
     from ordinate.data.ordering import Ordering
+    from ordinate.study.study import Study
 
 PREVIEW = 60
 
 
 def order(
-    study: StudyFileOrLink,
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY.db|LINK|FILE",
+            help="The file of the study, a link that `ordinate serve` printed, or a table of comparisons.",
+            show_default=False,
+        ),
+    ],
     *,
     out: Annotated[
         str | None,
@@ -56,7 +67,8 @@ def order(
         typer.Option(
             "--items",
             metavar="FILE",
-            help="Order the items of this table instead, by their features.",
+            help="Order the items of this table instead, by their features. With a table of comparisons: the items "
+            "that are compared, with their features.",
             show_default=False,
         ),
     ] = None,
@@ -70,9 +82,12 @@ def order(
             show_default=False,
         ),
     ] = None,
+    reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
     """Show the ordering that follows from all answers, highest first. Without answers there is none.
+
+    A table of comparisons is enough: `ordinate order battles.csv` orders the items in it, and stores nothing.
 
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
@@ -81,14 +96,11 @@ def order(
     of 90 %. With that probability each item's own rank is among the likely ranks. Items of another table are given the
     ranks that they would have among the study's items.
     """
-    from ordinate.data.items import read_item_columns
-
     ends = _ranks(cuts)
     if is_link(study):
         _order_served(study, out, items, ends, as_json)
         return
-    with open_study(study) as opened:
-        given = None if items is None else read_items_like(opened, read_item_columns(items), items, table)
+    with _opened(study, items, table, reading) as (opened, given):
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
         answers = len(opened.comparisons())
@@ -128,6 +140,22 @@ def order(
         say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability)}.")
     if connection is not None and any(one.state == "failed" for one in connection):
         say(connection_in_words(connection))
+
+
+@contextmanager
+def _opened(
+    address: str, items: str | None, table: TableOptions, reading: ReadingOptions
+) -> Iterator[tuple[Study, Items | None]]:
+    """The study, and the items to order where these are not its own; of a table of comparisons, one in memory."""
+    from ordinate.data.items import read_item_columns
+
+    if is_table_of_comparisons(address):
+        with study_of_comparisons(address, items, table, reading) as made:
+            yield made, None
+        return
+    reading.refuse_without()
+    with open_study(address) as opened:
+        yield opened, None if items is None else read_items_like(opened, read_item_columns(items), items, table)
 
 
 def _ranks(cuts: str | None) -> list[int] | None:

@@ -1,16 +1,14 @@
-"""Comparisons and queries; comparisons are read from tables, files and rows, and each error names its row."""
+"""Comparisons and queries, checked one by one; `comparison_formats` reads them from tables, files and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from ordinate.data.cells import id_text, is_missing, plain_text
 from ordinate.data.items import Items
 from ordinate.data.lookalikes import appearance
-from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
-from ordinate.errors import InvalidInput, naming
+from ordinate.errors import InvalidInput
 
 Outcome = Literal["left", "right", "tie"]
 Answer = Literal["left", "right", "tie", "skip"]
@@ -38,29 +36,7 @@ class Query(NamedTuple):
     annotator: str | None = None
 
 
-def comparisons_from_columns(columns: Columns) -> list[Comparison]:
-    """Comparisons from a table with the columns left, right, winner and, where known, annotator.
-
-    `winner` is "left", "right" or "tie", or the id of the winning item. These three words are sides, also where an item
-    is called so; a table that names such an item's winner, and others by their ids, can be read two ways and is
-    refused. Raises InvalidInput, naming the row.
-    """
-    require_columns(columns, ("left", "right", "winner"))
-    refuse_near_misses(columns, ("annotator", "group"))
-    if {"status", "query"} <= columns.keys():
-        raise InvalidInput(
-            "this is a full export, with answers that do not count; import the plain one, which "
-            "`ordinate export` writes without --full"
-        )
-    annotators = columns.get("annotator", [None] * len(columns["left"]))
-    rows = zip(columns["left"], columns["right"], columns["winner"], annotators, strict=True)
-    given = [Comparison(left, right, winner, annotator) for left, right, winner, annotator in rows]
-    checked = [check_comparison(one, f"row {row}: ") for row, one in enumerate(given, start=1)]
-    _require_one_reading(given, checked)
-    return checked
-
-
-def _require_one_reading(given: Sequence[Comparison], checked: Sequence[Comparison]) -> None:
+def require_one_reading(given: Sequence[Comparison], checked: Sequence[Comparison]) -> None:
     """Raise InvalidInput where a winner is a side and another item's id, in a table that names winners by their ids."""
     words = [id_text(one.outcome) for one in given]
     by_id = next((row for row, word in enumerate(words, start=1) if word not in OUTCOMES), None)
@@ -75,47 +51,18 @@ def _require_one_reading(given: Sequence[Comparison], checked: Sequence[Comparis
             )
 
 
-def require_same_groups(columns: Columns, items: Items) -> None:
-    """Raise InvalidInput where comparisons have a column `group` that the groups of the items do not agree with."""
-    if "group" not in columns:
-        return
-    if items.group is None:
-        raise InvalidInput(
-            "the comparisons have a column 'group' but the study has no groups, so all its items would be ordered as "
-            "one list; make the study from items with a column 'group', or rename that column to ignore it"
-        )
-    group_of = dict(zip(items.ids, items.group, strict=True))
-    rows = zip(columns["left"], columns["right"], columns["group"], strict=True)
-    for row, (left, right, group) in enumerate(rows, start=1):
-        for item in map(id_text, (left, right)):
-            if item in group_of and group_of[item] != id_text(group):
-                raise InvalidInput(
-                    f"row {row}: item {item!r} is in group {group_of[item]!r} of the study, not in {id_text(group)!r}"
-                )
-
-
-def unused_columns(columns: Columns) -> list[str]:
-    """The columns of a table of comparisons that are not read."""
-    return [name for name in columns if name not in ("left", "right", "winner", "annotator", "group")]
-
-
-def comparison_columns(comparisons: Sequence[Comparison]) -> dict[str, list[Any]]:
-    """The table that `comparisons_from_columns` reads."""
-    return {
+def comparison_columns(comparisons: Sequence[Comparison], items: Items | None = None) -> dict[str, list[Any]]:
+    """The table of our own form; with items, and where these have groups, it has a column `group`."""
+    columns: dict[str, list[Any]] = {
         "left": [one.left for one in comparisons],
         "right": [one.right for one in comparisons],
         "winner": [one.outcome for one in comparisons],
         "annotator": [one.annotator for one in comparisons],
     }
-
-
-def read_comparisons(path: str | Path) -> list[Comparison]:
-    """Comparisons from a .csv, .jsonl, .json or .parquet file, see `comparisons_from_columns`; errors name the file."""
-    from ordinate.data.formats import read_columns
-
-    columns = read_columns(path)
-    with naming(path):
-        return comparisons_from_columns(columns)
+    if items is not None and items.group is not None:
+        group_of = dict(zip(items.ids, items.group, strict=True))
+        columns["group"] = [group_of[one.left] for one in comparisons]
+    return columns
 
 
 def check_comparison(given: Comparison, where: str = "") -> Comparison:
@@ -138,17 +85,3 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
         raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}{meant}")
     annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
     return Comparison(left, right, outcome, annotator)
-
-
-def comparisons_of(given: Any, items: Items) -> list[Comparison]:
-    """Comparisons of these items from a frame, or from rows of (left, right, outcome) and perhaps the annotator."""
-    if hasattr(given, "columns"):
-        columns = frame_columns(given)
-        require_same_groups(columns, items)
-        return comparisons_from_columns(columns)
-    comparisons = []
-    for row, one in enumerate(given if isinstance(given, Iterable) else [given], start=1):
-        if not isinstance(one, tuple | list) or len(one) not in (3, 4):
-            raise InvalidInput(f"row {row} is no comparison (left, right, outcome, annotator): {one!r}")
-        comparisons.append(check_comparison(Comparison(*one), f"row {row}: "))
-    return comparisons

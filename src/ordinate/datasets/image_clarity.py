@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ordinate.data.cells import numbers
-from ordinate.data.comparisons import comparisons_from_columns
+from ordinate.data.comparison_formats import Reading, read_comparisons
 from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
@@ -43,4 +43,4 @@ def read_image_clarity(folder: str | Path) -> Dataset:
                 if place is not None and "://" not in place and not (folder / place).is_file():
                     raise InvalidInput(f"row {row}: there is no file {place!r} in {folder}")
     with naming(comparisons_file):
-        return Dataset(items, truth, tuple(comparisons_from_columns(answers)))
+        return Dataset(items, truth, tuple(read_comparisons(answers, Reading("plain")).comparisons))

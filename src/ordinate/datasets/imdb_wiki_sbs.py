@@ -12,7 +12,8 @@ from collections import Counter
 from pathlib import Path
 
 from ordinate.data.cells import id_text, numbers
-from ordinate.data.comparisons import Comparison, comparisons_from_columns
+from ordinate.data.comparison_formats import Reading, read_comparisons
+from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
@@ -97,7 +98,7 @@ def _comparisons(labels: dict[str, list[str]], known: set[str]) -> tuple[list[Co
     proper = [values for values in listed if values[0] != values[1]]
     lefts, rights, winners, who = (list(column) for column in zip(*proper, strict=True)) if proper else ([], [], [], [])
     columns = {"left": lefts, "right": rights, "winner": winners, "annotator": who}
-    return comparisons_from_columns(columns), len(listed) - len(proper)
+    return read_comparisons(columns, Reading("plain")).comparisons, len(listed) - len(proper)
 
 
 def _why_left_out(path: Path) -> str | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ordinate.data.cells import numbers
-from ordinate.data.comparisons import Comparison, comparisons_from_columns
+from ordinate.data.comparison_formats import read_comparison_file
 from ordinate.data.items import Items
 from ordinate.data.projection import principal_components
 from ordinate.data.tables import Columns
@@ -53,29 +52,23 @@ def read_recorded(
     Groups come from a column `group` of the items or, if they have none, of the comparisons. `pca` reduces the
     features, see `principal_components`.
     """
-    from ordinate.data.formats import read_columns
-
-    answers = read_columns(comparisons)
+    read = read_comparison_file(comparisons)
     table = Items.read(items, id_column=id_column, features=features, feature_columns=feature_columns)
-    with naming(comparisons):
-        listed = comparisons_from_columns(answers)
-    if table.group is None and "group" in answers:
-        table = replace(table, group=_groups_from_comparisons(table.ids, listed, answers))
+    if table.group is None and read.group is not None:
+        with naming(comparisons):
+            compared = read.item_columns()
+        table = replace(table, group=_groups_from_comparisons(table.ids, compared))
     if pca is not None:
         table = replace(table, features=principal_components(table.features, pca), feature_names=None)
-    return Dataset(table, comparisons=tuple(listed))
+    return Dataset(table, comparisons=tuple(read.comparisons))
 
 
-def _groups_from_comparisons(ids: Sequence[str], listed: Sequence[Comparison], columns: Columns) -> list[str]:
-    """The group of each item, from its comparisons. Raises InvalidInput if they disagree or there is none."""
-    found: dict[str, Any] = {}
-    for row, (comparison, group) in enumerate(zip(listed, columns["group"], strict=True), start=1):
-        for item in (comparison.left, comparison.right):
-            if found.setdefault(item, group) != group:
-                raise InvalidInput(f"row {row}: item {item!r} is compared in group {found[item]!r} and in {group!r}")
+def _groups_from_comparisons(ids: Sequence[str], compared: Columns) -> list[str]:
+    """The group of each item, from its comparisons. Raises InvalidInput if there is none."""
+    found = dict(zip(compared["id"], compared["group"], strict=True))
     alone = [item for item in ids if item not in found]
     if alone:
         raise InvalidInput(
             f"item {alone[0]!r} is in no comparison, so its group is unknown; add a column 'group' to the items"
         )
-    return [str(found[item]) for item in ids]
+    return [found[item] for item in ids]

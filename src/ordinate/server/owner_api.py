@@ -130,7 +130,8 @@ def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
 
 @router.get("/{study}/export/comparisons.csv", summary="Download the comparisons that count", response_class=_Table)
 def export_comparisons(caller: TheCaller) -> Response:
-    return _table(caller, "comparisons", comparison_columns(caller.served.study.comparisons()))
+    study = caller.served.study
+    return _table(caller, "comparisons", comparison_columns(study.comparisons(), study.items))
 
 
 @router.get("/{study}/export/history.csv", summary="Download every answer and skip", response_class=_Table)

@@ -20,7 +20,8 @@ from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import between, text, whole
-from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison, comparisons_of
+from ordinate.data.comparison_formats import comparisons_of
+from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison
 from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering

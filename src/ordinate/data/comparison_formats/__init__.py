@@ -1,0 +1,302 @@
+"""Comparisons as other programs write them. One module per format, one row here for each.
+
+A format translates a table into the columns of our own form; `read_comparisons` checks these, whatever they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ordinate.data.cells import id_text, is_missing
+from ordinate.data.comparison_formats import (
+    arena,
+    argilla,
+    best_worst,
+    choix,
+    crowd_kit,
+    evalica,
+    label_studio,
+    mturk,
+    plain,
+    preference,
+    pwcmp,
+    ranking,
+    win_matrix,
+    winner_loser,
+)
+from ordinate.data.comparison_formats.files import read_comparison_columns, write_comparison_columns
+from ordinate.data.comparison_formats.source import BOTH_BAD, LEFT_OUT, ComparisonFormat, Source
+from ordinate.data.comparisons import Comparison, check_comparison, require_one_reading
+from ordinate.data.items import Items
+from ordinate.data.lookalikes import suggestion
+from ordinate.data.tables import Columns, frame_columns, refuse_near_misses
+from ordinate.errors import InvalidInput, naming
+
+__all__ = [
+    "COMPARISON_FORMATS",
+    "ReadComparisons",
+    "Reading",
+    "comparisons_of",
+    "read_comparison_columns",
+    "read_comparison_file",
+    "read_comparisons",
+    "write_comparison_columns",
+    "write_comparisons",
+]
+
+COMPARISON_FORMATS: dict[str, ComparisonFormat] = {
+    "plain": plain.FORMAT,
+    "crowd-kit": crowd_kit.FORMAT,
+    "arena": arena.FORMAT,
+    "winner-loser": winner_loser.FORMAT,
+    "pwcmp": pwcmp.FORMAT,
+    "evalica": evalica.FORMAT,
+    "preference": preference.FORMAT,
+    "label-studio": label_studio.FORMAT,
+    "argilla": argilla.FORMAT,
+    "mturk": mturk.FORMAT,
+    "best-worst": best_worst.FORMAT,
+    "ranking": ranking.FORMAT,
+    "choix": choix.FORMAT,
+    "win-matrix": win_matrix.FORMAT,
+}
+FIELDS = ("left", "right", "winner", "annotator", "group", "count")
+"""What `--map` can name a column for."""
+_MOST = 20_000_000
+"""Counts that stand for more comparisons than this are refused: they would fill the memory."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a table of comparisons.
+
+    format  a name of COMPARISON_FORMATS; None: the first that recognises the table
+    names   the columns of fields, where they have other names than the format expects
+    words   what the words in the column of winners stand for: left, right, tie or skip
+    """
+
+    format: str | None = None
+    names: Mapping[str, str] | None = None
+    words: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class ReadComparisons:
+    """The comparisons in a table, checked.
+
+    rows              of the table, from 1, one for each comparison
+    group             one for each comparison; None: the table has no groups
+    queries           the ids of the queries that they answer, where the table names these
+    texts             of the items, by id, where the table has some
+    columns_not_used  the names of columns that were not read
+    notes             sentences about what was decided
+    """
+
+    format: str
+    comparisons: list[Comparison]
+    rows: list[int]
+    group: list[str] | None
+    queries: list[str]
+    texts: dict[str, str]
+    columns_not_used: list[str]
+    notes: list[str]
+
+    def item_columns(self) -> dict[str, list[Any]]:
+        """A table of the items that are compared, in the order in which they are named first: id, group and text.
+
+        Raises InvalidInput, naming the row, where an item is in two groups.
+        """
+        group_of: dict[str, str | None] = {}
+        groups: Sequence[str | None] = self.group or [None] * len(self.rows)
+        for row, one, group in zip(self.rows, self.comparisons, groups, strict=True):
+            for item in (one.left, one.right):
+                if group_of.setdefault(item, group) != group:
+                    raise InvalidInput(
+                        f"row {row}: item {item!r} is compared in group {group_of[item]!r} and in {group!r}; an item "
+                        "has one group, so give the items of each group ids of their own, or rename the column to "
+                        "ignore the groups"
+                    )
+        columns: dict[str, list[Any]] = {"id": list(group_of)}
+        if self.group is not None:
+            columns["group"] = list(group_of.values())
+        if self.texts:
+            columns["text"] = [self.texts.get(item) for item in group_of]
+        return columns
+
+    def require_items(self, items: Items) -> None:
+        """Raise InvalidInput, naming the row, where an item that is compared is not here, or in another group."""
+        known = set(items.ids)
+        for row, one in zip(self.rows, self.comparisons, strict=True):
+            for item in (one.left, one.right):
+                if item not in known:
+                    raise InvalidInput(f"row {row}: there is no item {item!r}{suggestion(item, items.ids)}")
+        self.require_groups_of(items)
+
+    def require_groups_of(self, items: Items) -> None:
+        """Raise InvalidInput, naming the row, where the groups of the items do not agree with those of the table."""
+        if self.group is None:
+            return
+        if items.group is None:
+            raise InvalidInput(
+                "the comparisons have groups but the study has none, so all its items would be ordered as one list; "
+                "make the study from items with a column 'group', or rename that column to ignore it"
+            )
+        group_of = dict(zip(items.ids, items.group, strict=True))
+        for row, one, group in zip(self.rows, self.comparisons, self.group, strict=True):
+            for item in (one.left, one.right):
+                if item in group_of and group_of[item] != group:
+                    raise InvalidInput(
+                        f"row {row}: item {item!r} is in group {group_of[item]!r} of the study, not in {group!r}"
+                    )
+
+
+def read_comparison_file(path: str | Path, reading: Reading = Reading()) -> ReadComparisons:
+    """The comparisons in a file; errors name the file and the row."""
+    columns = read_comparison_columns(path)
+    with naming(path):
+        return read_comparisons(columns, reading)
+
+
+def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComparisons:
+    """The comparisons in a table of any of the formats. Raises InvalidInput, naming the row."""
+    name = reading.format or _recognised(columns, reading)
+    if name not in COMPARISON_FORMATS:
+        raise InvalidInput(f"unknown format {name!r}; it is {', '.join(COMPARISON_FORMATS)}")
+    if unknown := [one for one in reading.names or () if one not in FIELDS]:
+        raise InvalidInput(f"--map {unknown[0]}=...: there is no {unknown[0]!r}; it is {', '.join(FIELDS)}")
+    refuse_near_misses(columns, ("annotator", "group"))
+    source = Source(columns, reading.names or {})
+    translated = COMPARISON_FORMATS[name].translate(source)
+    found = dict(translated.columns)
+    rows = list(translated.rows or range(1, len(found["left"]) + 1))
+    notes = list(translated.notes)
+    if "group" not in found and (group := source.get("group", "group")) is not None:
+        found["group"] = [group[row - 1] for row in rows]
+    if "count" not in found and (count := source.get("count", "count")) is not None:
+        found["count"] = [count[row - 1] for row in rows]
+    if reading.words is not None:
+        found["winner"] = _in_words(found["winner"], rows, reading.words)
+    found, rows = _without_left_out(found, rows, notes)
+    empty = [None] * len(rows)
+    given = [
+        Comparison(*one)
+        for one in zip(found["left"], found["right"], found["winner"], found.get("annotator", empty), strict=True)
+    ]
+    checked = [check_comparison(one, f"row {row}: ") for row, one in zip(rows, given, strict=True)]
+    if name == "plain":
+        require_one_reading(given, checked)
+    texts = _texts(found, checked, rows)
+    queries = [str(one) for one in found.get("query", ()) if not is_missing(one)]
+    groups = None if "group" not in found else _groups(found["group"], rows)
+    if "count" in found:
+        times = _counts(found["count"], rows)
+        notes.append(f"Counts: {len(checked):,} rows stand for {sum(times):,} comparisons.")
+        checked, rows = _repeated(checked, times), _repeated(rows, times)
+        groups = None if groups is None else _repeated(groups, times)
+    not_used = [one for one in columns if one not in source.used]
+    return ReadComparisons(name, checked, rows, groups, queries, texts, not_used, notes)
+
+
+def comparisons_of(given: Any, items: Items) -> list[Comparison]:
+    """Comparisons of these items from a frame of any form, or from rows of (left, right, outcome[, annotator])."""
+    if hasattr(given, "columns"):
+        read = read_comparisons(frame_columns(given))
+        read.require_groups_of(items)
+        return read.comparisons
+    comparisons = []
+    for row, one in enumerate(given if isinstance(given, Iterable) else [given], start=1):
+        if not isinstance(one, tuple | list) or len(one) not in (3, 4):
+            raise InvalidInput(f"row {row} is no comparison (left, right, outcome, annotator): {one!r}")
+        comparisons.append(check_comparison(Comparison(*one), f"row {row}: "))
+    return comparisons
+
+
+def write_comparisons(name: str, comparisons: Sequence[Comparison], items: Items | None = None) -> dict[str, list[Any]]:
+    """The table of a format. Raises InvalidInput where the format cannot hold a comparison, or is only read."""
+    writable = [one for one, form in COMPARISON_FORMATS.items() if form.write is not None]
+    write = COMPARISON_FORMATS[name].write if name in COMPARISON_FORMATS else None
+    if write is None:
+        raise InvalidInput(f"the format {name!r} is not written; it is {', '.join(writable)}")
+    return write(comparisons, items)
+
+
+def _recognised(columns: Columns, reading: Reading) -> str:
+    found = next((name for name, form in COMPARISON_FORMATS.items() if form.recognise(columns)), None)
+    if found is not None:
+        return found
+    if reading.names or len({"left", "right", "winner"} & columns.keys()) > 1:
+        return "plain"
+    meant = [near for name in columns if (near := suggestion(name, ("left", "right", "winner")))]
+    raise InvalidInput(
+        f"these columns are of no known form: {', '.join(map(repr, columns)) or 'none'}{meant[0] if meant else ''}. "
+        "Name the columns with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or the form with --format, "
+        f"one of {', '.join(COMPARISON_FORMATS)}"
+    )
+
+
+def _in_words(winner: Sequence[Any], rows: Sequence[int], words: Mapping[str, str]) -> list[Any]:
+    found: list[Any] = []
+    for row, given in zip(rows, winner, strict=True):
+        word = id_text(given)
+        if given is LEFT_OUT:
+            found.append(given)
+        elif word in words:
+            found.append(LEFT_OUT if words[word] == "skip" else words[word])
+        else:
+            raise InvalidInput(
+                f"row {row}: the winner {word!r} is none of the words of --answers, {', '.join(map(repr, words))}"
+            )
+    return found
+
+
+def _without_left_out(
+    columns: dict[str, list[Any]], rows: list[int], notes: list[str]
+) -> tuple[dict[str, list[Any]], list[int]]:
+    """Without rows that hold no answer, and with ties where both items are bad; notes say how many there were."""
+    bad = sum(value is BOTH_BAD for value in columns["winner"])
+    kept = [place for place, value in enumerate(columns["winner"]) if value is not LEFT_OUT]
+    if left_out := len(rows) - len(kept):
+        notes.append(f"Left out, without an answer: {left_out:,}.")
+    if bad:
+        notes.append(f"Both items were called bad in {bad:,}; these are ties here.")
+    found = {name: [values[place] for place in kept] for name, values in columns.items()}
+    found["winner"] = ["tie" if value is BOTH_BAD else value for value in found["winner"]]
+    return found, [rows[place] for place in kept]
+
+
+def _texts(columns: Columns, comparisons: Sequence[Comparison], rows: Sequence[int]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for side in ("left", "right"):
+        for row, one, text in zip(rows, comparisons, columns.get(f"{side}_text", [None] * len(rows)), strict=True):
+            item = getattr(one, side)
+            if is_missing(text) or text == item:
+                continue
+            if texts.setdefault(item, str(text)) != str(text):
+                raise InvalidInput(f"row {row}: item {item!r} has another text than before")
+    return texts
+
+
+def _groups(values: Sequence[Any], rows: Sequence[int]) -> list[str]:
+    for row, value in zip(rows, values, strict=True):
+        if is_missing(value):
+            raise InvalidInput(f"row {row} has an empty group; fill it in, or rename the column to ignore the groups")
+    return [id_text(value) for value in values]
+
+
+def _counts(values: Sequence[Any], rows: Sequence[int]) -> list[int]:
+    counts = []
+    for row, value in zip(rows, values, strict=True):
+        text = id_text(value)
+        if not text.isdecimal():
+            raise InvalidInput(f"row {row}: the count {text!r} is no whole number from 0 on")
+        counts.append(int(text))
+    if sum(counts) > _MOST:
+        raise InvalidInput(f"the counts add up to {sum(counts):,} comparisons; {_MOST:,} is the most")
+    return counts
+
+
+def _repeated(values: Sequence[Any], times: Sequence[int]) -> list[Any]:
+    return [value for value, count in zip(values, times, strict=True) for _ in range(count)]

@@ -1,0 +1,55 @@
+"""Chatbot Arena battles: model_a, model_b, winner (model_a, model_b, tie, both bad) and, where known, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ordinate.data.comparison_formats.source import (
+    BOTH_BAD,
+    ComparisonFormat,
+    NoWinner,
+    Source,
+    Translated,
+    by_words,
+    has,
+    people,
+)
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+
+WORDS: dict[str, str | NoWinner] = {
+    "model_a": "left",
+    "model_b": "right",
+    "tie": "tie",
+    "tie (bothbad)": BOTH_BAD,
+    "both_bad": BOTH_BAD,
+    "bothbad": BOTH_BAD,
+}
+_NAMES = {"left": "model_a", "right": "model_b", "tie": "tie"}
+
+
+def _translate(source: Source) -> Translated:
+    winner = by_words(source.need("winner", "winner"), WORDS, "winner")
+    columns: dict[str, list[Any]] = {
+        "left": source.need("left", "model_a"),
+        "right": source.need("right", "model_b"),
+        "winner": list(winner),
+    }
+    if (judge := source.get("annotator", "judge", "judge_id", "user_id", "evaluation_session_id")) is not None:
+        columns["annotator"] = judge
+    return Translated(columns)
+
+
+def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str, list[Any]]:
+    return {
+        "model_a": [one.left for one in comparisons],
+        "model_b": [one.right for one in comparisons],
+        "winner": [_NAMES[one.outcome] for one in comparisons],
+        "judge": people(comparisons),
+    }
+
+
+FORMAT = ComparisonFormat(
+    "Chatbot Arena battles: model_a, model_b, winner, judge", has("model_a", "model_b", "winner"), _translate, _write
+)

@@ -1,0 +1,37 @@
+"""evalica: x, y, winner, where the winner is X, Y, Draw or Ignore. Its own CSV files have the plain form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, NoWinner, Source, Translated, by_words
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.data.tables import Columns
+
+_NAMES = {"left": "X", "right": "Y", "tie": "Draw"}
+_OUTCOMES: dict[str, str | NoWinner] = {**{word: side for side, word in _NAMES.items()}, "Ignore": LEFT_OUT}
+WORDS = {**_OUTCOMES, **{f"Winner.{word}": side for word, side in _OUTCOMES.items()}}
+
+
+def _recognise(columns: Columns) -> bool:
+    return {"x", "y", "winner"} <= columns.keys() or {"xs", "ys", "winners"} <= columns.keys()
+
+
+def _translate(source: Source) -> Translated:
+    winner = by_words(source.need("winner", "winner", "winners"), WORDS, "winner")
+    return Translated(
+        {"left": source.need("left", "x", "xs"), "right": source.need("right", "y", "ys"), "winner": list(winner)}
+    )
+
+
+def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str, list[Any]]:
+    return {
+        "x": [one.left for one in comparisons],
+        "y": [one.right for one in comparisons],
+        "winner": [_NAMES[one.outcome] for one in comparisons],
+    }
+
+
+FORMAT = ComparisonFormat("evalica: x, y, winner (X, Y, Draw, Ignore)", _recognise, _translate, _write, people=False)

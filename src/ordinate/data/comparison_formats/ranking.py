@@ -1,0 +1,64 @@
+"""Rankings of several items: a column `ranking` ("a > b = c", or a list from the best), or columns rank1, rank2, ..."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+from ordinate.data.cells import id_text, is_missing
+from ordinate.data.comparison_formats.best_worst import PAIRS_OF_A_ROW
+from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated
+from ordinate.data.tables import Columns
+from ordinate.errors import InvalidInput
+
+_RANK = re.compile(r"rank[_ ]?(\d+)", re.IGNORECASE)
+
+
+def _recognise(columns: Columns) -> bool:
+    return "ranking" in columns or len(_ranks(columns)) > 1
+
+
+def _translate(source: Source) -> Translated:
+    together, names = source.get("ranking", "ranking"), _ranks(source.columns)
+    people = source.get("annotator", "annotator", "worker")
+    source.use(*(names if together is None else ()))
+    columns: dict[str, list[object]] = {"left": [], "right": [], "winner": [], "annotator": []}
+    rows = []
+    for row in range(len(source)):
+        if together is None:
+            steps = [
+                [id_text(source.columns[name][row])] for name in names if not is_missing(source.columns[name][row])
+            ]
+        else:
+            steps = _steps(together[row])
+        placed = [(item, place) for place, step in enumerate(steps) for item in step]
+        if len({item for item, _ in placed}) < len(placed) or len(placed) < 2:
+            raise InvalidInput(
+                f"row {row + 1}: a ranking has two or more items, each once: {together[row] if together else steps}"
+            )
+        for (left, above), (right, below) in combinations(placed, 2):
+            columns["left"].append(left)
+            columns["right"].append(right)
+            columns["winner"].append("tie" if above == below else "left")
+            columns["annotator"].append(None if people is None else people[row])
+            rows.append(row + 1)
+    return Translated(columns, rows, [PAIRS_OF_A_ROW.format(rows=len(source), pairs=len(rows))])
+
+
+def _ranks(columns: Columns) -> list[str]:
+    found = [(int(match[1]), name) for name in columns if (match := _RANK.fullmatch(name))]
+    return [name for _, name in sorted(found)]
+
+
+def _steps(value: object) -> list[list[str]]:
+    """The items from the best, those that share a place together."""
+    listed = value.split(">") if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else [value]
+    return [
+        [item for part in id_text(one).split("=") if (item := part.strip())]
+        if isinstance(value, str)
+        else [id_text(one)]
+        for one in listed
+    ]
+
+
+FORMAT = ComparisonFormat('rankings: "a > b = c", lists, or rank1, rank2, ...', _recognise, _translate)

@@ -1,0 +1,143 @@
+"""What a format reads, a table, and what it makes of it: the columns left, right, winner and others of our own form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+from ordinate.data.cells import id_text, is_missing
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.data.lookalikes import suggestion
+from ordinate.data.tables import Columns
+from ordinate.errors import InvalidInput
+
+
+class NoWinner(Enum):
+    """What a format may have in place of a winner: both items were called bad; there is no answer to record."""
+
+    BOTH_BAD = "both bad"
+    LEFT_OUT = "left out"
+
+
+BOTH_BAD, LEFT_OUT = NoWinner.BOTH_BAD, NoWinner.LEFT_OUT
+
+
+@dataclass
+class Source:
+    """The columns of a table, of which it is noted which are read; `names` are those that the user gave for fields."""
+
+    columns: Columns
+    names: Mapping[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return max(map(len, self.columns.values()), default=0)
+
+    def get(self, name: str, *usual: str) -> list[Any] | None:
+        """The column of a field: the one that the user named, or the first of the usual ones that is there."""
+        chosen = self.names.get(name)
+        if chosen is not None and chosen not in self.columns:
+            raise InvalidInput(
+                f"--map {name}={chosen}: there is no column {chosen!r}{suggestion(chosen, self.columns)}"
+            )
+        found = chosen or next((one for one in usual if one in self.columns), None)
+        if found is None:
+            return None
+        self.used.add(found)
+        return list(self.columns[found])
+
+    def need(self, name: str, *usual: str) -> list[Any]:
+        """`get`, where the format cannot do without the column."""
+        found = self.get(name, *usual)
+        if found is None:
+            raise InvalidInput(
+                f"no column {' or '.join(map(repr, usual)) or repr(name)}; the table has "
+                f"{', '.join(map(repr, self.columns)) or 'no columns'}. If another column holds it: --map {name}=COLUMN"
+            )
+        return found
+
+    def use(self, *names: str) -> None:
+        """Note that these columns are read."""
+        self.used.update(names)
+
+
+class Translated(NamedTuple):
+    """What a format makes of a table.
+
+    columns  left, right, winner (left, right, tie, an id, BOTH_BAD or LEFT_OUT), and where there are such annotator,
+             group, left_text, right_text
+    rows     the row of the file that each comparison is from; None: the first is from row 1, and so on
+    notes    sentences about what was decided
+    """
+
+    columns: dict[str, list[Any]]
+    rows: Sequence[int] | None = None
+    notes: Sequence[str] = ()
+
+
+class ComparisonFormat(NamedTuple):
+    """How another program writes comparisons.
+
+    what       a phrase for the help and the documents
+    recognise  whether a table with these columns has this form
+    translate  a table of this form -> the columns of our own form
+    write      comparisons -> a table of this form; None: this form is only read
+    ties       whether the form has ties
+    people     whether the form has annotators
+    """
+
+    what: str
+    recognise: Callable[[Columns], bool]
+    translate: Callable[[Source], Translated]
+    write: Callable[[Sequence[Comparison], Items | None], dict[str, list[Any]]] | None = None
+    ties: bool = True
+    people: bool = True
+
+
+def has(*names: str) -> Callable[[Columns], bool]:
+    """A recogniser of tables with all of these columns."""
+    return lambda columns: set(names) <= columns.keys()
+
+
+def by_words(values: Sequence[Any], words: Mapping[str, str | NoWinner], column: str) -> list[str | NoWinner]:
+    """The winner that each word stands for. Raises InvalidInput, naming the row, for a word that is not listed."""
+    found = []
+    for row, value in enumerate(values, start=1):
+        word = id_text(value)
+        if word not in words:
+            raise InvalidInput(f"row {row}: column {column!r} holds {word!r}; it is {', '.join(map(repr, words))}")
+        found.append(words[word])
+    return found
+
+
+def side_of(row: int, winner: object, left: object, right: object) -> str | NoWinner:
+    """The side of the winner's id. Raises InvalidInput, naming the row, if it is neither item's."""
+    sides = {id_text(right): "right", id_text(left): "left"}
+    if is_missing(winner):
+        return LEFT_OUT
+    if id_text(winner) not in sides:
+        raise InvalidInput(
+            f"row {row}: the winner {id_text(winner)!r} is neither of the two items, {id_text(left)!r} and "
+            f"{id_text(right)!r}"
+        )
+    return sides[id_text(winner)]
+
+
+def winners(comparisons: Sequence[Comparison], form: str) -> list[tuple[str, str]]:
+    """(winner, loser) of each. Raises InvalidInput for a tie, which the form of this name does not have."""
+    pairs = []
+    for number, one in enumerate(comparisons, start=1):
+        if one.outcome == "tie":
+            raise InvalidInput(
+                f"comparison {number} ({one.left!r} and {one.right!r}) is a tie, which the format {form} does not "
+                "have; write another format, such as arena or evalica"
+            )
+        pairs.append((one.left, one.right) if one.outcome == "left" else (one.right, one.left))
+    return pairs
+
+
+def people(comparisons: Sequence[Comparison]) -> list[str | None]:
+    return [one.annotator for one in comparisons]

@@ -1,0 +1,102 @@
+"""Comparisons alone: ordered, made into a study, imported from and exported to other programs."""
+
+import json
+
+import pytest
+
+BATTLES = "model_a,model_b,winner,judge\nx,y,model_a,j1\ny,z,model_a,j2\nx,z,tie (bothbad),j1\nx,z,model_a,j2\n"
+
+
+@pytest.fixture
+def battles(folder):
+    (folder / "battles.csv").write_text(BATTLES)
+    return "battles.csv"
+
+
+def test_a_file_of_comparisons_is_enough_for_an_ordering(run, battles, folder):
+    shown = run("order", battles, "--json")
+    assert shown.code == 0
+    assert [row["id"] for row in shown.json["items"]] == ["x", "y", "z"]
+    assert shown.json["comparisons"] == 4
+    assert "Both items were called bad in 1; these are ties here." in shown.err
+    assert sorted(path.name for path in folder.iterdir()) == ["battles.csv", "items.csv"], "nothing is stored"
+    assert run("order", battles, "--out", "ordering.csv").code == 0
+    assert (folder / "ordering.csv").read_text().splitlines()[1].startswith("1,x,")
+
+
+def test_comparisons_and_features_place_items_that_nobody_compared(run, folder):
+    (folder / "made.csv").write_text("left,right,winner\na,b,b\nb,c,c\na,c,c\n")
+    rows = run("order", "made.csv", "--items", "items.csv", "--feature-columns", "sharpness", "--json").json["items"]
+    assert [row["id"] for row in rows] == ["d", "c", "b", "a"]
+    (folder / "made.csv").write_text("left,right,winner\na,b,b\nb,cc,cc\n")
+    refused = run("order", "made.csv", "--items", "items.csv")
+    assert refused.err == "Error: made.csv: row 2: there is no item 'cc'; 'c' is the nearest\n"
+
+
+def test_groups_of_comparisons_are_kept_or_refused(run, folder):
+    (folder / "made.csv").write_text("left,right,winner,group\na,b,a,g\nc,d,d,h\n")
+    rows = run("order", "made.csv", "--json").json["items"]
+    assert [(row["group"], row["rank"]) for row in rows] == [("g", 1), ("g", 2), ("h", 1), ("h", 2)]
+    assert "the comparisons have groups but the study has none" in run("order", "made.csv", "--items", "items.csv").err
+    (folder / "made.csv").write_text("left,right,winner,group\na,b,a,g\na,d,d,h\n")
+    assert "row 2: item 'a' is compared in group 'g' and in 'h'" in run("order", "made.csv").err
+
+
+def test_a_study_is_made_of_comparisons(run, battles, folder):
+    made = run("create", "study.db", "--comparisons", battles)
+    assert "Recorded 4 comparisons from battles.csv (read as arena)." in made.out
+    status = run("status", "study.db", "--json").json
+    assert (status["items"], status["comparisons"]) == (3, 4)
+    assert run("export", "study.db", "--format", "arena", "--out", "out.csv").code == 0
+    assert (folder / "out.csv").read_text() == BATTLES.replace("tie (bothbad)", "tie")
+    refused = run("export", "study.db", "--format", "crowd-kit", "--out", "out.csv")
+    assert "comparison 3 ('x' and 'z') is a tie, which the format crowd-kit does not have" in refused.err
+    assert "give the items, with --items, or comparisons" in run("create", "other.db").err
+    bad = run("create", "other.db", "--items", "items.csv", "--comparisons", battles)
+    assert "battles.csv: row 1: there is no item 'x'" in bad.err
+    assert not (folder / "other.db").exists()
+
+
+def test_columns_and_words_are_named_on_the_command_line(run, folder):
+    (folder / "results.csv").write_text("who,one,two,choice\np1,a,b,A\np2,b,c,neither\np3,c,b,?\n")
+    line = ["order", "results.csv", "--map", "left=one", "--map", "right=two", "--map", "winner=choice", "--json"]
+    assert "row 1: unknown winner 'A'" in run(*line).err
+    words = ["--answers", "A=left,B=right,neither=tie,?=skip"]
+    assert run(*line, *words).json["comparisons"] == 2
+    assert run(*line, "--answers", "A=lft").err == "Error: --answers: 'lft' is none of left, right, tie and skip\n"
+    assert "--map takes NAME=VALUE, not 'left'" in run("order", "results.csv", "--map", "left").err
+    assert "there is none" in run("create", "s.db", "--items", "items.csv", "--map", "left=one").err
+
+
+def test_questions_go_out_as_a_table_and_come_back(run, study, folder):
+    run("ask", "study.db", "--count", "3", "--out", "pairs.csv")
+    header, *rows = (folder / "pairs.csv").read_text().splitlines()
+    assert header == "query,question,left,right,left_text,right_text,winner"
+    assert len(rows) == 3
+    (folder / "pairs.csv").write_text("\n".join([header, rows[0] + "left", rows[1] + "tie", rows[2]]))
+    read = run("import", "study.db", "pairs.csv", "--json").json
+    assert (read["recorded"], read["columns_not_used"]) == (2, [])
+    assert read["notes"] == [
+        "Left out, without an answer: 1.", "Open queries that these comparisons answer, now closed: 2.",
+    ]  # fmt: skip
+    assert [one["id"] for one in run("status", "study.db", "--json").json["open"]] == [rows[2].split(",")[0]]
+
+
+def test_tasks_for_label_studio_come_back_as_its_export(run, study, folder):
+    done = run("ask", "study.db", "-n", "2", "--format", "label-studio", "--out", "tasks.json")
+    assert "<Pairwise" in done.out
+    tasks = json.loads((folder / "tasks.json").read_text())
+    for task in tasks:
+        result = {
+            "type": "pairwise",
+            "from_name": "pair",
+            "to_name": "left_text,right_text",
+            "value": {"selected": "right"},
+        }
+        task["annotations"] = [{"completed_by": 3, "result": [result]}]
+    (folder / "export.json").write_text(json.dumps(tasks))
+    assert run("import", "study.db", "export.json").code == 0
+    status = run("status", "study.db", "--json").json
+    assert (status["comparisons"], status["open"]) == (2, [])
+    assert status["annotators"] == [{"name": "3", "answers": 2}]
+    assert "name one with --out" in run("ask", "study.db", "--format", "label-studio").err

@@ -1,0 +1,239 @@
+"""What every format of comparisons keeps: what was written is recognised and read back; errors name the row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from ordinate import Comparison, Items, Study
+from ordinate.data.comparison_formats import (
+    COMPARISON_FORMATS,
+    Reading,
+    read_comparison_file,
+    read_comparisons,
+    write_comparison_columns,
+    write_comparisons,
+)
+from ordinate.errors import InvalidInput
+
+WRITTEN = [name for name, form in COMPARISON_FORMATS.items() if form.write is not None]
+SIDED = ["plain", "crowd-kit", "arena", "pwcmp", "evalica", "label-studio"]
+NAMES = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=6).filter(
+    lambda name: name not in ("left", "right", "tie")
+)
+ROWS = st.lists(
+    st.tuples(NAMES, NAMES, st.sampled_from(["left", "right", "tie"]), st.none() | NAMES).filter(
+        lambda row: row[0] != row[1]
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def won(comparisons: list[Comparison]) -> list[tuple[str, str]]:
+    """(winner, loser) of each."""
+    return [(one.left, one.right) if one.outcome == "left" else (one.right, one.left) for one in comparisons]
+
+
+def as_read(name: str, columns: dict[str, list[Any]], tmp_path: Path, suffix: str) -> list[Comparison]:
+    path = tmp_path / f"table{suffix}"
+    write_comparison_columns(path, columns)
+    read = read_comparison_file(path)
+    assert read.format == name, "recognised"
+    return read.comparisons
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("name", WRITTEN)
+@given(rows=ROWS)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_was_written_comes_back(tmp_path: Path, name: str, suffix: str, rows: list[Any]) -> None:
+    if (name, suffix) == ("label-studio", ".csv"):
+        suffix = ".json"  # a task is a nested object, which no cell of a CSV file can be
+    form = COMPARISON_FORMATS[name]
+    given = [Comparison(*row) for row in rows]
+    if not form.ties:
+        given = [one for one in given if one.outcome != "tie"]
+    assume(len(given) > (1 if name == "win-matrix" else 0))
+    back = as_read(name, write_comparisons(name, given), tmp_path, suffix)
+    if name in SIDED:
+        assert [one[:3] for one in back] == [one[:3] for one in given]
+    elif name == "choix":
+        number = {item: str(place) for place, item in enumerate(dict.fromkeys(i for one in given for i in one[:2]))}
+        assert won(back) == [(number[winner], number[loser]) for winner, loser in won(given)]
+    else:
+        assert sorted(won(back)) == sorted(won(given))
+    if form.people:
+        assert [one.annotator for one in back] == [one.annotator for one in given]
+
+
+@pytest.mark.parametrize("name", [name for name in WRITTEN if not COMPARISON_FORMATS[name].ties])
+def test_a_tie_is_refused_where_the_form_has_none(name: str) -> None:
+    with pytest.raises(InvalidInput, match=rf"comparison 2 \('a' and 'b'\) is a tie, which the format {name}"):
+        write_comparisons(name, [Comparison("a", "b", "left"), Comparison("a", "b", "tie")])
+
+
+@pytest.mark.parametrize("name", sorted(set(COMPARISON_FORMATS) - set(WRITTEN)))
+def test_a_form_that_is_only_read_says_which_are_written(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"'{name}' is not written; it is plain, crowd-kit"):
+        write_comparisons(name, [])
+
+
+EXAMPLES: dict[str, dict[str, list[Any]]] = {
+    "plain": {"left": ["a"], "right": ["b"], "winner": ["a"]},
+    "crowd-kit": {"worker": ["w"], "left": ["a"], "right": ["b"], "label": ["a"]},
+    "arena": {"model_a": ["a"], "model_b": ["b"], "winner": ["model_a"]},
+    "winner-loser": {"winner_id": ["a"], "loser_id": ["b"]},
+    "pwcmp": {"observer": ["w"], "condition_A": ["a"], "condition_B": ["b"], "is_A_selected": [1]},
+    "evalica": {"x": ["a"], "y": ["b"], "winner": ["X"]},
+    "preference": {"chosen": ["a"], "rejected": ["b"]},
+    "label-studio": {
+        "data": [{"text1": "a", "text2": "b"}],
+        "annotations": [[{"result": [{"type": "pairwise", "value": {"selected": "left"}}]}]],
+    },
+    "argilla": {
+        "fields": [{"reply_1": "a", "reply_2": "b"}],
+        "responses": [{"better": [{"value": "reply_1", "user_id": "w"}]}],
+    },
+    "mturk": {"HITId": ["h"], "WorkerId": ["w"], "Input.left": ["a"], "Input.right": ["b"], "Answer.winner": ["left"]},
+    "best-worst": {"items": ["a|b"], "best": ["a"], "worst": ["b"]},
+    "ranking": {"ranking": ["a > b"]},
+    "choix": {"0": ["a"], "1": ["b"]},
+    "win-matrix": {"id": ["a", "b"], "a": [0, 0], "b": [1, 0]},
+}
+
+
+def test_every_form_has_an_example() -> None:
+    assert EXAMPLES.keys() == COMPARISON_FORMATS.keys()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_form_is_recognised_and_can_be_named(name: str) -> None:
+    for reading in (Reading(), Reading(name)):
+        read = read_comparisons(EXAMPLES[name], reading)
+        assert read.format == name
+        assert won(read.comparisons) == [("a", "b")]
+        assert read.columns_not_used == []
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in ("win-matrix", "choix")])
+def test_groups_and_counts_are_kept_whatever_the_form(name: str) -> None:
+    read = read_comparisons({**EXAMPLES[name], "group": ["g"], "count": [3]})
+    assert read.group == ["g"] * 3
+    assert won(read.comparisons) == [("a", "b")] * 3
+    assert read.item_columns()["group"] == ["g", "g"]
+    assert any("1 rows stand for 3 comparisons" in note for note in read.notes)
+    with pytest.raises(InvalidInput, match="but the study has none, so"):
+        read.require_groups_of(Items(["a", "b"]))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_item_against_itself_is_refused_by_row(name: str) -> None:
+    def same(value: Any) -> Any:
+        if isinstance(value, str):
+            return "a" if value == "b" else value.replace("> b", "> a").replace("|b", "|a")
+        if isinstance(value, list):
+            return [same(one) for one in value]
+        return {key: same(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+    columns = {key: same(values) for key, values in EXAMPLES[name].items()}
+    if name == "win-matrix":
+        columns = {"id": ["a", "b"], "a": [1, 0], "b": [1, 0]}
+    with pytest.raises(InvalidInput, match=r"row 1: |task 1: "):
+        read_comparisons(columns, Reading(name))
+
+
+@pytest.mark.parametrize(("library", "make"), [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")])
+def test_frames_of_three_libraries_are_read(library: str, make: str) -> None:
+    frame = getattr(pytest.importorskip(library), make)(EXAMPLES["arena"])
+    study = Study.create(Items(["a", "b"]))
+    assert study.record(frame) == 1
+    assert study.comparisons() == [Comparison("a", "b", "left")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "reading", "message"),
+    [
+        (
+            {"lefty": ["a"], "b": ["b"]},
+            Reading(),
+            r"of no known form: 'lefty', 'b'; 'left' is the nearest.*--map left=",
+        ),
+        ({"left": ["a"], "right": ["b"]}, Reading(), r"no column 'winner'; the table has 'left', 'right'"),
+        (EXAMPLES["plain"], Reading("arean"), "unknown format 'arean'; it is plain, crowd-kit"),
+        (EXAMPLES["plain"], Reading(names={"lft": "left"}), "there is no 'lft'; it is left, right"),
+        (EXAMPLES["plain"], Reading(names={"winner": "winer"}), "there is no column 'winer'; 'winner' is the nearest"),
+        ({**EXAMPLES["plain"], "count": ["x"]}, Reading(), "row 1: the count 'x' is no whole number"),
+        ({**EXAMPLES["plain"], "count": [10**9]}, Reading(), "add up to 1,000,000,000 comparisons"),
+        ({**EXAMPLES["plain"], "group": [None]}, Reading(), "row 1 has an empty group"),
+        ({**EXAMPLES["arena"], "winner": ["a"]}, Reading(), "row 1: column 'winner' holds 'a'; it is 'model_a'"),
+        ({**EXAMPLES["crowd-kit"], "label": ["c"]}, Reading(), "row 1: the winner 'c' is neither of the two items"),
+        ({**EXAMPLES["best-worst"], "best": ["c"]}, Reading(), "row 1: the best item 'c' is none of those shown: a, b"),
+        ({"ranking": ["a"]}, Reading(), "row 1: a ranking has two or more items"),
+        ({"HITId": ["h"], "WorkerId": ["w"]}, Reading(), r"no column 'Input.left'.*--map left=COLUMN"),
+        ({"id": ["a", "b"], "a": [0, -1], "b": [0, 0]}, Reading(), "row 2, column 'a': -1 is no number of wins"),
+    ],
+)
+def test_what_is_wrong_is_said(columns: dict[str, list[Any]], reading: Reading, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_comparisons(columns, reading)
+
+
+def test_columns_and_words_can_be_named() -> None:
+    results: dict[str, list[Any]] = {
+        "participant": ["p1", "p2", "p3", "p4"],
+        "Photo 1": ["a", "b", "a", "c"],
+        "Photo 2": ["b", "c", "c", "b"],
+        "Choice": ["A", "B", "same", "cannot say"],
+        "duration": [1, 2, 3, 4],
+    }
+    names = {"left": "Photo 1", "right": "Photo 2", "winner": "Choice", "annotator": "participant"}
+    words = {"A": "left", "B": "right", "same": "tie", "cannot say": "skip"}
+    read = read_comparisons(results, Reading(names=names, words=words))
+    assert read.comparisons == [
+        Comparison("a", "b", "left", "p1"), Comparison("b", "c", "right", "p2"), Comparison("a", "c", "tie", "p3"),
+    ]  # fmt: skip
+    assert read.columns_not_used == ["duration"]
+    assert read.notes == ["Left out, without an answer: 1."]
+    with pytest.raises(InvalidInput, match="row 3: the winner 'same' is none of the words of --answers, 'A', 'B'"):
+        read_comparisons(results, Reading(names=names, words={"A": "left", "B": "right"}))
+
+
+def test_both_bad_is_a_tie_and_is_said() -> None:
+    words = ["model_a", "model_b", "tie", "tie (bothbad)", "both_bad"]
+    read = read_comparisons({"model_a": ["a"] * 5, "model_b": ["b"] * 5, "winner": words})
+    assert [one.outcome for one in read.comparisons] == ["left", "right", "tie", "tie", "tie"]
+    assert read.notes == ["Both items were called bad in 2; these are ties here."]
+
+
+def test_an_item_in_two_groups_is_refused() -> None:
+    read = read_comparisons({"left": ["a", "a"], "right": ["b", "c"], "winner": ["a", "a"], "group": ["g", "h"]})
+    with pytest.raises(InvalidInput, match="row 2: item 'a' is compared in group 'g' and in 'h'"):
+        read.item_columns()
+
+
+def test_lists_and_matrices_without_names(tmp_path: Path) -> None:
+    for suffix, text in ((".json", "[[2, 0], [1, 2]]"), (".json", "[ [2, 0],\n[1, 2] ]")):
+        (tmp_path / f"pairs{suffix}").write_text(text)
+        read = read_comparison_file(tmp_path / f"pairs{suffix}")
+        assert (read.format, won(read.comparisons)) == ("choix", [("2", "0"), ("1", "2")])
+    (tmp_path / "triples.json").write_text('[["a", "b", "left"], ["c", "b", "tie"]]')
+    assert [one[:3] for one in read_comparison_file(tmp_path / "triples.json").comparisons] == [
+        ("a", "b", "left"), ("c", "b", "tie"),
+    ]  # fmt: skip
+    (tmp_path / "ragged.json").write_text("[[1, 2], [3]]")
+    with pytest.raises(InvalidInput, match=r"ragged\.json: row 2 is no list of 2 values"):
+        read_comparison_file(tmp_path / "ragged.json")
+    given = [Comparison("0", "1", "left"), Comparison("2", "1", "right"), Comparison("0", "1", "left")]
+    for name in ("choix", "win-matrix"):
+        columns = write_comparisons(name, given, Items(["0", "1", "2"]))
+        write_comparison_columns(tmp_path / "pairs.npy", columns)
+        read = read_comparison_file(tmp_path / "pairs.npy")
+        assert read.format == name
+        assert sorted(won(read.comparisons)) == [("0", "1"), ("0", "1"), ("1", "2")]
+    with pytest.raises(InvalidInput, match="holds the formats choix and win-matrix alone"):
+        write_comparison_columns(tmp_path / "pairs.npy", write_comparisons("arena", given))
