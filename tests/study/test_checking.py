@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ordinate.data.items import Items
+from ordinate.data.ordering import Interval
 from ordinate.learning.checks import Finding
 from ordinate.learning.checks.table import CHECKS
 from ordinate.study.checking import sentence
@@ -41,6 +42,8 @@ def test_of_sensible_answers_it_states_the_error_with_its_interval() -> None:
     assert verdict.error == study.reliability()[1:]
     assert verdict.sentence.startswith("This order can be relied on")
     assert verdict == study.check(), "the simulations have a seed"
+    assert {one.name: one.answers for one in verdict.annotators} == study.annotators()
+    assert sum(one.answers for one in verdict.calibration) > 20
 
 
 def test_of_coin_tosses_no_error_is_stated() -> None:
@@ -83,7 +86,7 @@ def found(*failed: str) -> dict[str, Finding]:
 
 
 def test_the_sentence_names_what_matters_most() -> None:
-    error = (0.123, 0.1, 0.15)
+    error = Interval(0.123, 0.1, 0.15)
     assert sentence(found(), error) == (
         "This order can be relied on as far as its intervals say: no check failed, and about 12 % of the pairs are "
         "likely to be in the wrong order."

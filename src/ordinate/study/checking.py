@@ -6,6 +6,10 @@ import math
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ordinate.data.ordering import Interval
+from ordinate.learning.calibration import Bin, bins
 from ordinate.learning.checks import Finding, StudyData, bridged, connected, not_run
 from ordinate.learning.checks import State as CheckState
 from ordinate.learning.checks.table import CHECKS
@@ -29,15 +33,36 @@ class Row(NamedTuple):
     advice: str
 
 
+class AnnotatorFigures(NamedTuple):
+    """An annotator as the checks see them.
+
+    surprise   of their answers, in standard deviations; see `ordinate.learning.checks.misfit`
+    limit      the most that chance explains
+    influence  share of the pairs that change places without them; None where it was not computed
+    """
+
+    name: str | None
+    answers: int
+    surprise: float
+    limit: float
+    influence: float | None
+
+
 class Verdict(NamedTuple):
-    """sentence        whether the order can be relied on
-    error           the expected error with an interval of 90 %; None where it is not to be believed
-    rows            a check each
+    """What the checks found.
+
+    sentence     whether the order can be relied on
+    error        the expected error with an interval of 90 %; None where it is not to be believed
+    rows         a check each
+    calibration  answers about random pairs by how sure the answers before them were
+    annotators   who gave answers that count
     """
 
     sentence: str
-    error: tuple[float, float, float] | None
+    error: Interval | None
     rows: tuple[Row, ...]
+    calibration: tuple[Bin, ...] = ()
+    annotators: tuple[AnnotatorFigures, ...] = ()
 
     @property
     def failed(self) -> tuple[Row, ...]:
@@ -85,11 +110,23 @@ def verdict(state: State, inference: Inference, data: StudyData | None) -> Verdi
         found = {name: check.run(data) for name, check in CHECKS.items()}
     _, *error = inference.reliability(state)
     doubtful = any(CHECKS[name].withholds and one.state == "failed" for name, one in found.items())
-    stated = None if doubtful or math.isnan(error[0]) else (error[0], error[1], error[2])
-    return Verdict(sentence(found, stated), stated, tuple(Row(name, *one) for name, one in found.items()))
+    stated = None if doubtful or math.isnan(error[0]) else Interval(*error)
+    made = tuple(Row(name, *one) for name, one in found.items())
+    return Verdict(sentence(found, stated), stated, made, tuple(bins(data.predictions)), _annotators(data))
 
 
-def sentence(found: dict[str, Finding], error: tuple[float, float, float] | None) -> str:
+def _annotators(data: StudyData) -> tuple[AnnotatorFigures, ...]:
+    surprise, influences = data.misfit_of_annotators, data.influences
+    numbers, given = np.unique(data.annotators, return_counts=True)
+    return tuple(
+        AnnotatorFigures(
+            data.names[number], count, float(surprise.standard[number]), surprise.limit, influences.get(number)
+        )
+        for number, count in zip(numbers.tolist(), given.tolist(), strict=True)
+    )
+
+
+def sentence(found: dict[str, Finding], error: Interval | None) -> str:
     """One plain sentence over the rows."""
     failed = [name for name, one in found.items() if one.state == "failed"]
     withholding = [name for name in failed if CHECKS[name].withholds]
@@ -99,7 +136,7 @@ def sentence(found: dict[str, Finding], error: tuple[float, float, float] | None
         return f"Do not rely on the figures of this order: {_lower(found[withholding[0]].found)}"
     if error is None:
         return "There is no pair of items to compare."
-    wrong = f"about {100 * error[0]:.0f} % of the pairs are likely to be in the wrong order"
+    wrong = f"about {100 * error.estimate:.0f} % of the pairs are likely to be in the wrong order"
     if "enough answers" in failed:
         return f"It is too early to rely on this order: {_lower(found['enough answers'].found)}"
     if failed:

@@ -25,6 +25,7 @@ from ordinate.learning.posterior import Posterior
 if TYPE_CHECKING:
     from ordinate.learning.calibration import Predictions
     from ordinate.learning.checks.left_out import LeftOut
+    from ordinate.learning.checks.misfit import Misfit
 
 State = Literal["passed", "failed", "not run"]
 SIMULATED = 199
@@ -168,6 +169,12 @@ class StudyData:
 
         few = len(self.compared.rows) <= _FEW_ITEMS
         return predictions(self.refit if few else self.cheap_fit, self.answers, self.at_random & self.decisive)
+
+    @cached_property
+    def misfit_of_annotators(self) -> Misfit:
+        from ordinate.learning.checks.misfit import annotators
+
+        return annotators(self)
 
     @cached_property
     def influences(self) -> dict[int, float]:

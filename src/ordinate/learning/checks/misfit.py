@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.checks import LEVEL, SIMULATED, Finding, StudyData, listed, not_run
@@ -49,33 +48,36 @@ def _total(units: list[Integers], values: Floats, count: int) -> Floats:
     return total
 
 
+def items(data: StudyData) -> Misfit:
+    return _misfit(data, [data.decided.left, data.decided.right], len(data.ids), data.rng(2))
+
+
+def annotators(data: StudyData) -> Misfit:
+    """Of the annotators by their numbers."""
+    return _misfit(data, [data.annotators[data.decisive]], len(data.names), data.rng(3))
+
+
+def _misfit(data: StudyData, units: list[Integers], count: int, rng: np.random.Generator) -> Misfit:
+    return misfit(data.left_out.probability[data.decisive], data.decided.outcome, units, count, rng)
+
+
 def of_items(data: StudyData) -> Finding:
-    units = [data.decided.left, data.decided.right]
+    if not data.decisive.any():
+        return not_run("There are no answers but ties.")
     advice = "Look at {}: it may be damaged, ambiguous, or judged by something else. Exclude it if so."
-    return _finding(data, units, len(data.ids), data.rng(2), data.named, "item", advice)
+    return _finding(items(data), data.named, "item", advice)
 
 
 def of_annotators(data: StudyData) -> Finding:
+    if not data.decisive.any():
+        return not_run("There are no answers but ties.")
     if len(np.unique(data.annotators)) < 2:
         return not_run("There are fewer than two annotators.")
     advice = "Ask {} how they judged, and exclude whoever answered at random or the other way round."
-    units = [data.annotators[data.decisive]]
-    return _finding(data, units, len(data.names), data.rng(3), data.annotator, "annotator", advice)
+    return _finding(data.misfit_of_annotators, data.annotator, "annotator", advice)
 
 
-def _finding(
-    data: StudyData,
-    units: list[Integers],
-    count: int,
-    rng: np.random.Generator,
-    named: Callable[[int], str],
-    what: str,
-    advice: str,
-) -> Finding:
-    used: NDArray[np.bool_] = data.decisive
-    if not used.any():
-        return not_run("There are no answers but ties.")
-    found = misfit(data.left_out.probability[used], data.decided.outcome, units, count, rng)
+def _finding(found: Misfit, named: Callable[[int], str], what: str, advice: str) -> Finding:
     largest = float(found.standard.max())
     odd = np.flatnonzero(found.standard > found.limit)
     if not len(odd):
