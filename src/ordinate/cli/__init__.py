@@ -118,6 +118,13 @@ COMMANDS = (
     _row(RESULT, "check", "check.check", "ordinate check study.db", "ordinate check study.db --json"),
     _row(
         RESULT,
+        "report",
+        "report.report",
+        "ordinate report study.db",
+        "ordinate report study.db --out report.html --figures figures",
+    ),
+    _row(
+        RESULT,
         "export",
         "exchange.export",
         "ordinate export study.db --out comparisons.csv",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ordinate.data.comparisons import Comparison
 from ordinate.data.ordering import Ordering
-from ordinate.plots.theme import Theme, figure_of, legend, nothing, prepared
+from ordinate.plots.theme import Theme, figure_of, nothing, prepared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,5 +45,7 @@ def comparisons(
     drawn.set_ylim(last, 0)
     drawn.set_xlabel("Rank of the item that won")
     drawn.set_ylabel("Rank of the other one")
-    legend(drawn, colours, "lower left")
+    drawn.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, fontsize=9, labelcolor=colours.ink
+    )
     return figure_of(drawn)

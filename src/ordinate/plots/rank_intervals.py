@@ -28,7 +28,7 @@ class Line(NamedTuple):
 
 
 def caterpillar(ordering: Ordering, *, most: int = 60, axes: Axes | None = None, theme: Theme = "light") -> Figure:
-    """At most `most` items, of each group its first and its last ones. A band is behind items that share a rank."""
+    """At most `most` items, of each group its first and its last ones. Items that share a rank are on one band, shaded or not."""
     if ordering.intervals is None:
         raise InvalidInput("this ordering has no intervals of ranks; take that of the study's own items")
     lines = chosen_lines(ordering, most)
@@ -86,7 +86,7 @@ def chosen_lines(ordering: Ordering, most: int) -> list[Line]:
 
 
 def _bands(tied: Integers, height: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[tuple[float, float]]:
-    """First and last line of the sets that share a rank, where a set has several items."""
+    """First and last line of every other set that shares a rank, so that neighbouring sets can be told apart."""
     starts = np.flatnonzero(np.r_[True, (np.diff(tied) != 0) | (np.diff(height) != 1)])
     ends = np.r_[starts[1:], len(tied)] - 1
-    return [(float(height[a]), float(height[b])) for a, b in zip(starts, ends, strict=True) if b > a]
+    return [(float(height[a]), float(height[b])) for a, b in zip(starts[::2], ends[::2], strict=True)]

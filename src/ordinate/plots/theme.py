@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Theme = Literal["light", "dark"]
-Place = Literal["upper right", "lower right", "lower left"]
+Place = Literal["upper right", "lower right"]
 
 
 class Colours(NamedTuple):
