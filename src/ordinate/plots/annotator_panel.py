@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def annotators(
     figures: Sequence[AnnotatorFigures], *, most: int = 40, axes: Axes | None = None, theme: Theme = "light"
 ) -> Figure:
-    """figures: as `Study.check().annotators` has them; the `most` with the most answers. Right of the dotted line,
-    answers surprise more than chance explains."""
+    """figures: as `Study.check().annotators` has them; the `most` with the most answers, whose number is in brackets.
+    Right of the dotted line, answers surprise more than chance explains."""
     shown = sorted(figures, key=lambda one: -one.answers)[:most]
     drawn, colours = prepared(axes, theme, (7.0, 0.9 + 0.24 * max(len(shown), 3)))
     if not shown:
@@ -33,7 +33,7 @@ def annotators(
         drawn.plot(surprise[mask], height[mask], marker, color=colour, markersize=7, markeredgecolor=colours.ground)
     drawn.axvline(0.0, color=colours.grid, linewidth=1.0)
     drawn.axvline(shown[0].limit, color=colours.muted, linewidth=1.0, linestyle=(0, (1, 2)))
-    drawn.set_yticks(height, [f"{short(one.name or 'unnamed', 20)}  {one.answers:,}" for one in shown])
+    drawn.set_yticks(height, [f"{short(one.name or 'unnamed', 20)} ({one.answers:,})" for one in shown])
     drawn.set_ylim(len(shown) - 0.4, -0.6)
     reach = 1.15 * max(float(np.abs(surprise).max()), shown[0].limit)
     drawn.set_xlim(-reach, reach)

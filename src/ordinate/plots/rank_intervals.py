@@ -28,7 +28,8 @@ class Line(NamedTuple):
 
 
 def caterpillar(ordering: Ordering, *, most: int = 60, axes: Axes | None = None, theme: Theme = "light") -> Figure:
-    """At most `most` items, of each group its first and its last ones. Items that share a rank are on one band, shaded or not."""
+    """At most `most` items, of each group its first and its last ones. Items
+    that share a rank are on one band, shaded or not."""
     if ordering.intervals is None:
         raise InvalidInput("this ordering has no intervals of ranks; take that of the study's own items")
     lines = chosen_lines(ordering, most)

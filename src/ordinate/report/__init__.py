@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -34,12 +35,13 @@ def write_report(study: Study, path: str | Path, *, folder: Path, pictures: Path
 def page(contents: Contents, folder: Path) -> str:
     """The HTML document."""
     drawn = sections.drawn(contents)
-    question = contents.settings.question
+    title, details = _question(contents.settings.question)
     style = (files("ordinate.report") / "style.css").read_text(encoding="utf-8")
     body = joined(
         tag(
             "header",
-            tag("h1", question),
+            tag("h1", title),
+            tag("p", details, class_="details") if details else None,
             tag("p", f"Report of an ordering by pairwise comparisons, {contents.made:%d %B %Y, %H:%M} UTC"),
         ),
         tag(
@@ -48,26 +50,26 @@ def page(contents: Contents, folder: Path) -> str:
             sections.order(contents, folder),
             sections.section(
                 "How sure the ranks are",
-                "A dot is an item’s rank, the line the ranks that are likely. Items on one band share a rank: the answers "
-                "cannot tell them apart.",
+                "A dot is an item’s rank, the line the ranks that are likely. Items on one band share a rank: the "
+                "answers cannot tell them apart.",
                 sections.figure(drawn, "ranks", "Ranks of the items with intervals of 90 percent"),
             ),
             sections.section(
                 "What more answers would bring",
-                "The share of all pairs of items that are expected to be in the wrong order, after so many answers, and how "
-                "it is likely to fall. It is an expectation under the model, not a comparison with the truth.",
+                "The share of all pairs of items that are expected to be in the wrong order, after so many answers, "
+                "and how it is likely to fall. It is an expectation under the model, not a comparison with the truth.",
                 sections.figure(drawn, "error", "Expected error by number of answers, with a forecast"),
             ),
             sections.section(
                 "Do predictions hold?",
-                "Some pairs were drawn at random. Before each of these answers, the answers before it said how likely it was. "
+                "Some pairs were drawn at random. How they would be answered was predicted from the answers before. "
                 "Where predictions hold, the points are near the dashed line.",
                 sections.figure(drawn, "calibration", "Share of answers by their predicted chance"),
             ),
             sections.section(
                 "Annotators",
-                "Surprise is how far somebody’s answers are from what all other answers say, in standard deviations. Those "
-                "right of the dotted line answered unlike the others.",
+                "Surprise is how far somebody’s answers are from what all other answers say, in standard deviations. "
+                "Those right of the dotted line answered unlike the others.",
                 sections.figure(drawn, "annotators", "Surprise of the answers of each annotator"),
                 sections.people(contents),
             ),
@@ -81,9 +83,9 @@ def page(contents: Contents, folder: Path) -> str:
             sections.made(contents),
             sections.section(
                 "What to keep in mind",
-                "All figures presume the model: people who agree in what they see, up to noise, and scores that follow from "
-                "the features and the answers. An order by all answers ever given is itself an estimate and can be further "
-                "from the truth than this one, so agreement with it is no measure of error.",
+                "All figures presume the model: people who agree in what they see, up to noise, and scores that follow "
+                "from the features and the answers. An order by all answers ever given (Bradley and Terry) is itself "
+                "an estimate and can be further from the truth than this one; the distance to it measures no error.",
             ),
         ),
     )
@@ -91,7 +93,13 @@ def page(contents: Contents, folder: Path) -> str:
         tag("meta", charset="utf-8"),
         tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("title", f"{question} – report"),
+        tag("title", f"{title} – report"),
         tag("style", Html(style)),
     )
     return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"
+
+
+def _question(markdown: str) -> tuple[str, str]:
+    """Its first line and the others, without the marks of Markdown, which the report has no reader of."""
+    lines = re.sub(r"\*\*|__|`|^#+ *", "", markdown.strip(), flags=re.MULTILINE).split("\n", 1)
+    return lines[0].strip(), lines[1].strip() if len(lines) > 1 else ""

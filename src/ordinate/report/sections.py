@@ -88,18 +88,18 @@ def order(contents: Contents, folder: Path) -> Html:
         for line in lines
     ]
     head = tag("tr", *(tag("th", name, scope="col") for name in ("Rank", "Item", "Likely ranks", "Score")))
-    shortened = (
-        f" {shown:,} of {len(ordering):,} items are shown: the first and the last ones" if shown < len(ordering) else ""
-    )
-    shortened += " of each group." if shortened and ordering.group is not None else "." if shortened else ""
+    shortened = ""
+    if shown < len(ordering):
+        of_each = "" if ordering.group is None else " of each group"
+        shortened = f" Of {len(ordering):,} items, {shown:,} are shown here: the first and the last ones{of_each}."
     table = base64.b64encode(FORMATS[".csv"].encode(ordering.to_columns())).decode("ascii")
     save = tag(
         "a", "Save the whole order as a table (CSV)", href=f"data:text/csv;base64,{table}", download="ordering.csv"
     )
     return section(
         "The order",
-        "Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own rank is among its "
-        f"likely ranks with a probability of 90 %.{shortened}",
+        "Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own rank is among "
+        f"its likely ranks with a probability of 90 %.{shortened}",
         tag("p", save),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,
             role="region", aria_label="The order"),
@@ -109,10 +109,10 @@ def order(contents: Contents, folder: Path) -> Html:
 def _item(contents: Contents, place: int, rows: dict[str, int], folder: Path) -> Html:
     ordering, item = contents.ordering, contents.ordering.ids[place]
     assert ordering.intervals is not None
-    low, high, _, first, last = (
-        int(column[place]) if number != 2 else 0 for number, column in enumerate(ordering.intervals)
-    )
-    size = max(int(ordering.intervals.tied_high.max()), 1)
+    intervals = ordering.intervals
+    low, high = int(intervals.low[place]), int(intervals.high[place])
+    first, last = int(intervals.tied_low[place]), int(intervals.tied_high[place])
+    size = max(int(intervals.tied_high.max()), 1)
     bar = Html(
         f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="rail" width="100" y="3" height="2"/>'
@@ -121,7 +121,7 @@ def _item(contents: Contents, place: int, rows: dict[str, int], folder: Path) ->
     return tag(
         "tr",
         tag("td", span(first, last), class_="number"),
-        tag("td", *_content(contents, rows[item], item, folder), class_="item"),
+        tag("td", tag("div", *_content(contents, rows[item], item, folder)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
         tag("td", f"{ordering.scores[place]:+.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
     )
@@ -133,10 +133,11 @@ def _content(contents: Contents, row: int, item: str, folder: Path) -> Iterable[
     picture = None if "image" not in given else embedded(str(given["image"]), folder)
     if picture is not None:
         yield tag("img", src=picture, alt="")
-    yield tag("span", item, class_="id")
+    text = None
     if "text" in given:
         words = " ".join(str(given["text"]).split())
-        yield tag("span", words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…", class_="text")
+        text = tag("span", words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…", class_="text")
+    yield tag("div", tag("span", item, class_="id"), text)
 
 
 def figure(contents: dict[str, Callable[[], Figure]], name: str, description: str) -> Html:
@@ -174,8 +175,8 @@ def checks(contents: Contents) -> Html:
     ]
     return section(
         "Checks of the answers",
-        "What each means, its formula and its source are in docs/statistics.md of ordinate. Checks against chance fail with "
-        "a probability of about 1 % where nothing is wrong. A passed check is no proof.",
+        "What each means, its formula and its source are in docs/statistics.md of ordinate. Checks against chance fail "
+        "with a probability of about 1 % where nothing is wrong. A passed check is no proof.",
         tag("div", tag("table", tag("thead", head), tag("tbody", *body), class_="checks"), class_="wide", tabindex=0,
             role="region", aria_label="Checks"),
     )  # fmt: skip
@@ -187,9 +188,8 @@ def _number(value: float | None) -> str:
 
 def people(contents: Contents) -> Html:
     """The annotators as a table."""
-    head = tag(
-        "tr", *(tag("th", name, scope="col") for name in ("Annotator", "Answers", "Surprise", "Pairs that change places without"))
-    )  # fmt: skip
+    names = ("Annotator", "Answers", "Surprise", "Pairs that change without")
+    head = tag("tr", *(tag("th", name, scope="col") for name in names))
     shown = sorted(contents.verdict.annotators, key=lambda one: -one.answers)
     body = [
         tag(
@@ -225,15 +225,19 @@ def made(contents: Contents) -> Html:
         "Random pairs": f"{100 * contents.rules.random:.0f} % of the questions",
         "Seed": f"{settings.seed}",
         "Answers": f"{contents.asked:,} that count; {contents.skips:,} skipped",
-        "Times": "not known: all comparisons were recorded"
-        if contents.first is None
-        else f"first answer {contents.first[:16].replace('T', ' ')}, last {str(contents.last)[:16].replace('T', ' ')} UTC",
+        "First and last answer": "not known: all comparisons were recorded"
+        if contents.first is None or contents.last is None
+        else f"{_time(contents.first)} and {_time(contents.last)} UTC",
         "Asked twice": f"{repeated:,} pairs, {same:,} with the same answer" if repeated else "no pair",
         "Excluded": ", ".join([*contents.excluded_items[:20], *contents.excluded_annotators[:20]]) or "nothing",
         "Versions": ", ".join(f"{name} {number}" for name, number in contents.versions.items()),
     }
     return section(
         "How it was made",
-        "With the study’s file and these versions, `ordinate order` gives this order again.",
+        "With the study’s file and these versions, the command “ordinate order” gives this order again.",
         tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts.items()), class_="made"),
     )
+
+
+def _time(stamp: str) -> str:
+    return stamp[:16].replace("T", " ")

@@ -34,10 +34,12 @@ def check(data: StudyData) -> Finding:
     draws = draw_scores(data.posterior, data.group, rng).scores[:SIMULATED, rows]
     if len(draws) < 1.0 / LEVEL - 1.0:
         return not_run("There are too many items to simulate as many studies as it takes.")
+    # Only pairs that are in a triad matter, which are few where there are many items.
+    used, triads = np.unique(triads, return_inverse=True)
+    triads, balance, asked = triads.reshape(-1, 3), balance[used], asked[used]
+    left, right = pairs.left[used], pairs.right[used]
     observed = circular(triads, np.sign(balance))
-    simulated = np.array(
-        [circular(triads, np.sign(_answered(one, pairs.left, pairs.right, asked, rng))) for one in draws]
-    )
+    simulated = np.array([circular(triads, np.sign(_answered(one, left, right, asked, rng))) for one in draws])
     chance, limit = (1 + int((simulated >= observed).sum())) / (1 + len(draws)), np.quantile(simulated, 1.0 - LEVEL)
     found = f"{observed:,} of {len(triads):,} triads of items are circular; {simulated.mean():,.0f} are to be expected."
     if chance > LEVEL:
