@@ -66,7 +66,7 @@ def ours(given: Work, variance: float = 1.0) -> Fit:
 
 def plain(given: Work) -> Fit:
     def fit() -> np.ndarray:
-        scores, covariance = fit_scores(*given.answers, given.n, 1.0)
+        scores, covariance = fit_scores(*given.answers[:3], given.n, 1.0)
         centred = covariance.diagonal() - 2.0 * covariance.mean(axis=1) + covariance.mean()
         assert (centred > 0.0).all()
         return scores

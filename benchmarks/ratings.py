@@ -35,7 +35,7 @@ def trueskill(answers: Answers) -> np.ndarray:
         mu=0.0, sigma=same.deviation, beta=same.beta, tau=same.tau, draw_probability=same.draw_probability
     )
     ratings = [rules.create_rating() for _ in range(ITEMS)]
-    for i, j, outcome in zip(*(column.tolist() for column in answers), strict=True):
+    for i, j, outcome in zip(*(column.tolist() for column in answers[:3]), strict=True):
         if outcome == 0.0:
             i, j = j, i
         (ratings[i],), (ratings[j],) = rules.rate([(ratings[i],), (ratings[j],)], ranks=[0, 0 if outcome == 0.5 else 1])
@@ -48,7 +48,7 @@ def openskill(answers: Answers) -> np.ndarray:
     same = TrueSkill()
     rules = BradleyTerryFull(mu=0.0, sigma=same.deviation, beta=same.beta, tau=same.tau)
     ratings = [rules.rating() for _ in range(ITEMS)]
-    for i, j, outcome in zip(*(column.tolist() for column in answers), strict=True):
+    for i, j, outcome in zip(*(column.tolist() for column in answers[:3]), strict=True):
         if outcome == 0.0:
             i, j = j, i
         (ratings[i],), (ratings[j],) = rules.rate([[ratings[i]], [ratings[j]]], ranks=[0, 0 if outcome == 0.5 else 1])

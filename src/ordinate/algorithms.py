@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ordinate.choosing.search import CurvaturePower
 from ordinate.choosing.strategies import Strategy
@@ -18,6 +18,8 @@ from ordinate.choosing.utilities.bald_paper import PaperInformation
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.cumulative import Cumulative
+from ordinate.learning.likelihoods.davidson import Davidson
 from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.likelihoods.probit import Probit
 from ordinate.learning.models import Model
@@ -171,7 +173,13 @@ def algorithm(name: str) -> Algorithm:
     return row._replace(strategy=replace(row.strategy, draws=value))
 
 
-LIKELIHOODS: dict[str, Likelihood] = {"logistic": LOGISTIC, "probit": Probit()}
+LIKELIHOODS: dict[str, Likelihood] = {
+    "cumulative": Cumulative(),
+    "davidson": Davidson(),
+    "logistic": LOGISTIC,
+    "probit": Probit(),
+}
+LikelihoodName = Literal["cumulative", "davidson", "logistic", "probit"]
 
 _LACKS = {
     "coefficient_variance": "it does not use features, so it has no coefficients",

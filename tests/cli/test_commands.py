@@ -45,7 +45,7 @@ class TestCreate:
             "seed": 3,
             "coefficient_variance": None,
             "item_variance": 0.5,
-            "likelihood": "logistic",
+            "likelihood": "cumulative",
             "columns_not_used": ["sharpness", "contrast"],
             "notes": [],
         }

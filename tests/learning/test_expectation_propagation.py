@@ -47,6 +47,36 @@ def test_moments_are_those_of_numerical_integration(asked, share, mean, variance
     assert found == pytest.approx([np.log(total) + highest, first, second], rel=1e-6, abs=1e-6)
 
 
+def test_of_one_answer_the_moments_are_those_of_the_rule_for_many():
+    rng = np.random.default_rng(1)
+    mean, variance = rng.uniform(-19.9, 19.9, 5000), rng.uniform(1e-6, 5.99, 5000)
+    mean[:50], wins = 0.0, rng.integers(0, 2, 5000).astype(float)
+    pairs = np.arange(5000)
+    one = tilted(PairCounts(pairs, pairs, np.ones(5000), wins), mean, variance)
+    # So little more than one answer that only the rule changes.
+    hardly_more = tilted(PairCounts(pairs, pairs, np.full(5000, 1.0 + 1e-14), wins), mean, variance)
+    assert np.abs(one[0] - hardly_more[0]).max() < 1e-10
+    assert (np.abs(one[1] - hardly_more[1]) / np.sqrt(variance)).max() < 1e-10
+    assert (np.abs(one[2] - hardly_more[2]) / variance).max() < 1e-10
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Contextual(0.7), Hybrid(0.7, 1.3), Hybrid(0.7, 1e-6), Hybrid(1.0, 1.3)],
+    ids=["contextual", "hybrid", "hardly any terms per item", "no features"],
+)
+def test_margins_are_those_of_the_posterior_given_the_sites(model):
+    rng = np.random.default_rng(4)
+    features = rng.normal(size=(30, 0 if model == Hybrid(1.0, 1.3) else 4))
+    compared = model.compared(features, random_answers(rng, 25, 90))
+    sites = Sites(rng.uniform(0.01, 0.3, len(compared.pairs.left)), rng.normal(size=len(compared.pairs.left)))
+    left, right = (compared.rows[side] for side in compared.pairs[:2])
+    plain = model.given(features, compared, sites).belief.differences(left, right)
+    mean, variance = model.margins_given(compared, sites)
+    assert mean == pytest.approx(plain[0], abs=1e-9)
+    assert variance == pytest.approx(plain[1], rel=1e-9)
+
+
 def test_of_one_pair_the_posterior_is_exact():
     """With one pair, EP has nothing to approximate but the shape."""
     answers = Answers(np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([1.0, 1.0, 1.0]))
@@ -123,9 +153,10 @@ def test_the_factored_model_has_the_mean_of_its_sites_and_drops_covariances_alon
     assert (factored.covariance.variance > 0.95 * exact.covariance.variance).all()
 
 
-def test_evidence_is_that_of_the_matrices():
+@pytest.mark.parametrize(("items", "columns", "count"), [(12, 3, 25), (12, 0, 25), (2, 1, 1), (70, 5, 40)])
+def test_evidence_is_that_of_the_matrices(items, columns, count):
     rng = np.random.default_rng(8)
-    features, answers = rng.normal(size=(12, 3)), random_answers(rng, 12, 25)
+    features, answers = rng.normal(size=(items, columns)), random_answers(rng, items, count)
     fit = Propagation(Hybrid(), features, answers)
     fit.propagate(Prior(2.0, 1.0))
     evidence = Evidence(fit.compared, fit.sites)
@@ -138,9 +169,15 @@ def test_evidence_is_that_of_the_matrices():
         noisy = z @ kernel @ z.T + np.diag(1 / fit.sites.weight)
         return stats.multivariate_normal.logpdf(fit.sites.shift / fit.sites.weight, np.zeros(len(z)), noisy)
 
-    scales = [Prior(2.0, 1.0), Prior(0.1, 3.0), Prior(5.0, 1e-4), Prior(1e-5, 1.0)]
+    scales = [Prior(2.0, 1.0), Prior(0.1, 3.0), Prior(5.0, 1e-4), Prior(1e-5, 1.0), Prior(0.3, 1.0), Prior(2.0, 0.0)]
     differences = [written_out(prior) - evidence(prior) for prior in scales]
-    assert differences == pytest.approx([differences[0]] * 4, abs=1e-6)
+    assert differences == pytest.approx([differences[0]] * len(scales), abs=1e-6)
+
+
+def test_without_answers_the_evidence_is_that_of_nothing():
+    nothing = np.empty(0, dtype=np.int64)
+    fit = Propagation(Hybrid(), np.ones((4, 2)), Answers(nothing, nothing, np.empty(0)))
+    assert Evidence(fit.compared, fit.sites)(Prior(2.0, 1.0)) == 0.0
 
 
 def test_scales_are_near_the_maximum_of_the_evidence_by_integration():

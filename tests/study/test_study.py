@@ -98,7 +98,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         ({"random": 10}, "random must be a number from 0 to 1, not 10"),
         ({"random": float("nan")}, "random must be a number from 0 to 1, not nan"),
         ({"random": "often"}, "random must be a number, not 'often'"),
-        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is logistic, probit"),
+        ({"likelihood": "cauchit"}, "unknown likelihood 'cauchit'; it is cumulative, davidson"),
         ({"algorithm": "bald-contextual-sequential", "likelihood": "probit"}, "takes no likelihood: it takes one"),
     ],
 )
@@ -356,7 +356,7 @@ def test_a_query_of_another_study_is_refused(study: Study) -> None:
 @pytest.mark.parametrize("answer", ["LEFT", "", None, "item 01", 1])
 def test_an_unknown_answer_is_refused(study: Study, answer: Any) -> None:
     query = study.ask()
-    with pytest.raises(InvalidInput, match=r"unknown answer .* left, right, tie, skip"):
+    with pytest.raises(InvalidInput, match=r"unknown answer .* left, right, tie, left-much.*, skip"):
         study.tell(query.id, answer)
     assert study.open_queries() == [query]
 

@@ -61,7 +61,7 @@ def ask(
             contents = {item["id"]: _shown(item) for one in given for item in (one["left"], one["right"])}
     else:
         with open_study(study) as opened:
-            queries, question = opened.ask(annotator=annotator, count=count), opened.settings.question
+            queries, question = opened.ask(annotator=annotator, count=count), opened.question
             contents = item_contents(opened.items)
     if as_json:
         print_json(
@@ -108,8 +108,14 @@ def tell(
     study: StudyFileOrLink,
     query: QueryId,
     answer: Annotated[
-        Literal["left", "right", "tie", "skip"],
-        typer.Argument(metavar="ANSWER", help="left, right, tie or skip.", show_default=False),
+        Literal[
+            "left", "right", "tie", "left-much", "left-slightly", "right-slightly", "right-much", "both-bad", "skip"
+        ],
+        typer.Argument(
+            metavar="ANSWER",
+            help="left, right, tie or skip; left-much, left-slightly, right-slightly, right-much; both-bad.",
+            show_default=False,
+        ),
     ],
     annotator: Annotated[
         str | None,

@@ -18,7 +18,7 @@ def import_(
         typer.Argument(
             metavar="FILE",
             help="Table of comparisons in any of the forms that docs/files.md lists. In our own, the winner is left, "
-            "right or tie, or the id of the item that won; these three words are always sides.",
+            "right, tie or both-bad, or the id of the item that won; these words are always sides.",
             show_default=False,
         ),
     ],
@@ -81,7 +81,7 @@ def export(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE", help="Where to write: .csv, .tsv, .json, .jsonl or .parquet.", show_default=False
+            metavar="FILE", help="Where to write: .csv, .tsv, .json, .jsonl, .parquet or .xlsx.", show_default=False
         ),
     ] = None,
     out: Annotated[

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ordinate.client import Client
     from ordinate.cluster import Cluster
     from ordinate.data.comparison_formats import Reading
+    from ordinate.data.tables import Columns
     from ordinate.simulation.parallel import Jobs
     from ordinate.study.study import Study
 
@@ -45,9 +46,9 @@ ItemsFile = Annotated[
     typer.Option(
         "--items",
         metavar="FILE|FOLDER",
-        help="Table of items: .csv, .tsv, .json, .jsonl or .parquet. It has a column of ids, and may have the columns "
-        "group, text, image, audio, video and link. Relative paths start at the folder of the table. Or a folder: each "
-        "file in it is an item.",
+        help="Table of items: .csv, .tsv, .json, .jsonl, .parquet or .xlsx. It has a column of ids, and may have the "
+        "columns group, text, image, audio, video and link. Relative paths start at the folder of the table. Or a "
+        "folder: each file in it is an item; a .txt file: each line is one; or a data set on disk (Hugging Face).",
         show_default=False,
     ),
 ]
@@ -80,10 +81,41 @@ class TableOptions:
     feature_columns: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help="Columns of the table to use as features: length,brightness.", show_default=False
+            metavar="NAMES",
+            help="Columns of the table to use as features: length,brightness. Or one column of vectors.",
+            show_default=False,
+        ),
+    ] = None
+    categorical: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns of categories to use as features; each value becomes a column of 0 and 1.",
+            show_default=False,
+        ),
+    ] = None
+    content: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND=COLUMN",
+            help="The columns of what is shown, if they have other names: text=review,image=file.",
+            show_default=False,
         ),
     ] = None
     id_column: IdColumn = "id"
+
+    def feature_names(self) -> list[str]:
+        """The columns of the table that are features."""
+        return split_names(self.feature_columns) + split_names(self.categorical)
+
+    def options(self) -> dict[str, Any]:
+        """For `Items.from_columns`: all but the features."""
+        return {"id_column": self.id_column, "content": _assignments("--content", split_names(self.content))}
+
+    def used(self, columns: Columns) -> list[str]:
+        """Those of the columns that the options name."""
+        named = {self.id_column, *self.feature_names(), *self.options()["content"].values()}
+        return [name for name in columns if name in named]
 
 
 @dataclass(frozen=True)
@@ -105,8 +137,8 @@ class ReadingOptions:
         typer.Option(
             "--map",
             metavar="FIELD=COLUMN",
-            help="The column of the comparisons that holds left, right, winner, annotator, group or count, if it has "
-            "another name. May be repeated.",
+            help="The column of the comparisons that holds left, right, winner, strength, annotator, group or count, "
+            "if it has another name. May be repeated.",
             show_default=False,
         ),
     ] = None
@@ -127,10 +159,11 @@ class ReadingOptions:
 
     def reading(self) -> Reading:
         from ordinate.data.comparison_formats import Reading
+        from ordinate.data.comparisons import ANSWERS
 
         words = None if self.answers is None else _assignments("--answers", split_names(self.answers))
-        if words and (wrong := [side for side in words.values() if side not in ("left", "right", "tie", "skip")]):
-            raise InvalidInput(f"--answers: {wrong[0]!r} is none of left, right, tie and skip")
+        if words and (wrong := [side for side in words.values() if side not in ANSWERS]):
+            raise InvalidInput(f"--answers: {wrong[0]!r} is none of {', '.join(ANSWERS)}")
         return Reading(self.format, _assignments("--map", self.columns or []), words)
 
 
@@ -180,9 +213,9 @@ class MethodOptions:
         ),
     ] = None
     likelihood: Annotated[
-        Literal["logistic", "probit"] | None,
+        Literal["cumulative", "davidson", "logistic", "probit"] | None,
         typer.Option(
-            help="The chance to win as a function of the difference of scores. Default: logistic.", show_default=False
+            help="The chance of each answer, given the difference of scores. Default: cumulative.", show_default=False
         ),
     ] = None
     renew_covariance: Annotated[

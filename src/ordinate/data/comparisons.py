@@ -10,16 +10,49 @@ from ordinate.data.items import Items
 from ordinate.data.lookalikes import appearance
 from ordinate.errors import InvalidInput
 
-Outcome = Literal["left", "right", "tie"]
-Answer = Literal["left", "right", "tie", "skip"]
+Outcome = Literal["left", "right", "tie", "left-much", "left-slightly", "right-slightly", "right-much", "both-bad"]
+Answer = Literal[
+    "left", "right", "tie", "left-much", "left-slightly", "right-slightly", "right-much", "both-bad", "skip"
+]
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-OUTCOME_VALUES: Mapping[str, float] = {"left": 1.0, "right": 0.0, "tie": 0.5}
+OUTCOME_VALUES: Mapping[str, float] = {
+    "left": 1.0,
+    "right": 0.0,
+    "tie": 0.5,
+    "left-much": 1.0,
+    "left-slightly": 1.0,
+    "right-slightly": 0.0,
+    "right-much": 0.0,
+    "both-bad": 0.5,
+}
+"""1 where left won, 0 where right won, 0.5 a tie."""
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
+_SWAPPED: Mapping[str, Outcome] = {
+    "left": "right",
+    "right": "left",
+    "left-much": "right-much",
+    "left-slightly": "right-slightly",
+    "right-slightly": "left-slightly",
+    "right-much": "left-much",
+}
+
+
+def plain_outcome(outcome: Outcome) -> Outcome:
+    """left, right or tie: the outcome without its strength."""
+    return {1.0: "left", 0.0: "right"}.get(OUTCOME_VALUES[outcome], "tie")  # type: ignore[return-value]
+
+
+def swapped(outcome: Outcome) -> Outcome:
+    """The outcome with the sides swapped."""
+    return _SWAPPED.get(outcome, outcome)
 
 
 class Comparison(NamedTuple):
-    """An answered pair: which of `left` and `right` won, or "tie"; and who answered, if known."""
+    """An answered pair: which of `left` and `right` won, and perhaps by how much, or a tie; and who answered, if known.
+
+    "both-bad" counts as a tie; it is told apart where answers are exported.
+    """
 
     left: str
     right: str
@@ -34,6 +67,19 @@ class Query(NamedTuple):
     left: str
     right: str
     annotator: str | None = None
+
+
+def with_strength(given: Comparison, strength: Any, where: str) -> Comparison:
+    """The comparison with what a column `strength` says: much, slightly or nothing. Raises InvalidInput."""
+    word = "" if is_missing(strength) else id_text(strength)
+    if not word:
+        return given
+    if word not in ("much", "slightly"):
+        raise InvalidInput(f"{where}unknown strength {word!r}; it is much or slightly, or empty")
+    if given.outcome not in ("left", "right"):
+        raise InvalidInput(f"{where}the winner {given.outcome!r} takes no strength; got {word!r}")
+    strong: Any = f"{given.outcome}-{word}"
+    return given._replace(outcome=strong)
 
 
 def require_one_reading(given: Sequence[Comparison], checked: Sequence[Comparison]) -> None:
@@ -79,7 +125,7 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
     elif winner in (left, right):
         outcome = "left" if winner == left else "right"
     else:
-        expected = "left, right, tie, or the id of one of the two items"
+        expected = f"{', '.join(OUTCOMES)}, or the id of one of the two items"
         alike = next((one for one in (*OUTCOMES, left, right) if appearance(one) == appearance(winner)), None)
         meant = "" if alike is None else f": write {alike!r}"
         raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}{meant}")

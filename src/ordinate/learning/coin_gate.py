@@ -73,7 +73,7 @@ def predicted(features: Floats, answers: Answers, known: int, first: int, stop: 
 
     By one cheap model for all studies: the bets are valid whatever they rest on.
     """
-    left, right, outcome = answers
+    left, right, outcome = answers[:3]
     rows, place = np.unique(np.concatenate([left[:stop], right[:stop]]), return_inverse=True)
     left, right = np.split(place.reshape(-1), 2)
     among = features[rows].astype(np.float64)

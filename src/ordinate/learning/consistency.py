@@ -101,10 +101,7 @@ def split_half(
     correlations: list[float] = []
     for _ in range(_SPLITS if len(names) > 2 else 1):
         half = _half(given, rng)[number]
-        scores = [
-            _centred(fit(Answers(answers.left[part], answers.right[part], answers.outcome[part])), group)
-            for part in (half, ~half)
-        ]
+        scores = [_centred(fit(answers.those(part)), group) for part in (half, ~half)]
         correlations.append(_correlation(*scores))
     mean = float(np.mean(correlations))
     return 2.0 * mean / (1.0 + mean) if mean > 0.0 else mean

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ordinate.data.arrays import Floats
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.models import Answers, SiteModel
+from ordinate.learning.models.contextual import information
 from ordinate.learning.models.likelihood import sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior
 from ordinate.learning.models.sites import Sites
@@ -37,9 +40,9 @@ _STRIDES = (16, 4, 1)
 _FURTHEST = 120
 """Steps from the start: a factor of e^6 in each standard deviation."""
 _MOST_ROUNDS = 25
-_ROUGHLY = 0.01
+ROUGHLY = 0.01
 """As far as a margin's mean may still move, in standard deviations, where the variances are moved next."""
-_MOST_ITEMS = 1000
+MOST_ITEMS = 1000
 """Two numbers need no more items; the evidence takes n^3."""
 
 Place = tuple[int, int]
@@ -51,7 +54,7 @@ def fitted_prior(model: SiteModel, features: Floats, answers: Answers) -> Prior:
 
     Where the model has both terms, without terms per item if the answers are as probable then.
     """
-    answers = among_most_compared(answers, _MOST_ITEMS)
+    answers = among_most_compared(answers, MOST_ITEMS)
     prior, probability = _most_probable(Propagation(model, features, answers), model.prior)
     if not all(prior):
         return prior
@@ -71,7 +74,7 @@ def _most_probable(propagation: Propagation, start: Prior) -> tuple[Prior, float
     axes = [axis for axis, variance in enumerate(start) if variance > 0.0]
     for _ in range(_MOST_ROUNDS):
         place = highest
-        propagation.propagate(_prior_at(start, place), _ROUGHLY)
+        propagation.propagate(_prior_at(start, place), ROUGHLY)
         evidence = Evidence(propagation.compared, propagation.sites)
 
         def probability(place: Place, evidence: Evidence = evidence) -> float:
@@ -104,7 +107,7 @@ def among_most_compared(answers: Answers, most: int) -> Answers:
         places = np.flatnonzero(remains)
         remains[places[np.argsort(degree[places], kind="stable")[:excess]]] = False
         kept = remains[left] & remains[right]
-    return Answers(answers.left[kept], answers.right[kept], answers.outcome[kept])
+    return answers.those(kept)
 
 
 def climb(value: Callable[[Place], float], start: Place, axes: Sequence[int]) -> Place:
@@ -133,33 +136,84 @@ def climb(value: Callable[[Place], float], start: Place, axes: Sequence[int]) ->
 
 
 class Evidence:
-    """As a function of the prior variances, for fixed sites."""
+    """As a function of the prior variances, for fixed sites.
+
+    A = Q T Q^T with T tridiagonal, for which I + z T is solved in no time, whatever z is.
+    """
 
     def __init__(self, compared: Compared, sites: Sites) -> None:
-        _, self._features, pairs = compared
-        items = len(self._features)
-        laplacian = np.zeros((items, items))
-        laplacian[pairs.left, pairs.right] = laplacian[pairs.right, pairs.left] = -sites.weight
-        laplacian.flat[:: items + 1] = -laplacian.sum(axis=1)
-        values, vectors = np.linalg.eigh(laplacian)
-        self._values = np.maximum(values, 0.0)
-        shift = sum_by_item(pairs, sites.shift, items, -1.0)
-        self._turned, self._shift = vectors.T @ self._features, vectors.T @ shift
+        self._compared, self._sites = compared, sites
+        self._shift = sum_by_item(compared.pairs, sites.shift, len(compared.rows), -1.0)
+        self._known: dict[float, _Part] = {}
 
     def __call__(self, prior: Prior) -> float:
         """log evidence, up to a constant."""
-        share = 1.0 / (1.0 + prior.items * self._values)
-        determinant = float(np.log1p(prior.items * self._values).sum())
-        quadratic = prior.items * float(share @ np.square(self._shift))
-        if self._turned.shape[1] and prior.coefficients > 0.0:
-            information = (self._turned.T * (self._values * share)) @ self._turned
+        if prior.items not in self._known:
+            terms = prior.items > 0.0 and len(self._shift) > 0
+            self._known[prior.items] = self._with_items(prior.items) if terms else self._without_items()
+        determinant, quadratic, information, pull = self._known[prior.items]
+        if len(information) and prior.coefficients > 0.0:
             matrix = prior.coefficients * information
             matrix.flat[:: len(matrix) + 1] += 1.0
             lower = np.linalg.cholesky(matrix)
             determinant += 2.0 * float(np.log(np.diagonal(lower)).sum())
-            pull = np.linalg.solve(lower, self._turned.T @ (share * self._shift))
-            quadratic += prior.coefficients * float(pull @ pull)
+            solved = np.linalg.solve(lower, pull)
+            quadratic += prior.coefficients * float(solved @ solved)
         return 0.5 * (quadratic - determinant)
+
+    def _without_items(self) -> _Part:
+        _, features, pairs = self._compared
+        return _Part(0.0, 0.0, information(features, pairs, self._sites.weight), features.T @ self._shift)
+
+    def _with_items(self, variance: float) -> _Part:
+        from scipy.linalg import lapack
+
+        diagonal, beside, turned = self._tridiagonal
+        pivots, ratios, _ = lapack.dpttrf(1.0 + variance * diagonal, variance * beside)
+        solved, _ = lapack.dpttrs(pivots, ratios, turned)
+        features, shift = turned[:, :-1], turned[:, -1]
+        # T (I + z T)^-1 X
+        flow = diagonal[:, None] * solved[:, :-1]
+        flow[:-1] += beside[:, None] * solved[1:, :-1]
+        flow[1:] += beside[:, None] * solved[:-1, :-1]
+        return _Part(
+            float(np.log(pivots).sum()),
+            variance * float(shift @ solved[:, -1]),
+            features.T @ flow,
+            features.T @ solved[:, -1],
+        )
+
+    @cached_property
+    def _tridiagonal(self) -> tuple[Floats, Floats, Floats]:
+        """The diagonal of T (t,), what is beside it (t - 1,), and Q^T [X, b] (t, k + 1)."""
+        from scipy.linalg import lapack
+
+        pairs, weight = self._compared.pairs, self._sites.weight
+        items = len(self._shift)
+        laplacian = np.zeros((items, items), order="F")
+        laplacian[pairs.right, pairs.left] = -weight
+        laplacian.flat[:: items + 1] = sum_by_item(pairs, weight, items)
+        turned = np.asfortranarray(np.column_stack([self._compared.features, self._shift]))
+        size = int(lapack.dsytrd_lwork(items, lower=1)[0])
+        reflectors, diagonal, beside, scales, _ = lapack.dsytrd(laplacian, lower=1, lwork=size, overwrite_a=1)
+        # The first row is turned by none of the reflectors, which stand below the diagonal as those of a QR do.
+        turned[1:] = lapack.dormqr("L", "T", reflectors[1:, :-1], scales, turned[1:], 64 * turned.shape[1])[0]
+        return diagonal, beside, turned
+
+
+class _Part(NamedTuple):
+    """What of the evidence follows from z alone.
+
+    determinant  log |I + z A|
+    quadratic    z b^T (I + z A)^-1 b
+    information  (k, k) X^T A (I + z A)^-1 X
+    pull         (k,) X^T (I + z A)^-1 b
+    """
+
+    determinant: float
+    quadratic: float
+    information: Floats
+    pull: Floats
 
 
 def log_hyperprior(prior: Prior) -> float:

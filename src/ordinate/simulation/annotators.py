@@ -14,12 +14,11 @@ from typing import Protocol
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.comparisons import Comparison, Outcome
+from ordinate.data.comparisons import Comparison, Outcome, swapped
 from ordinate.data.items import Items
 from ordinate.data.pairs import Listing, PairList
 
 _MASK = (1 << 64) - 1
-_SWAPPED: dict[Outcome, Outcome] = {"left": "right", "right": "left", "tie": "tie"}
 
 
 class Annotators(Protocol):
@@ -75,7 +74,7 @@ class RecordedAnnotators:
             if left < right:
                 answers.setdefault((left, right), []).append(comparison.outcome)
             else:
-                answers.setdefault((right, left), []).append(_SWAPPED[comparison.outcome])
+                answers.setdefault((right, left), []).append(swapped(comparison.outcome))
         rng = np.random.default_rng([seed, 0x4EC])
         self._listing = Listing(*_sorted_pairs(answers))
         self._row_of_pair: dict[tuple[int, int], int] = {}
@@ -100,7 +99,7 @@ class RecordedAnnotators:
         if not self._answers[place]:
             self._remains[place] = False
             self._pool = None
-        return outcome if left < right else _SWAPPED[outcome]
+        return outcome if left < right else swapped(outcome)
 
     def pool(self) -> PairList:
         if self._pool is None:

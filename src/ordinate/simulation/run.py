@@ -11,13 +11,16 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
 from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
 from ordinate.simulation.tasks import Task
 from ordinate.study.rules import RANDOM_SHARE
+
+if TYPE_CHECKING:
+    from ordinate.algorithms import LikelihoodName
 
 
 class Row(NamedTuple):
@@ -54,7 +57,7 @@ class Plan:
     item_variance: float | None = None
     renew_covariance: bool = True
     random: float = RANDOM_SHARE
-    likelihood: Literal["logistic", "probit"] | None = None
+    likelihood: LikelihoodName | None = None
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -89,7 +92,7 @@ def simulate(
     item_variance: float | None = None,
     renew_covariance: bool = True,
     random: float = RANDOM_SHARE,
-    likelihood: Literal["logistic", "probit"] | None = None,
+    likelihood: LikelihoodName | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
 

@@ -8,32 +8,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.comparisons import OUTCOME_VALUES, Answer
+from ordinate.data.comparisons import ANSWERS, OUTCOME_VALUES, Answer
+from ordinate.learning.models.likelihood import MUCH, SLIGHTLY
 
-VALUES: Mapping[str, float] = {**OUTCOME_VALUES, "skip": np.nan}
-"""What an answer is in the column of outcomes: 1 left, 0 right, 0.5 a tie, nan a skip."""
-_ANSWERS: Mapping[float, Answer] = {1.0: "left", 0.0: "right", 0.5: "tie"}
+CODES: Mapping[str, int] = {answer: code for code, answer in enumerate(ANSWERS)}
+"""What an answer is in its column."""
+_VALUES = np.array([OUTCOME_VALUES.get(answer, np.nan) for answer in ANSWERS])
+_STRENGTHS = np.array([MUCH if "much" in answer else SLIGHTLY if "slightly" in answer else 0 for answer in ANSWERS])
 
 
 class Comparisons:
     """Answers in the order of the log. They only grow at the end, so a view of the first k never changes.
 
-    In a row of `whole`: the entry's position, the rows of the left and the right item, and the number of the annotator.
+    In a row of `whole`: the entry's position, the rows of the left and the right item, the number of the annotator, and
+    the code of the answer.
     """
 
-    def __init__(self, whole: Integers | None = None, outcomes: Floats | None = None) -> None:
-        self._whole = np.empty((4, 0), dtype=np.int64) if whole is None else whole
-        self._outcomes = np.empty(0) if outcomes is None else outcomes
+    def __init__(self, whole: Integers | None = None) -> None:
+        self._whole = np.empty((5, 0), dtype=np.int64) if whole is None else whole
+        self._outcomes: Floats = _VALUES[self._whole[4]]
         self._count = len(self._outcomes)
 
     def __len__(self) -> int:
         return self._count
 
-    def add(self, position: int, left: int, right: int, annotator: int, outcome: float) -> None:
+    def add(self, position: int, left: int, right: int, annotator: int, code: int) -> None:
         place = self._count
         self._grow(1)
-        self._whole[:, place] = position, left, right, annotator
-        self._outcomes[place] = outcome
+        self._whole[:, place] = position, left, right, annotator, code
+        self._outcomes[place] = _VALUES[code]
 
     def extend(self, other: Comparisons) -> None:
         place = self._count
@@ -46,12 +49,12 @@ class Comparisons:
         room = len(self._outcomes)
         if self._count > room:
             more = max(self._count, 2 * room, 16) - room
-            self._whole = np.concatenate([self._whole, np.empty((4, more), dtype=np.int64)], axis=1)
+            self._whole = np.concatenate([self._whole, np.empty((5, more), dtype=np.int64)], axis=1)
             self._outcomes = np.concatenate([self._outcomes, np.empty(more)])
 
     def those(self, chosen: NDArray[np.bool_]) -> Comparisons:
         """The answers that a mask chooses, in a new object."""
-        return Comparisons(self._whole[:, : self._count][:, chosen], self.outcomes[chosen])
+        return Comparisons(self._whole[:, : self._count][:, chosen])
 
     def first(self, count: int) -> tuple[Integers, Integers, Floats]:
         """Left rows (count,), right rows (count,), and outcomes (count,): 1 left, 0 right, 0.5 a tie."""
@@ -82,4 +85,10 @@ class Comparisons:
     @property
     def answers(self) -> list[Answer]:
         """In words."""
-        return [_ANSWERS.get(outcome, "skip") for outcome in self.outcomes.tolist()]
+        return [ANSWERS[code] for code in self._whole[4, : self._count].tolist()]
+
+    @property
+    def strengths(self) -> Integers:
+        """0 no strength, SLIGHTLY, MUCH."""
+        strengths: Integers = _STRENGTHS[self._whole[4, : self._count]]
+        return strengths

@@ -21,7 +21,7 @@ from ordinate.data.names import annotator_name, caseless
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import BEYOND_BUDGET, Entry, Recorded
-from ordinate.study.comparisons import VALUES, Comparisons
+from ordinate.study.comparisons import CODES, Comparisons
 from ordinate.study.rules import Rules, changed
 
 
@@ -142,8 +142,9 @@ class State:
             _looked_up(self.rows, recorded.left),
             _looked_up(self.rows, recorded.right),
             _looked_up(self._numbers, recorded.annotator),
+            _looked_up(CODES, recorded.answer),
         )
-        added = Comparisons(np.array(columns), np.array(list(map(VALUES.__getitem__, recorded.answer))))
+        added = Comparisons(np.array(columns))
         self._given.extend(added)
         counted = np.bincount(added.annotators[~added.skipped], minlength=len(self._numbers))
         for name, answers in zip(self._numbers, counted.tolist(), strict=True):
@@ -257,7 +258,7 @@ class State:
         self._require_items(entry)
         number = self._numbers.setdefault(entry.annotator, len(self._numbers))
         left, right = self.rows[_text(entry.left)], self.rows[_text(entry.right)]
-        row = (entry.position, left, right, number, VALUES[_text(entry.answer)])
+        row = (entry.position, left, right, number, CODES[_text(entry.answer)])
         self._given.add(*row)
         if entry.value == BEYOND_BUDGET:
             self._beyond_budget.add(entry.position)

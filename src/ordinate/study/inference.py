@@ -42,10 +42,12 @@ from ordinate.learning.error_spread import error_interval, error_spread
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.grades import grades_of
+from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
+from ordinate.learning.thresholds import fitted_likelihood, with_likelihood
 from ordinate.storage import Settings
 from ordinate.study.fold import State
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
@@ -131,6 +133,8 @@ class Inference:
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         fixed = settings.coefficient_variance is not None or settings.item_variance is not None
         self._site_model = self._model if isinstance(self._model, SiteModel) and not fixed else None
+        # Whether kinds of answers are told apart, once there are any.
+        self._kinds = isinstance(getattr(self._model, "likelihood", None), ByKind)
         # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
         self.beside: Beside | None = None
         self.drop_caches()
@@ -179,19 +183,37 @@ class Inference:
         return self._model_of(state, len(state.effective))
 
     def _model_of(self, state: State, count: int) -> Model:
-        """The model for a fit of the first `count` answers: where prior variances are fitted, with the last ones."""
-        return self._model if self._site_model is None else self._fitted(state, self._site_model, count)
+        """The model for a fit of the first `count` answers: where something of it is fitted, as it was last."""
+        if self._site_model is not None:
+            return self._fitted(state, self._site_model, count)
+        if self._kinds and isinstance(self._model, SiteModel):
+            return self._fitted(state, self._model, count)
+        return self._model
 
     def _fitted(self, state: State, model: SiteModel, count: int) -> SiteModel:
+        """With thresholds for kinds of answers and, where these are fitted, with prior variances."""
         if not (at := last_prior_fit(count, len(state.items))):
             return model
         key = (state.items_epoch, state.epoch, at)
         if key not in self._fitted_priors:
             with one_thread():
-                answers = Answers(*state.effective.first(at))
-                prior = fitted_prior(model, self._scale(state).features, answers)
-            self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: model.with_prior(prior)}
+                answers, features = self._answers(state, at), self._scale(state).features
+                fitted = with_likelihood(model, fitted_likelihood(model, features, answers))
+                if self._site_model is not None:
+                    fitted = fitted.with_prior(fitted_prior(fitted, features, answers))
+                    if fitted.likelihood != model.likelihood:
+                        again = fitted_likelihood(with_likelihood(fitted, model.likelihood), features, answers)
+                        fitted = with_likelihood(fitted, again)
+            self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: fitted}
         return self._fitted_priors[key]
+
+    def _answers(self, state: State, count: int) -> Answers:
+        """The first so many, with kinds of answers where these matter."""
+        answers = Answers(*state.effective.first(count))
+        if not self._kinds:
+            return answers
+        strength = state.effective.strengths[:count]
+        return answers._replace(strength=strength) if strength.any() or (answers.outcome == 0.5).any() else answers
 
     def _result(self, state: State, count: int) -> Posterior:
         """The posterior that is shown: by expectation propagation where prior variances are fitted.
@@ -204,7 +226,7 @@ class Inference:
         key = (state.items_epoch, state.epoch, count, model)
         if key not in self._results:
             with one_thread():
-                answers = Answers(*state.effective.first(count))
+                answers = self._answers(state, count)
                 found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
             if count < len(state.effective):
                 return found
@@ -217,8 +239,7 @@ class Inference:
         base, done, belief = self._pending or (answered, (), answered)
         if base is not answered or done != wanted[: len(done)]:
             done, belief = (), answered
-        for left, right in wanted[len(done) :]:
-            belief = beliefs.pending(belief, left, right)
+        belief = beliefs.pending(belief, *wanted[len(done) :])
         self._pending = (answered, wanted, belief)
         return belief
 
@@ -273,9 +294,7 @@ class Inference:
     def _what(self, state: State, count: int) -> Fit:
         key = (state.items_epoch, state.epoch, count)
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        return Fit(
-            key, self._model_of(state, renewal), self._scale(state).features, Answers(*state.effective.first(count))
-        )
+        return Fit(key, self._model_of(state, renewal), self._scale(state).features, self._answers(state, count))
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
@@ -369,7 +388,7 @@ class Inference:
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""
         rng = np.random.default_rng([self._settings.seed, 0xC0])
-        answers, group = Answers(*state.effective.first(len(state.effective))), state.active
+        answers, group = self._answers(state, len(state.effective)), state.active
         features = self._scale(state).features
         newest = self.newest_model(state)
 
@@ -436,7 +455,7 @@ class Inference:
         key = (state.items_epoch, state.epoch, count, model)
         fit = self._fits.pop(key, None)
         if fit is None:
-            answers = Answers(*state.effective.first(count))
+            answers = self._answers(state, count)
             with one_thread():
                 fit = self._continued(key, answers) or model.fit(self._scale(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
@@ -452,7 +471,7 @@ class Inference:
         if newest is None or further is None:
             return None
         done = newest[2]
-        return further(Answers(answers.left[done:], answers.right[done:], answers.outcome[done:]))
+        return further(answers.those(slice(done, None)))
 
     def _scale(self, state: State) -> _Scaled:
         if self._scaled is None or self._scaled.items_epoch != state.items_epoch:

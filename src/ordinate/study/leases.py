@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ordinate.data.comparisons import Query
+from ordinate.data.comparisons import OUTCOME_VALUES, Query
 from ordinate.data.pairs import pair_codes
 from ordinate.errors import AlreadyAnswered, BudgetSpent, PairsHeld, StudyPaused
 from ordinate.storage import Entry, Settings, timestamp
@@ -205,4 +205,5 @@ def agreement(state: State) -> dict[str | None, tuple[int, int]]:
 
 
 def _winner(entry: Entry) -> str | None:
-    return {"left": entry.left, "right": entry.right}.get(entry.answer or "")
+    """Whatever the grade."""
+    return {1.0: entry.left, 0.0: entry.right}.get(OUTCOME_VALUES[entry.answer or ""])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ordinate import algorithms
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, swapped
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
@@ -172,5 +172,5 @@ def count_known(state: State, comparisons: Iterable[Comparison]) -> int:
 
 def _facts(annotator: str | None, left: str | None, right: str | None, answer: str | None) -> tuple[str | None, ...]:
     """Equal for the same comparison with the sides swapped."""
-    swapped = {"left": "right", "right": "left"}.get(answer or "", answer)
-    return (annotator, left, right, answer) if str(left) < str(right) else (annotator, right, left, swapped)
+    other: Any = answer
+    return (annotator, left, right, answer) if str(left) < str(right) else (annotator, right, left, swapped(other))

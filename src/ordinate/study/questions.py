@@ -250,7 +250,7 @@ class Questions:
                 raise KeyReused(f"the key {details.key!r} belongs to another answer; use a new one for each answer")
             return earlier.value != BEYOND_BUDGET
         asked = self._waiting(state, query_id, late=True)
-        if answer == "tie" and not state.rules.ties:
+        if answer in ("tie", "both-bad") and not state.rules.ties:
             raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
         beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
         _note(transaction, asked, "answer", answer=answer, value=beyond, **details._asdict())

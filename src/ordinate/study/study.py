@@ -14,10 +14,11 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, Self, get_args, overload
 
 from ordinate import algorithms
 from ordinate import storage as storages
+from ordinate.algorithms import LikelihoodName
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import between, text, whole
 from ordinate.data.comparison_formats import comparisons_of
@@ -32,6 +33,7 @@ from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUn
 from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
+from ordinate.learning.likelihoods import Likelihood
 from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
@@ -82,7 +84,7 @@ class Study:
         candidates: int | None = None,
         coefficient_variance: float | None = None,
         item_variance: float | None = None,
-        likelihood: Literal["logistic", "probit"] | None = None,
+        likelihood: LikelihoodName | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
         recipe: Recipe | None = None,
@@ -100,7 +102,8 @@ class Study:
         item_variance         prior variance of each item's own term; the paper has 1. Where both are None, they are
                               fitted to the answers, and results are by expectation propagation; sequential models
                               have 2 and 1
-        likelihood            the chance to win as a function of the difference of scores; None: logistic
+        likelihood            of an answer as a function of the difference of scores; None: cumulative, which is
+                              logistic with thresholds for ties and strengths once there are any
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
@@ -144,7 +147,7 @@ class Study:
             item_variance=None if fitted else getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
             random=between("random", random, 0.0, 1.0),
-            likelihood=likelihood or ("logistic" if algorithms.takes(name, "likelihood") else None),
+            likelihood=likelihood or ("cumulative" if algorithms.takes(name, "likelihood") else None),
         )
         if recipe is not None:
             recipe.require_made(items)
@@ -273,6 +276,9 @@ class Study:
     def tell(self, query_id: str, answer: Answer, details: AnswerDetails | None = None) -> None:
         """Answer a query: "left", "right", "tie" or "skip". Raises UnknownQuery, AlreadyAnswered.
 
+        With a strength: "left-much", "left-slightly", "right-slightly", "right-much". "both-bad" is a tie that is told
+        apart where answers are exported.
+
         An answer with the key of an earlier one is the same answer sent again: nothing is added.
         """
         self._questions.tell(query_id, *_checked_answer(answer, details))
@@ -372,6 +378,17 @@ class Study:
         if not isinstance(model, SiteModel):
             raise InvalidInput(f"{self.settings.algorithm} has no prior variances")
         return model.prior
+
+    def likelihood(self) -> Likelihood:
+        """Of an answer given the difference of scores, with the thresholds that were fitted to the answers.
+
+        Raises InvalidInput where the algorithm's model has a likelihood of its own.
+        """
+        with self._ledger.reading() as state:
+            model = self._ledger.inference.newest_model(state)
+        if not isinstance(model, SiteModel):
+            raise InvalidInput(f"{self.settings.algorithm} has a likelihood of its own")
+        return model.likelihood
 
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
@@ -568,6 +585,17 @@ class Study:
     def settings(self) -> Settings:
         """What was decided when the study was created."""
         return self._ledger.storage.settings
+
+    @property
+    def question(self) -> str:
+        """What annotators are asked now: the rule `question`, or else what the study was created with."""
+        return self.rules.question or self.settings.question
+
+    @property
+    def newest_answer(self) -> Entry | None:
+        """The newest answer or skip of a query that was not taken back."""
+        with self._ledger.reading() as state:
+            return next(reversed(state.answered.values()), None)
 
     @property
     def token(self) -> str:

@@ -49,7 +49,7 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
     for _ in range(4):
         belief, asked = answered, every
         for pair in batch:
-            belief, asked = pending(belief, *pair), asked.without(np.array([pair[0]]), np.array([pair[1]]))
+            belief, asked = pending(belief, pair), asked.without(np.array([pair[0]]), np.array([pair[1]]))
         for _ in range(int(rng.integers(1, 12))):
             hers = seen[int(rng.integers(3))]
             pool = asked.without(hers.left, hers.right)
@@ -64,7 +64,7 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
             plain = best_scored(pool, utilities_under(belief, utility), np.random.default_rng(number))
             assert {choice.left, choice.right} == {plain.left, plain.right}
             assert choice.utility == plain.utility
-            belief = pending(belief, choice.left, choice.right)
+            belief = pending(belief, (choice.left, choice.right))
             asked = asked.without(np.array([choice.left]), np.array([choice.right]))
             batch.append((choice.left, choice.right))
         rng.shuffle(batch)
@@ -114,7 +114,7 @@ def test_open_queries_cost_no_second_look_whoever_answers_first(kind: str) -> No
             answered = update(answered, *waiting.pop(int(rng.integers(20))))
         belief = answered
         for pair in waiting:
-            belief = pending(belief, *pair)
+            belief = pending(belief, pair)
         choice = search.best(answered, belief, pool, CurvaturePower(2), rng)
         waiting.append((choice.left, choice.right))
         pool = pool.without(np.array([choice.left]), np.array([choice.right]))

@@ -40,7 +40,7 @@ def test_the_choice_is_that_of_brute_force(
     for _ in range(5):
         belief = answered
         for _ in range(waiting):
-            belief = pending(belief, *rng.choice(n, 2, replace=False).tolist())
+            belief = pending(belief, tuple(rng.choice(n, 2, replace=False).tolist()))
         lacked = every.sample(int(masked * every.size), rng)
         pool = every.without(lacked.left, lacked.right)
         if not pool.size:
@@ -60,7 +60,7 @@ def test_the_choice_is_that_of_brute_force(
 def test_items_are_free_until_they_are_compared_or_asked_about() -> None:
     one = Answers(np.array([1]), np.array([4]), np.ones(1))
     belief = Independent().fit(np.empty((9, 0)), one).belief
-    asked = pending(update(belief, 2, 4), 8, 0)
+    asked = pending(update(belief, 2, 4), (8, 0))
     assert belief.free is not None
     assert asked.free is not None
     assert np.flatnonzero(~belief.free).tolist() == [1, 4]

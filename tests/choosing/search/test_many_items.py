@@ -98,7 +98,8 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
         return
     for _ in range(answers):
         belief = update(belief, *map(int, rng.choice(n, 2, replace=False)))
-    with_open = pending(belief, *map(int, rng.choice(n, 2, replace=False)))
+    one, other = map(int, rng.choice(n, 2, replace=False))
+    with_open = pending(belief, (one, other))
     limits = small(budget, most_items)
     search = ManyItemsSearch(belief, pool, utility, limits)
     found = search.best(belief, with_open, pool, np.uint64(seed))
@@ -219,7 +220,7 @@ def test_of_pairs_that_can_all_be_evaluated_it_is_the_best_of_all(
         if step == "a":
             answered = belief = update(answered, i, j)
         elif step == "o":
-            belief = pending(belief, i, j)
+            belief = pending(belief, (i, j))
         elif step == "r":
             answered = belief = answered.with_mean(rng.normal(size=n))
         elif step == "i":  # another annotator, who has seen nothing
@@ -384,7 +385,7 @@ def test_what_was_kept_changes_no_choice(seed: int, hybrid: bool, steps: list[st
         if step == "a":
             answered = belief = update(answered, i, j)
         elif step == "o":
-            belief = pending(belief, i, j)
+            belief = pending(belief, (i, j))
         elif step == "r":  # a refit that keeps the covariance
             answered = belief = answered.with_mean(rng.normal(size=n))
         else:  # a skip: the open queries are gone

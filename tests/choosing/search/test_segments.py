@@ -70,7 +70,7 @@ class Asking:
     def refresh(self) -> None:
         self.with_open = self.answered
         for left, right in self.open:
-            self.with_open = pending(self.with_open, left, right)
+            self.with_open = pending(self.with_open, (left, right))
 
     def answer(self) -> None:
         self.answered = update(self.answered, *(self.open.pop(0) if self.open else self.pair()))
@@ -82,7 +82,7 @@ class Asking:
 
     def add_open(self, pair: tuple[int, int]) -> None:
         self.open.append(pair)
-        self.with_open = pending(self.with_open, *pair)
+        self.with_open = pending(self.with_open, pair)
 
     def close_one(self) -> None:
         """An open query is withdrawn, or its time is up: variance comes back."""
@@ -204,10 +204,25 @@ def test_a_search_after_another_looks_at_a_small_part(kind: str, waiting: bool) 
         choice = search.best(answered, belief, pool, CurvaturePower(2), rng)
         assert choice[:2] == best_pair(belief, pool, CurvaturePower(2), rng)[:2]
         evaluated.append(choice.pairs_evaluated)
-        belief = pending(belief, choice.left, choice.right) if waiting else update(belief, choice.left, choice.right)
+        belief = pending(belief, (choice.left, choice.right)) if waiting else update(belief, choice.left, choice.right)
         answered = answered if waiting else belief
     assert n * (n - 1) // 2 < evaluated[0] < 1.1 * n * (n - 1) // 2
     assert np.mean(evaluated[1:]) < 0.2 * evaluated[0]
+
+
+def test_bounds_that_an_answer_made_loose_are_replaced_not_evaluated_one_by_one() -> None:
+    """The answer to an open query about items that are far apart gives back much of what was taken off."""
+    rng, n = np.random.default_rng(0), 3000
+    fit = FactoredBelief(rng.normal(size=n), 1.5 * rng.normal(size=(n, 4)), np.zeros(n))
+    pair = int(fit.mean.argmax()), int(fit.mean.argmin())
+    fit = fit.with_mean(1.5 * fit.mean)
+    search, pool, total = LazySearch(), AllPairs.of(np.zeros(n, dtype=np.int64)), n * (n - 1) // 2
+    waiting, answered = pending(fit, pair), update(fit, *pair)
+    search.best(fit, waiting, pool, CurvaturePower(2), rng)
+    assert answered.history.growth_since(waiting.history) > 1.5
+    choice = search.best(answered, answered, pool, CurvaturePower(2), rng)
+    assert choice[:2] == best_pair(answered, pool, CurvaturePower(2), rng)[:2]
+    assert choice.pairs_evaluated % total < 0.02 * total
 
 
 def test_lists_that_lose_pairs_and_get_them_back_are_looked_at_in_small_part() -> None:

@@ -206,8 +206,8 @@ def test_columns_and_words_can_be_named() -> None:
 def test_both_bad_is_a_tie_and_is_said() -> None:
     words = ["model_a", "model_b", "tie", "tie (bothbad)", "both_bad"]
     read = read_comparisons({"model_a": ["a"] * 5, "model_b": ["b"] * 5, "winner": words})
-    assert [one.outcome for one in read.comparisons] == ["left", "right", "tie", "tie", "tie"]
-    assert read.notes == ["Both items were called bad in 2; these are ties here."]
+    assert [one.outcome for one in read.comparisons] == ["left", "right", "tie", "both-bad", "both-bad"]
+    assert read.notes == ["Both items were called bad in 2; these count as ties."]
 
 
 def test_an_item_in_two_groups_is_refused() -> None:

@@ -9,10 +9,11 @@ from scipy.special import log_expit, log_ndtr
 from ordinate.algorithms import LIKELIHOODS
 from ordinate.learning.likelihoods import Likelihood
 from ordinate.learning.likelihoods.probit import UNIT
+from ordinate.learning.models import Answers
 from ordinate.learning.models.likelihood import PairCounts
 
-LOG_CHANCE: dict[str, Any] = {"logistic": log_expit, "probit": lambda margin: log_ndtr(margin / UNIT)}
-"""The log of the chance of the left item, by SciPy."""
+LOG_CHANCE: dict[str, Any] = dict.fromkeys(LIKELIHOODS, log_expit) | {"probit": lambda m: log_ndtr(m / UNIT)}
+"""The log of the chance of the left item, by SciPy, where ties are half a win (for those of `by_kind`, see there)."""
 
 
 @pytest.fixture(params=LIKELIHOODS)
@@ -70,7 +71,8 @@ def test_the_weight_of_one_answer_is_that_of_a_pair_asked_once(likelihood: Likel
         one = np.array([margin])
         pair = PairCounts(np.array([0]), np.array([1]), np.ones(1), np.array([outcome]))
         expected = likelihood.evaluate(pair, np.array([margin, 0.0]))[2]
-        np.testing.assert_allclose(likelihood.weight(one, np.array([outcome])), expected, rtol=1e-12)
+        answer = Answers(np.array([0]), np.array([1]), np.array([outcome]))
+        np.testing.assert_allclose(likelihood.weight(one, answer), expected, rtol=1e-12)
         assert expected[0] >= 0.0
 
 

@@ -205,7 +205,7 @@ def test_no_products_are_spent_on_rounding() -> None:
     answers = Answers(left, (left + rng.integers(1, n, count)) % n, rng.integers(0, 2, count).astype(float))
     compared = Compared.of(rng.normal(size=(n, k)), answers)
     theta, zeta = map_estimate(Prior(2.0, 1.0), compared)
-    _, slope, weight, degree = logistic(*compared.pairs, compared.features @ theta + zeta)
+    _, slope, weight, degree = logistic(*compared.pairs[:4], compared.features @ theta + zeta)
 
     def direction(most: int) -> Any:
         """theta's, with a preconditioner that could not be worse."""

@@ -37,7 +37,7 @@ _PARTS = 8
 turn into few instructions, leaves the maxima of all."""
 _FIRST, _MOST = 8, 2048
 """Segments evaluated together: few at first, since their best pair rules out most of the others, then ever more."""
-_COSTLY = 32
+_COSTLY = 64
 """Bounds for all segments take less time than the evaluation of one in this many."""
 _FAR = 40.0
 """Scores farther than this from the middle are moved there for the sieve, so that exp stays in range. That moves no two
@@ -73,8 +73,7 @@ class SegmentSearch:
         done = [self._look(belief, pool, best, slack, most)]
         evaluated = done[0].pairs + self._apart.look(belief, pool, self._utility, best, slack)
         while len(done[-1].segments) == most:
-            if not sieved and most > len(self._upper) // _COSTLY:
-                # The bounds have become so loose that new ones take less time.
+            if not sieved and self._many_reach(best.floor - slack):
                 self._sieve(belief)
                 done, sieved = [], True
             most = min(4 * most, _MOST)
@@ -85,6 +84,11 @@ class SegmentSearch:
         update_highest(self._upper, self._layout.starts, np.concatenate([look.rows for look in done]), self._highest)
         self._history = belief.history
         return evaluated + sieved * int(self._division.starts[-1])
+
+    def _many_reach(self, floor: float) -> bool:
+        """Whether the bounds have become so loose that new ones take less time than what they leave to evaluate."""
+        most = len(self._upper) // _COSTLY
+        return count_reaching(self._upper, self._highest, self._layout.starts, floor, most) > most
 
     def _hold_for(self, belief: Belief) -> bool:
         """Whether the bounds hold for this belief, raised a little where that is what it takes."""
@@ -433,6 +437,19 @@ def promising(upper: Floats, highest: Floats, starts: Integers, floor: float, mo
             rows[place], segments[place], bounds[place] = row, segment, bound
             kept = min(kept + 1, most)
     return rows[:kept].copy(), segments[:kept].copy()
+
+
+@compiled
+def count_reaching(upper: Floats, highest: Floats, starts: Integers, floor: float, enough: int) -> int:
+    """How many segments have bounds that reach the floor; more than `enough` are not counted to the end."""
+    count = 0
+    for row in range(highest.shape[0]):
+        if highest[row] >= floor:
+            for segment in range(starts[row], starts[row + 1]):
+                count += upper[segment] >= floor
+            if count > enough:
+                break
+    return count
 
 
 @compiled

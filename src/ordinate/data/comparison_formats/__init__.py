@@ -28,8 +28,8 @@ from ordinate.data.comparison_formats import (
     winner_loser,
 )
 from ordinate.data.comparison_formats.files import read_comparison_columns, write_comparison_columns
-from ordinate.data.comparison_formats.source import BOTH_BAD, LEFT_OUT, ComparisonFormat, Source
-from ordinate.data.comparisons import Comparison, check_comparison, require_one_reading
+from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source
+from ordinate.data.comparisons import Comparison, check_comparison, require_one_reading, with_strength
 from ordinate.data.items import Items
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.tables import Columns, frame_columns, refuse_near_misses
@@ -63,7 +63,7 @@ COMPARISON_FORMATS: dict[str, ComparisonFormat] = {
     "choix": choix.FORMAT,
     "win-matrix": win_matrix.FORMAT,
 }
-FIELDS = ("left", "right", "winner", "annotator", "group", "count")
+FIELDS = ("left", "right", "winner", "strength", "annotator", "group", "count")
 """What `--map` can name a column for."""
 _MOST = 20_000_000
 """Counts that stand for more comparisons than this are refused: they would fill the memory."""
@@ -75,7 +75,7 @@ class Reading:
 
     format  a name of COMPARISON_FORMATS; None: the first that recognises the table
     names   the columns of fields, where they have other names than the format expects
-    words   what the words in the column of winners stand for: left, right, tie or skip
+    words   what the words in the column of winners stand for: left, right, tie, ... or skip
     """
 
     format: str | None = None
@@ -188,6 +188,11 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
     checked = [check_comparison(one, f"row {row}: ") for row, one in zip(rows, given, strict=True)]
     if name == "plain":
         require_one_reading(given, checked)
+    if "strength" in found:
+        marked = zip(rows, checked, found["strength"], strict=True)
+        checked = [with_strength(one, strength, f"row {row}: ") for row, one, strength in marked]
+    if bad := sum(one.outcome == "both-bad" for one in checked):
+        notes.append(f"Both items were called bad in {bad:,}; these count as ties.")
     texts = _texts(found, checked, rows)
     queries = [str(one) for one in found.get("query", ()) if not is_missing(one)]
     groups = None if "group" not in found else _groups(found["group"], rows)
@@ -255,15 +260,11 @@ def _in_words(winner: Sequence[Any], rows: Sequence[int], words: Mapping[str, st
 def _without_left_out(
     columns: dict[str, list[Any]], rows: list[int], notes: list[str]
 ) -> tuple[dict[str, list[Any]], list[int]]:
-    """Without rows that hold no answer, and with ties where both items are bad; notes say how many there were."""
-    bad = sum(value is BOTH_BAD for value in columns["winner"])
+    """Without rows that hold no answer; a note says how many there were."""
     kept = [place for place, value in enumerate(columns["winner"]) if value is not LEFT_OUT]
     if left_out := len(rows) - len(kept):
         notes.append(f"Left out, without an answer: {left_out:,}.")
-    if bad:
-        notes.append(f"Both items were called bad in {bad:,}; these are ties here.")
     found = {name: [values[place] for place in kept] for name, values in columns.items()}
-    found["winner"] = ["tie" if value is BOTH_BAD else value for value in found["winner"]]
     return found, [rows[place] for place in kept]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ordinate.data.comparison_formats.source import (
-    BOTH_BAD,
     ComparisonFormat,
     NoWinner,
     Source,
@@ -15,18 +14,18 @@ from ordinate.data.comparison_formats.source import (
     has,
     people,
 )
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 
 WORDS: dict[str, str | NoWinner] = {
     "model_a": "left",
     "model_b": "right",
     "tie": "tie",
-    "tie (bothbad)": BOTH_BAD,
-    "both_bad": BOTH_BAD,
-    "bothbad": BOTH_BAD,
+    "tie (bothbad)": "both-bad",
+    "both_bad": "both-bad",
+    "bothbad": "both-bad",
 }
-_NAMES = {"left": "model_a", "right": "model_b", "tie": "tie"}
+_NAMES = {"left": "model_a", "right": "model_b", "tie": "tie", "both-bad": "tie (bothbad)"}
 
 
 def _translate(source: Source) -> Translated:
@@ -45,7 +44,7 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
     return {
         "model_a": [one.left for one in comparisons],
         "model_b": [one.right for one in comparisons],
-        "winner": [_NAMES[one.outcome] for one in comparisons],
+        "winner": [_NAMES.get(one.outcome) or _NAMES[plain_outcome(one.outcome)] for one in comparisons],
         "judge": people(comparisons),
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, NoWinner, Source, Translated, by_words
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.tables import Columns
 
@@ -30,7 +30,7 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
     return {
         "x": [one.left for one in comparisons],
         "y": [one.right for one in comparisons],
-        "winner": [_NAMES[one.outcome] for one in comparisons],
+        "winner": [_NAMES[plain_outcome(one.outcome)] for one in comparisons],
     }
 
 

@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.cells import is_missing
+from ordinate.data.cells import is_missing, text_id
 from ordinate.data.comparison_formats.plain import shown_beside
-from ordinate.data.comparison_formats.preference import text_id
 from ordinate.data.comparison_formats.source import (
     LEFT_OUT,
     ComparisonFormat,
@@ -23,7 +22,7 @@ from ordinate.data.comparison_formats.source import (
     has,
     winners,
 )
-from ordinate.data.comparisons import Comparison, Query
+from ordinate.data.comparisons import Comparison, Query, plain_outcome
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 
@@ -109,7 +108,9 @@ def _write(comparisons: Sequence[Comparison], items: Items | None) -> dict[str, 
     result = {"from_name": "pair", "to_name": "left_text,right_text", "type": "pairwise"}
     return {
         "data": [{**data, "annotator": one.annotator} for one, data in zip(comparisons, shown, strict=True)],
-        "annotations": [[{"result": [{**result, "value": {"selected": one.outcome}}]}] for one in comparisons],
+        "annotations": [
+            [{"result": [{**result, "value": {"selected": plain_outcome(one.outcome)}}]}] for one in comparisons
+        ],
     }
 
 

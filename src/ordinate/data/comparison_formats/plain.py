@@ -15,7 +15,7 @@ from ordinate.data.items import Items
 from ordinate.data.tables import require_columns
 from ordinate.errors import InvalidInput
 
-OPTIONAL = ("annotator", "group", "left_text", "right_text", "query")
+OPTIONAL = ("strength", "annotator", "group", "left_text", "right_text", "query")
 
 
 def _translate(source: Source) -> Translated:
@@ -66,5 +66,8 @@ def shown_beside(pairs: Sequence[Comparison | Query], items: Items | None) -> li
 
 
 FORMAT = ComparisonFormat(
-    "left, right, winner and, where known, annotator and group", has("left", "right", "winner"), _translate, _write
+    "left, right, winner and, where known, strength, annotator and group",
+    has("left", "right", "winner"),
+    _translate,
+    _write,
 )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, by_words, people, winners
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.tables import Columns
 
@@ -47,7 +47,7 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
         "observer": people(comparisons),
         "condition_A": [one.left for one in comparisons],
         "condition_B": [one.right for one in comparisons],
-        "is_A_selected": [int(one.outcome == "left") for one in comparisons],
+        "is_A_selected": [int(plain_outcome(one.outcome) == "left") for one in comparisons],
     }
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from ordinate.data.cells import id_text, is_missing
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.tables import Columns
@@ -16,13 +16,12 @@ from ordinate.errors import InvalidInput
 
 
 class NoWinner(Enum):
-    """What a format may have in place of a winner: both items were called bad; there is no answer to record."""
+    """What a format may have in place of a winner: there is no answer to record."""
 
-    BOTH_BAD = "both bad"
     LEFT_OUT = "left out"
 
 
-BOTH_BAD, LEFT_OUT = NoWinner.BOTH_BAD, NoWinner.LEFT_OUT
+LEFT_OUT = NoWinner.LEFT_OUT
 
 
 @dataclass
@@ -67,7 +66,7 @@ class Source:
 class Translated(NamedTuple):
     """What a format makes of a table.
 
-    columns  left, right, winner (left, right, tie, an id, BOTH_BAD or LEFT_OUT), and where there are such annotator,
+    columns  left, right, winner (left, right, tie, both-bad, an id or LEFT_OUT), and where there are such annotator,
              group, left_text, right_text
     rows     the row of the file that each comparison is from; None: the first is from row 1, and so on
     notes    sentences about what was decided
@@ -130,12 +129,12 @@ def winners(comparisons: Sequence[Comparison], form: str) -> list[tuple[str, str
     """(winner, loser) of each. Raises InvalidInput for a tie, which the form of this name does not have."""
     pairs = []
     for number, one in enumerate(comparisons, start=1):
-        if one.outcome == "tie":
+        if plain_outcome(one.outcome) == "tie":
             raise InvalidInput(
                 f"comparison {number} ({one.left!r} and {one.right!r}) is a tie, which the format {form} does not "
                 "have; write another format, such as arena or evalica"
             )
-        pairs.append((one.left, one.right) if one.outcome == "left" else (one.right, one.left))
+        pairs.append((one.left, one.right) if plain_outcome(one.outcome) == "left" else (one.right, one.left))
     return pairs
 
 

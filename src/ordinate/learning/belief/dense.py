@@ -6,6 +6,7 @@ n  items     q  answers since the matrix was last changed     S  covariance     
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.belief import Belief, History, Taken, rounding_of
+from ordinate.learning.belief import Belief, Curvature, History, Taken, rounding_of
 from ordinate.learning.belief.loops import Pieces, differences
 
 _FEW_PIECES = 16
@@ -123,16 +124,23 @@ class DenseBelief:
         return np.ascontiguousarray(tile)
 
     def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
-        direction = self.base.matrix[left] - self.base.matrix[right]
-        if self.factor.shape[1]:
-            direction = direction - self.factor @ (self.factor[left] - self.factor[right])
-        variance = max(float(direction[left] - direction[right]), 0.0)
-        scale, count = math.sqrt(curvature / (1.0 + curvature * variance)), self.factor.shape[1]
-        factor = np.empty((len(self.mean), count + 1))
-        factor[:, :count] = self.factor
-        np.multiply(direction, scale, out=factor[:, count])
-        history = self.history.extended(Taken(left, right, curvature))
-        return DenseBelief(self.mean, self.base, factor, history, (*self.taken, _Piece(left, right, curvature, scale)))
+        return self.shrink_all([(left, right)], lambda margin, variance: curvature)
+
+    def shrink_all(self, pairs: Sequence[tuple[int, int]], curvature: Curvature) -> DenseBelief:
+        matrix, done, history, pieces = self.base.matrix, self.factor.shape[1], self.history, list(self.taken)
+        factor = np.empty((len(self.mean), done + len(pairs)))
+        factor[:, :done] = self.factor
+        for count, (left, right) in enumerate(pairs, done):
+            direction = matrix[left] - matrix[right]
+            if count:
+                direction -= factor[:, :count] @ (factor[left, :count] - factor[right, :count])
+            variance = max(float(direction[left] - direction[right]), 0.0)
+            slope = curvature(float(self.mean[left] - self.mean[right]), variance)
+            scale = math.sqrt(slope / (1.0 + slope * variance))
+            np.multiply(direction, scale, out=factor[:, count])
+            history = history.extended(Taken(left, right, slope))
+            pieces.append(_Piece(left, right, slope, scale))
+        return DenseBelief(self.mean, self.base, factor, history, tuple(pieces))
 
     def with_mean(self, mean: Floats) -> DenseBelief:
         return replace(self, mean=mean, history=History())
@@ -171,6 +179,11 @@ class DenseCovariance:
 
     def belief(self, mean: Floats) -> DenseBelief:
         return self._belief.with_mean(mean)
+
+    def times(self, vector: Floats) -> Floats:
+        """(n,) S @ vector, of a covariance that nothing was taken off yet."""
+        product: Floats = self._belief.base.matrix @ vector
+        return product
 
     def absorb(self, belief: Belief) -> None:
         """Many pieces of the belief go into the matrix, in place; all beliefs given so far then stop working."""

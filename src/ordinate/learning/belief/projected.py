@@ -5,14 +5,14 @@ n  items     k  columns of the features     r  some rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers, Singles
-from ordinate.learning.belief import History, rounding_of
+from ordinate.learning.belief import Curvature, History, rounding_of, shrink_in_turn
 from ordinate.learning.belief.factored import FactoredBelief, rank_one_step
 from ordinate.learning.belief.loops import Pieces
 
@@ -84,6 +84,9 @@ class ProjectedBelief:
             refit=self.at_refit,
             taken=(*self.taken, (left, right, curvature)),
         )
+
+    def shrink_all(self, pairs: Sequence[tuple[int, int]], curvature: Curvature) -> ProjectedBelief:
+        return shrink_in_turn(self, pairs, curvature)
 
     def with_mean(self, mean: Floats) -> ProjectedBelief:
         return ProjectedBelief(mean, self.features, self.residual, self.root)

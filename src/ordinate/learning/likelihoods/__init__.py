@@ -3,7 +3,9 @@
 A likelihood decides the fit alone. Between refits, and in the utilities of the strategies, the curvature is always the
 logistic one; so the unit of the scores must be that of the logistic likelihood, in which sigma(m) is the chance to win.
 
-n  items     p  distinct pairs     T  answers     m = f_left - f_right     a tie counts half a win for each side
+n  items     p  distinct pairs     T  answers     m = f_left - f_right
+
+A tie counts half a win for each side, unless a likelihood tells kinds of answers apart (`by_kind`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from ordinate.data.arrays import Floats
 
 if TYPE_CHECKING:
+    from ordinate.learning.models import Answers
     from ordinate.learning.models.likelihood import PairCounts
 
 
@@ -23,5 +26,5 @@ class Likelihood(Protocol):
         The weight of a pair is minus the second derivative of the log-likelihood by its m. It must not be negative.
         """
 
-    def weight(self, margin: Floats, outcome: Floats) -> Floats:
-        """(T,) the weights of single answers: outcome 1 left won, 0 right won, 0.5 a tie, at margins (T,)."""
+    def weight(self, margin: Floats, answers: Answers) -> Floats:
+        """(T,) the weights of single answers at margins (T,)."""

@@ -12,15 +12,16 @@ from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
 
 if TYPE_CHECKING:
+    from ordinate.learning.models import Answers
     from ordinate.learning.models.likelihood import PairCounts
 
 
 @dataclass(frozen=True)
 class Logistic:
     def evaluate(self, pairs: PairCounts, scores: Floats) -> tuple[float, Floats, Floats, Floats]:
-        return logistic(*pairs, scores)
+        return logistic(*pairs[:4], scores)
 
-    def weight(self, margin: Floats, outcome: Floats) -> Floats:
+    def weight(self, margin: Floats, answers: Answers) -> Floats:
         from scipy.special import expit
 
         weight: Floats = expit(margin) * expit(-margin)

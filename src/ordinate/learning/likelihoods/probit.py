@@ -16,6 +16,7 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models.one_by_one import win_correction
 
 if TYPE_CHECKING:
+    from ordinate.learning.models import Answers
     from ordinate.learning.models.likelihood import PairCounts
 
 UNIT = 1.702
@@ -25,12 +26,12 @@ UNIT = 1.702
 @dataclass(frozen=True)
 class Probit:
     def evaluate(self, pairs: PairCounts, scores: Floats) -> tuple[float, Floats, Floats, Floats]:
-        return probit(*pairs, scores)
+        return probit(*pairs[:4], scores)
 
-    def weight(self, margin: Floats, outcome: Floats) -> Floats:
+    def weight(self, margin: Floats, answers: Answers) -> Floats:
         rows = np.arange(len(margin))
         scores = np.concatenate([margin, [0.0]])
-        return probit(rows, np.full(len(rows), len(rows)), np.ones(len(rows)), outcome, scores)[2]
+        return probit(rows, np.full(len(rows), len(rows)), np.ones(len(rows)), answers.outcome, scores)[2]
 
 
 @compiled

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.posterior import Posterior
 
 if TYPE_CHECKING:
+    from ordinate.learning.likelihoods import Likelihood
     from ordinate.learning.models.map_estimate import Compared, Prior
     from ordinate.learning.models.sites import Sites
 
 
 class Answers(NamedTuple):
-    """T comparisons by rows of the items, in log order. outcome: 1 left won, 0 right won, 0.5 a tie."""
+    """T comparisons by rows of the items, in log order.
+
+    outcome    (T,) 1 left won, 0 right won, 0.5 a tie
+    strength      (T,) 0 no strength, SLIGHTLY, MUCH; None: kinds of answers are not told apart
+    sharpness  (T,) what the margin is multiplied by, for the person who answered; None: 1
+    share      (T,) how much of an answer each is, where one person's answers about a pair are not independent; None: 1
+    """
 
     left: Integers
     right: Integers
     outcome: Floats
+    strength: Integers | None = None
+    sharpness: Floats | None = None
+    share: Floats | None = None
+
+    def those(self, chosen: NDArray[np.bool_] | slice) -> Answers:
+        columns: Any = (None if column is None else column[chosen] for column in self)
+        return Answers(*columns)
 
 
 class Model(Protocol):
@@ -32,6 +49,9 @@ class Model(Protocol):
 @runtime_checkable
 class SiteModel(Model, Protocol):
     """A model that gives its posterior for Gaussian sites too, so that its prior variances can be fitted."""
+
+    @property
+    def likelihood(self) -> Likelihood: ...
 
     @property
     def prior(self) -> Prior:

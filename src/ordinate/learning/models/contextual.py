@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ordinate.data.arrays import Floats
+from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.likelihoods import Likelihood
 from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.linear_scores import linear_scores
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
-from ordinate.learning.models.likelihood import PairCounts
+from ordinate.learning.models.likelihood import PairCounts, sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.pair_loops import laplacian_columns
 from ordinate.learning.models.sites import Sites, mean_given
@@ -56,10 +57,22 @@ class Contextual:
         covariance = self._covariance(features, compared, sites.weight)
         return Posterior(linear_scores(features, theta), theta, lambda: covariance, new_item_variance=0.0)
 
+    def margins_given(self, compared: Compared, sites: Sites) -> tuple[Floats, Floats]:
+        """Mean and variance (p,) of the compared pairs' margins, where the answers are these sites."""
+        _, features, pairs = compared
+        factor = features @ self._root(compared, sites.weight)
+        shift = sum_by_item(pairs, sites.shift, len(features), -1.0)
+        belief = FactoredBelief(factor @ (shift @ factor), factor, np.zeros(len(features)))
+        return belief.differences(pairs.left, pairs.right)
+
     def _covariance(self, features: Floats, compared: Compared, weight: Floats) -> PosteriorCovariance:
-        _, inside, pairs = compared
-        root = PositiveDefinite(information(inside, pairs, weight), 1.0 / self.coefficient_variance).inverse_root()
+        root = self._root(compared, weight)
         return factored_covariance(root @ root.T, features, root, np.zeros(len(features)))
+
+    def _root(self, compared: Compared, weight: Floats) -> Floats:
+        """(k, k) root of Cov(theta) = H^-1."""
+        precise = information(compared.features, compared.pairs, weight)
+        return PositiveDefinite(precise, 1.0 / self.coefficient_variance).inverse_root()
 
 
 def information(features: Floats, pairs: PairCounts, weight: Floats) -> Floats:

@@ -40,7 +40,7 @@ class FactoredHybrid:
         mean[compared.rows] += zeta
 
         def covariance_of_fit() -> PosteriorCovariance:
-            weight = self.likelihood.weight(mean[answers.left] - mean[answers.right], answers.outcome)
+            weight = self.likelihood.weight(mean[answers.left] - mean[answers.right], answers)
             return self._covariance(features, answers.left, answers.right, weight)
 
         return Posterior(mean, theta, covariance_of_fit, self.item_variance)

@@ -22,6 +22,7 @@ from ordinate.learning.linear_scores import linear_scores_double
 from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite, invert
 from ordinate.learning.models.item_covariance import ItemCovariance
+from ordinate.learning.models.likelihood import sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.sites import Sites, mean_given
 from ordinate.learning.posterior import Posterior
@@ -72,6 +73,15 @@ class Hybrid:
         mean[compared.rows] += zeta
         covariance = HybridCovariance(prior, features, compared, sites.weight)
         return Posterior(mean, theta, lambda: covariance, self.item_variance)
+
+    def margins_given(self, compared: Compared, sites: Sites) -> tuple[Floats, Floats]:
+        """Mean and variance (p,) of the compared pairs' margins, where the answers are these sites."""
+        left, right = compared.pairs[:2]
+        alone = compared._replace(rows=np.arange(len(compared.rows)))
+        shift = sum_by_item(compared.pairs, sites.shift, len(alone.rows), -1.0)
+        # The covariance is needed anyway, and with it the mean is one product.
+        kept = HybridCovariance(self.prior, compared.features, alone, sites.weight).kept()
+        return kept.belief(kept.times(shift)).differences(left, right)
 
 
 @dataclass(frozen=True, eq=False)

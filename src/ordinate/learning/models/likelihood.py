@@ -20,19 +20,75 @@ _CONVERGED = 1e-13
 """Newton decrement squared at which one more full step leaves an error of 1e-13 posterior standard deviations, times
 the largest of a compared margin's, which is in the hundreds where the prior is wide and the answers agree."""
 _MOST_STEPS = 500
+SLIGHTLY, MUCH = 1, 2
+"""Strengths of answers."""
+
+
+class Kinds(NamedTuple):
+    """The answers in more detail than wins: G kinds, of which those of pair k are begins[k] to begins[k + 1].
+
+    begins     (p + 1,)
+    outcome    (G,) 1 the pair's left item won, 0 its right one, 0.5 a tie
+    strength      (G,) 0 no strength, SLIGHTLY, MUCH
+    sharpness  (G,) what the margin is multiplied by
+    size       (G,) how many answers
+    """
+
+    begins: Integers
+    outcome: Floats
+    strength: Integers
+    sharpness: Floats
+    size: Floats
+
+    @classmethod
+    def single(cls, answers: Answers) -> Kinds | None:
+        """Each answer on its own; None where nobody asks for kinds."""
+        if answers.strength is None:
+            return None
+        total = len(answers.outcome)
+        sharpness = np.ones(total) if answers.sharpness is None else answers.sharpness
+        size = np.ones(total) if answers.share is None else answers.share
+        return cls(np.arange(total + 1), answers.outcome, answers.strength, sharpness, size)
+
+    @classmethod
+    def of(cls, answers: Answers, left: Integers, right: Integers, items: int) -> Kinds | None:
+        """By pair of these (p,), which are in ascending order; None where nobody asks for kinds."""
+        if (each := cls.single(answers)) is None:
+            return None
+        low, high = np.minimum(answers.left, answers.right), np.maximum(answers.left, answers.right)
+        pair = np.searchsorted(left * items + right, low * items + high)
+        outcome = np.where(answers.left == low, each.outcome, 1.0 - each.outcome)
+        sharpness, person = np.unique(each.sharpness, return_inverse=True)
+        code = ((pair * 3 + np.rint(2.0 * outcome).astype(np.int64)) * 3 + each.strength) * len(sharpness) + person
+        found, kind = np.unique(code, return_inverse=True)
+        rest, person = np.divmod(found, max(len(sharpness), 1))
+        rest, strength = np.divmod(rest, 3)
+        pair, outcome_code = np.divmod(rest, 3)
+        return cls(
+            np.searchsorted(pair, np.arange(len(left) + 1)),
+            0.5 * outcome_code,
+            strength,
+            sharpness[person],
+            np.bincount(kind.reshape(-1), each.size, len(found)).astype(np.float64),
+        )
 
 
 class PairCounts(NamedTuple):
-    """Sufficient statistics: how often each distinct pair was asked and how often its left item won."""
+    """Sufficient statistics: how often each distinct pair was asked and how often its left item won.
+
+    kinds  the same in more detail; None: a tie is half a win for each side, and all answers count alike
+    """
 
     left: Integers
     right: Integers
     asked: Floats
     wins: Floats
+    kinds: Kinds | None = None
 
     @classmethod
     def of(cls, answers: Answers, items: int) -> PairCounts:
-        return cls(*count_pairs(*answers, items))
+        counted = count_pairs(*answers[:3], items)
+        return cls(*counted, Kinds.of(answers, *counted[:2], items))
 
     def weight(self, margin: Floats) -> Floats:
         """(p,) minus the second derivative of the log-likelihood by the margin: asked * sigma'(margin)."""

@@ -54,7 +54,7 @@ class Compared(NamedTuple):
         seen[pairs.left] = seen[pairs.right] = True
         rows = np.flatnonzero(seen)
         place = np.cumsum(seen) - 1
-        inside = PairCounts(place[pairs.left], place[pairs.right], pairs.asked, pairs.wins)
+        inside = PairCounts(place[pairs.left], place[pairs.right], *pairs[2:])
         centred = np.ascontiguousarray(features[rows], dtype=np.float64)
         centre(centred, *_connected(inside, len(rows)))
         return cls(rows, centred, inside)

@@ -50,7 +50,7 @@ class Sequential:
 
     def _after(self, earlier: _State, features: Floats, answers: Answers) -> Posterior:
         now = _State(*(values.copy() for values in earlier))
-        replay_sequential(features, *answers, *now)
+        replay_sequential(features, *answers[:3], *now)
 
         def covariance_of_fit() -> PosteriorCovariance:
             return factored_covariance(now.covariance, features, root_of(now.covariance), now.residual)

@@ -44,7 +44,7 @@ class TrueSkill:
 
         mean, variance = earlier_mean.copy(), earlier_variance.copy()
         margin = float(ndtri(0.5 * (1.0 + self.draw_probability))) * math.sqrt(2.0) * self.beta
-        replay_trueskill(*answers, self.beta, self.tau, margin, mean, variance)
+        replay_trueskill(*answers[:3], self.beta, self.tau, margin, mean, variance)
         nothing = np.empty((len(mean), 0))
         covariance = FactoredCovariance(np.empty((0, 0)), nothing, nothing, variance)
         return Posterior(
