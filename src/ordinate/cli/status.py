@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ordinate.cli.aim import aim_in_words, found_in_words
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
@@ -20,10 +21,13 @@ from ordinate.cli.screen import (
     print_json,
     reliability_in_words,
 )
+from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
+    from ordinate.data.ordering import Selection
     from ordinate.learning.consistency import Consistency
+    from ordinate.learning.forecast import Forecast
     from ordinate.storage import Settings
     from ordinate.study.rules import Rules
 
@@ -41,6 +45,15 @@ def status(
             show_default=False,
         ),
     ] = None,
+    recall: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Forecast the answers until this share of the wanted items is expected to be found, e.g. 0.9; "
+            "default: the next round figure.",
+            show_default=False,
+        ),
+    ] = None,
     consistency: Annotated[
         bool, typer.Option("--consistency", help="Also say how consistent the answers are, which takes longer.")
     ] = False,
@@ -55,6 +68,9 @@ def status(
         waiting = opened.open_queries()
         reliability, forecast = opened.reliability(), opened.forecast(target)
         connection = opened.connection()
+        selection, of_aim = opened.selection(), opened.forecast_of_aim(recall)
+        if recall is not None and selection is None:
+            raise InvalidInput("--recall goes with an aim, and this study is about the whole order; see: ordinate aim")
         consistent = opened.consistency() if consistency and answers else None
         if as_json:
             contents = item_contents(items)
@@ -75,6 +91,7 @@ def status(
                     **reliability._asdict(),
                     "unconnected_items": 0 if connection is None else int(connection[0].value or 0),
                     "forecast": forecast.fields(),
+                    **({} if selection is None or of_aim is None else {"found": _found(selection, of_aim)}),
                     **({} if consistent is None else {"consistency": _fields(consistent)}),
                     "annotators": [{"name": name, "answers": given} for name, given in annotators.items()],
                     "open": [query_json(query, contents) for query in waiting],
@@ -104,6 +121,8 @@ def status(
             "expected error": reliability_in_words(reliability),
             "connection": "no answers" if connection is None else connection_in_words(connection),
             "forecast": forecast_in_words(forecast),
+            **({} if selection is None else {"aim": aim_in_words(selection.aim, items.group is not None)}),
+            **({} if selection is None else {"found": found_in_words(selection, of_aim)}),
             "open": _open(waiting),
             "drawn at random": f"{percent(opened.rules.random)} of the questions",
             **_prior_in_words(settings),
@@ -120,6 +139,11 @@ def status(
         for name, value in rows.items():
             table.add_row(name, one_line(value))
         console().print(table)
+
+
+def _found(selection: Selection, forecast: Forecast) -> dict[str, Any]:
+    """For scripts. The forecast's target is a recall, not an error."""
+    return selection.fields() | {"forecast": forecast.fields() | {"target": 1.0 - forecast.target}}
 
 
 def _prior_in_words(settings: Settings) -> dict[str, str]:

@@ -57,8 +57,9 @@ def predictions(fit: Fit, answers: Answers, chosen: NDArray[np.bool_]) -> Predic
     while start < total:
         stop = min(total, start + max(1, start // _GROWTH))
         if (rows := start + np.flatnonzero(chosen[start:stop])).size:
-            before = Answers(answers.left[:start], answers.right[:start], answers.outcome[:start])
-            margin, variance = fit(before).belief.differences(answers.left[rows], answers.right[rows])
+            margin, variance = fit(answers.those(slice(start))).belief.differences(
+                answers.left[rows], answers.right[rows]
+            )
             probability.append(expit(margin / np.sqrt(1.0 + np.pi * variance / 8.0)))
             outcome.append(answers.outcome[rows])
         start = stop

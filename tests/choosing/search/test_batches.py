@@ -21,6 +21,7 @@ UTILITIES: dict[str, MonotoneUtility] = {
     "norm-min": CurvaturePower(0),
     "guro": CurvaturePower(2),
     "bald": Information(),
+    "guro with weights": CurvaturePower(2, 10.0 ** np.random.default_rng(0).uniform(-4.0, 0.0, 60)),
 }
 
 
@@ -36,7 +37,8 @@ def fitted(rng: np.random.Generator, kind: str, n: int, coarse: bool, columns: i
 
 
 def utilities_under(belief: Belief, utility: MonotoneUtility) -> Callable[[Integers, Integers], Floats]:
-    return lambda left, right: utility(*belief.differences(left, right))
+    weights = np.ones(len(belief.mean)) if utility.weights is None else utility.weights
+    return lambda left, right: utility(*belief.differences(left, right)) * (weights[left] * weights[right])
 
 
 def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed: int) -> None:

@@ -22,6 +22,7 @@ UTILITIES: dict[str, MonotoneUtility] = {
     "norm-min": CurvaturePower(0),
     "guro": CurvaturePower(2),
     "bald": Information(),
+    "guro with weights": CurvaturePower(2, np.ones(60)),
 }
 KINDS = ["dense", "contextual", "hybrid"]
 
@@ -53,6 +54,11 @@ def refitted(rng: np.random.Generator, belief: Belief, change: float) -> Belief:
     return FactoredBelief(mean, factor @ mixed, belief.pieces.residual * scale)
 
 
+def weighted(rng: np.random.Generator, n: int) -> CurvaturePower:
+    """Each refit comes with other weights: of all sizes, or all alike so that pairs tie."""
+    return CurvaturePower(2, 10.0 ** rng.uniform(-4.0, 0.0, n) if rng.random() < 0.8 else np.full(n, 0.01))
+
+
 class Asking:
     """A study's worth of questions, with the pool and the open queries as they happen to be."""
 
@@ -77,6 +83,8 @@ class Asking:
         self.refresh()
 
     def refit(self) -> None:
+        if self.utility.weights is not None:
+            self.utility = weighted(self.rng, self.n)
         self.answered = refitted(self.rng, self.answered, float(self.rng.choice([0.0, 0.01, 0.3, 3.0])))
         self.refresh()
 
@@ -117,7 +125,9 @@ class Asking:
         return choice
 
     def score(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return self.utility(*self.with_open.differences(left, right))
+        values = self.utility(*self.with_open.differences(left, right))
+        weights = self.utility.weights
+        return values if weights is None else values * (weights[left] * weights[right])
 
     def ask_and_wait(self) -> None:
         if (choice := self.ask()) is not None:
@@ -153,7 +163,8 @@ def run(kind: str, name: str, n: int, groups: int, spread: float, coarse: bool, 
     pool: Pool = AllPairs.of(rng.integers(-1 if groups > 1 else 0, groups, n))
     if listed:
         pool = pool.sample(int(rng.integers(0, pool.size + 1)), rng)
-    asking = Asking(rng, belief, pool, UTILITIES[name])
+    utility = UTILITIES[name]
+    asking = Asking(rng, belief, pool, utility if utility.weights is None else weighted(rng, n))
     # Bounds are worth something only over stretches of answers, so refits and dropped bounds are rarer in some runs.
     chances = np.array([1, 1, 1, 1, 1, 1, 1, 0.3, 0.1] if rng.random() < 0.7 else [1.0] * len(STEPS))
     for step in rng.choice(len(STEPS), 25, p=chances / chances.sum()):

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ordinate.learning.checks import few_answers, influence, those
+from ordinate.learning.checks import few_answers, influence
 from ordinate.learning.checks.few_answers import confirmed, swaps
 from ordinate.learning.checks.response import moved_by, scores_without
 from ordinate.learning.models.contextual import Contextual
@@ -22,7 +22,7 @@ def test_scores_without_an_annotator_are_those_of_a_fit_without_them(data, model
     given = data(15, 300, annotators=10, **({} if model is None else {"model": model}))
     for number in range(3):
         out = given.annotators == number
-        expected = given.model.fit(given.features, those(given.answers, ~out)).mean
+        expected = given.model.fit(given.features, given.answers.those(~out)).mean
         found = scores_without(given, given.prior, out)
         moved = np.ptp(expected - given.fit.mean)
         gap = (found - found.mean()) - (expected - expected.mean())
@@ -64,7 +64,7 @@ def fewest_by_trying(given, most):
         for out in combinations(range(len(given.annotators)), size):
             kept = np.ones(len(given.annotators), dtype=bool)
             kept[list(out)] = False
-            other = given.model.fit(given.features, those(given.answers, kept)).mean
+            other = given.model.fit(given.features, given.answers.those(kept)).mean
             if set(np.argsort(-other)[: given.top].tolist()) != first:
                 return size
     return None
@@ -87,7 +87,7 @@ def test_without_the_answers_a_fit_orders_the_two_the_other_way(data):
     assert swap is not None
     kept = np.ones(400, dtype=bool)
     kept[swap.answers[: swap.needed]] = False
-    mean = given.model.fit(given.features, those(given.answers, kept)).mean
+    mean = given.model.fit(given.features, given.answers.those(kept)).mean
     assert given.fit.mean[swap.inside] > given.fit.mean[swap.outside]
     assert mean[swap.inside] < mean[swap.outside]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordinate.learning.calibration import Predictions, bins, predictions, spiegelhalter
-from ordinate.learning.checks import calibrated, drift, misfit, terms, those
+from ordinate.learning.checks import calibrated, drift, misfit, terms
 from ordinate.learning.checks.left_out import left_out
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
@@ -15,7 +15,7 @@ def test_a_margin_without_its_answer_is_that_of_a_fit_without_it(data):
     found = left_out(given.fit, given.answers)
     for answer in range(0, 150, 7):
         kept = np.arange(150) != answer
-        fit = given.model.fit(given.features, those(given.answers, kept))
+        fit = given.model.fit(given.features, given.answers.those(kept))
         margin, variance = fit.belief.differences(given.answers.left[[answer]], given.answers.right[[answer]])
         assert found.margin[answer] == pytest.approx(margin[0], abs=0.03)
         assert found.variance[answer] == pytest.approx(variance[0], rel=0.08)

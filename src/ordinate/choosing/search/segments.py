@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar
 from ordinate.choosing.search.limits import SINGLE_ROUNDING
-from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility
+from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, of_pairs
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers, Singles
 from ordinate.data.pairs import AllPairs, Division
@@ -106,7 +106,7 @@ class SegmentSearch:
         rows, segments = promising(self._upper, self._highest, self._layout.starts, max(best.floor - slack, 0.0), most)
         first, second, ends = pairs_of_segments(rows, segments, *self._layout[1:], *self._apart.mask)
         left, right = self._layout.order[first], self._layout.order[second]
-        utilities = self._utility(*belief.differences(left, right))
+        utilities = of_pairs(self._utility, belief, left, right)
         reaching = np.flatnonzero(utilities >= best.floor)
         division = pool.division
         ranks, held = ranks_in_pool(
@@ -133,12 +133,16 @@ class SegmentSearch:
         layout, utility = self._layout, self._utility
         single = _SingleCovariance(belief, layout.order)
         self._rounding, self._largest = belief.rounding, 4.0 * float(belief.variance.max())
+        weight = np.empty(0, dtype=np.float32)
+        if utility.weights is not None:
+            weight = utility.weights[layout.order].astype(np.float32)
         scores = _Scores.of(belief.mean[layout.order], self._division.begins[:-1])
         for begin, end in zip(self._division.begins[:-1].tolist(), self._division.begins[1:].tolist(), strict=True):
             for top, left, tile in single.tiles(begin, end):
                 where = tile, top, left, single.variance, layout.begin, layout.starts, *self._apart.mask
                 if isinstance(utility, CurvaturePower):
-                    power_bounds(*where, scores.growth, scores.decay, single.error, utility.exponent, self._upper)
+                    scales = scores.growth, scores.decay, weight
+                    power_bounds(*where, *scales, single.error, utility.exponent, self._upper)
                 else:
                     unit = np.float32(single.unit)
                     table_bounds(*where, scores.scores, scores.error, single.error, unit, _table(utility), self._upper)
@@ -206,7 +210,7 @@ class _Apart:
         """Evaluate those of the pool whose bounds reach the best pair; returns how many."""
         near = np.flatnonzero(self.upper >= best.floor - slack)
         near = near[pool.holds(self._ranks[near])]
-        utilities = utility(*belief.differences(self._left[near], self._right[near]))
+        utilities = of_pairs(utility, belief, self._left[near], self._right[near])
         self.upper[near] = utility.upper_bound(utilities)
         best.add(self._left[near], self._right[near], utilities)
         return len(near)
@@ -316,6 +320,7 @@ def power_bounds(
     mask_column: Integers,
     growth: Singles,
     decay: Singles,
+    weight: Singles,
     error: np.float32,
     exponent: int,
     upper: Floats,
@@ -323,7 +328,8 @@ def power_bounds(
     """The largest sigma'(m)^exponent * (v + error) of each segment in a tile of covariances; -1 where it has no pair.
 
     tile (b, c): rows top.. against columns left..; growth = exp(score), decay = exp(-score), so that sigma'(m) =
-    r / (1 + r)^2 with r = growth_i * decay_j needs no exp per pair. Writes into upper (s,).
+    r / (1 + r)^2 with r = growth_i * decay_j needs no exp per pair. weight (n,) of the rows, or (0,). Writes into
+    upper (s,).
     """
     one, two = np.float32(1.0), np.float32(2.0)
     columns = tile.shape[1]
@@ -341,6 +347,10 @@ def power_bounds(
                 share = one / (one + ratio)
                 slope = ratio * share * share
                 values[column] = slope * slope * (own + others[column] - two * cells[column])
+        if len(weight):
+            mine, theirs = weight[row], weight[left : left + columns]
+            for column in range(columns):
+                values[column] *= mine * theirs[column]
         keep_maxima(values, columns, row, left, begin, starts, mask_start, mask_column, upper)
 
 

@@ -72,6 +72,9 @@ class Belief(Protocol):
     def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
         """Covariances of distinct items; the cells of an item with itself lack its residual."""
 
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        """(r,) the covariance of each row's score with the sum of shares * scores of others; all rows distinct."""
+
     def shrink(self, left: int, right: int, curvature: float) -> Self:
         """The belief after one more answer of this curvature to a pair, whatever the answer; the mean stays."""
 

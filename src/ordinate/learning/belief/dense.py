@@ -123,6 +123,12 @@ class DenseBelief:
             tile = tile - self.factor[rows] @ self.factor[columns].T
         return np.ascontiguousarray(tile)
 
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        found: Floats = (shares @ self.base.matrix[others])[rows]
+        if self.factor.shape[1]:
+            found -= self.factor[rows] @ (self.factor[others].T @ shares)
+        return found
+
     def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
         return self.shrink_all([(left, right)], lambda margin, variance: curvature)
 

@@ -60,6 +60,12 @@ class FactoredBelief:
         product: Floats = self.factor[rows] @ self.factor[columns].T
         return product
 
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        own = np.zeros(len(self.mean))
+        own[others] = shares * self.residual[others]
+        shared: Floats = self.factor[rows] @ (self.factor[others].T @ shares)
+        return shared + own[rows]
+
     def shrink(self, left: int, right: int, curvature: float) -> FactoredBelief:
         contrast = self.factor[left] - self.factor[right]
         step, residual, taken = rank_one_step(contrast, self.residual, left, right, curvature)

@@ -72,6 +72,15 @@ class ProjectedBelief:
         product: Floats = self._factor(rows) @ self._factor(columns).T
         return product
 
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        own = np.zeros(len(self.mean))
+        own[others] = shares * self.residual[others]
+        direction = (self.root @ (self._factor(others).T @ shares)).astype(np.float32)
+        found = own[rows]
+        for block in row_blocks(len(rows)):
+            found[block] += self.features[rows[block]] @ direction
+        return found
+
     def shrink(self, left: int, right: int, curvature: float) -> ProjectedBelief:
         pair = self._factor(np.array([left, right]))
         contrast = pair[0] - pair[1]

@@ -108,7 +108,7 @@ class StudyData:
     @cached_property
     def decided(self) -> Answers:
         """The answers that are not ties."""
-        return those(self.answers, self.decisive)
+        return self.answers.those(self.decisive)
 
     @property
     def prior(self) -> Prior | None:
@@ -188,11 +188,6 @@ class StudyData:
 
     def annotator(self, number: int) -> str:
         return "somebody without a name" if self.names[number] is None else repr(self.names[number])
-
-
-def those(answers: Answers, chosen: NDArray[np.bool_]) -> Answers:
-    """The answers that a mask (T,) chooses."""
-    return Answers(answers.left[chosen], answers.right[chosen], answers.outcome[chosen])
 
 
 def listed(names: list[str], most: int = 5) -> str:

@@ -11,7 +11,7 @@ from ordinate.learning.checks.graph import beside_the_largest, parts
 def check(data: StudyData) -> Finding:
     if data.features_alone:
         return not_run(FEATURES_ALONE)
-    left, right, _ = data.answers
+    left, right, *_ = data.answers
     beside = beside_the_largest(parts(left, right, data.group), data.group)
     items, within = int((data.group >= 0).sum()), " of its group" if data.group.max(initial=0) > 0 else ""
     if not len(beside):

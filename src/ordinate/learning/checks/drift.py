@@ -37,7 +37,7 @@ def of_scores(data: StudyData) -> Finding:
     if len(used) < _FEWEST:
         return not_run(f"There are {len(used)} answers that are not ties; it takes {_FEWEST}.")
     rng, items = data.rng(4), len(data.ids)
-    left, right, outcome = data.decided
+    left, right, outcome, *_ = data.decided
     chance, time = data.left_out.probability[used], _time(used, len(data.answers.outcome))
     value = moved(left, right, chance, outcome, time, items)
     simulated = [

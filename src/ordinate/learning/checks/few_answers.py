@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import members
-from ordinate.learning.checks import Finding, StudyData, listed, not_run, those
+from ordinate.learning.checks import Finding, StudyData, listed, not_run
 from ordinate.learning.checks.response import moved_by, residuals
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.ranks import LEVEL
@@ -113,7 +113,7 @@ def confirmed(data: StudyData, swap: Swap) -> Swap | None:
     for needed in range(swap.needed, len(swap.answers) + 1):
         kept = np.ones(len(data.annotators), dtype=np.bool_)
         kept[swap.answers[:needed]] = False
-        mean = data.cheap_fit(those(data.answers, kept)).mean
+        mean = data.cheap_fit(data.answers.those(kept)).mean
         if mean[swap.inside] < mean[swap.outside]:
             return swap._replace(needed=needed)
     return None

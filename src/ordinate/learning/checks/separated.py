@@ -18,7 +18,7 @@ MOST = 0.2
 def check(data: StudyData) -> Finding:
     if data.features_alone:
         return not_run(FEATURES_ALONE)
-    left, right, outcome = data.answers
+    left, right, outcome, *_ = data.answers
     items = len(data.group)
     given = np.bincount(left, minlength=items) + np.bincount(right, minlength=items)
     wins = np.bincount(left, outcome, items) + np.bincount(right, 1.0 - outcome, items)

@@ -21,7 +21,7 @@ def check(data: StudyData) -> Finding:
     if not used.any():
         return not_run("There are no answers but ties.")
     rng, items = data.rng(5), len(data.ids)
-    left, right, outcome = data.decided
+    left, right, outcome, *_ = data.decided
     chance, always = data.left_out.probability[used], np.ones(int(used.sum()))
     value = moved(left, right, chance, outcome, always, items)
     simulated = [
