@@ -35,7 +35,7 @@ def annotators(
     drawn.axvline(shown[0].limit, color=colours.muted, linewidth=1.0, linestyle=(0, (1, 2)))
     drawn.set_yticks(height, [f"{short(one.name or 'unnamed', 20)} ({one.answers:,})" for one in shown])
     drawn.set_ylim(len(shown) - 0.4, -0.6)
-    reach = 1.15 * max(float(np.abs(surprise).max()), shown[0].limit)
+    reach = 1.15 * max(float(np.abs(surprise).max()), shown[0].limit, 1.0)
     drawn.set_xlim(-reach, reach)
     drawn.set_xlabel("Surprise of the answers, in standard deviations; dotted: the most that chance explains")
     drawn.spines["left"].set_visible(False)
