@@ -23,6 +23,7 @@ from ordinate.data.ordering import Ordering
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.forecast import Forecast
 from ordinate.storage import place
+from ordinate.study.checking import Verdict
 from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
 from ordinate.study.rules import Rules
@@ -180,6 +181,10 @@ def _results(url: str) -> Results:
 
 def ordering(url: str) -> Ordering:
     return _study(url).ordering()
+
+
+def check(url: str) -> Verdict:
+    return _study(url).check()
 
 
 def close(url: str) -> None:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
-from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
+from ordinate.simulation.parallel import Jobs, Progress, Report, finished
 from ordinate.simulation.tasks import Task
+from ordinate.study.aim import ORDER
 from ordinate.study.rules import RANDOM_SHARE
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Plan:
 
     budget       comparisons in a run
     every        the error is measured after 0, every, 2 * every, ... comparisons, and at the end
+    aim          what algorithms that ask for an aim ask for; the others ask for the whole order
     all others   are passed to Study.create; those in `model_options` only where the algorithm has the option
     """
 
@@ -58,6 +60,7 @@ class Plan:
     renew_covariance: bool = True
     random: float = RANDOM_SHARE
     likelihood: LikelihoodName | None = None
+    aim: tuple[str, ...] = ORDER
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -93,8 +96,12 @@ def simulate(
     renew_covariance: bool = True,
     random: float = RANDOM_SHARE,
     likelihood: LikelihoodName | None = None,
+    aim: tuple[str, ...] = ORDER,
+    keep: Callable[[dict[str, list[Any]]], None] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
+
+    `keep` is called after each run with the columns of all that have ended.
 
     A run that uses all recorded answers ends early; its last row is at that step. `jobs` (a number of processes, or a
     cluster) changes no column but `seconds`. An interrupt stops all processes.
@@ -112,13 +119,24 @@ def simulate(
         renew_covariance,
         random,
         likelihood,
+        aim,
     )
     check_names(algorithms, seeds)
     for option in plan.model_options:
         if not any(takes(name, option) for name in algorithms):
             raise InvalidInput(f"none of the algorithms takes {option}; leave it out")
     runs = [partial(run_once, task, plan, algorithm, seed) for algorithm in algorithms for seed in seeds]
-    rows = [row for run in run_all(runs, budget, jobs, progress) for row in run]
+    ended: dict[int, list[Row]] = {}
+    for place, run in finished(runs, budget, jobs, progress):
+        ended[place] = run
+        if keep is not None:
+            keep(_columns(ended))
+    return _columns(ended)
+
+
+def _columns(ended: Mapping[int, list[Row]]) -> dict[str, list[Any]]:
+    """The rows of these runs, which are numbered, as columns in the order of the runs."""
+    rows = [row for _, run in sorted(ended.items()) for row in run]
     return {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
 
 
@@ -139,7 +157,8 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
 
 
 def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
-    from ordinate.algorithms import for_budget, takes
+    from ordinate.algorithms import AIMED, for_budget, takes
+    from ordinate.algorithms import algorithm as row_of_table
     from ordinate.study.study import Study
 
     trial = task.build(seed)
@@ -154,6 +173,7 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
         refit_every=plan.refit_every,
         candidates=plan.candidates,
         random=plan.random,
+        aim=plan.aim if row_of_table(algorithm).strategy == AIMED else ORDER,
         **{option: value for option, value in plan.model_options.items() if takes(algorithm, option)},
     )
     seconds = 0.0
