@@ -70,7 +70,7 @@ class PreferenceRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         An outcome is 1 or "left", 0 or "right", 0.5 or "tie".
         """
         items = _items(self, X, reset=True)
-        if np.ndim(X) == 3:
+        if _are_pairs(X):
             _refuse("left, right and outcome", left, right, outcome)
             answers = _of_pairs(_outcomes("y", y, len(items) // 2))
         elif left is not None or right is not None or outcome is not None:
@@ -95,7 +95,7 @@ class PreferenceRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """Scores (n,) of items (n, d), higher is better; or outcomes (p,) of pairs (p, 2, d): 1, 0, or 0.5."""
         check_is_fitted(self)
         scores: Floats = self.map_.transform(_items(self, X, reset=False)) @ self.coefficients_
-        if np.ndim(X) != 3:
+        if not _are_pairs(X):
             return scores
         outcomes: Floats = 0.5 + 0.5 * np.sign(scores[::2] - scores[1::2])
         return outcomes
@@ -103,8 +103,8 @@ class PreferenceRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def preferred(self, X: ArrayLike) -> Floats:  # noqa: N803
         """(p,) the probability that the left item of pairs (p, 2, d) is preferred."""
         check_is_fitted(self)
-        if np.ndim(X) != 3:
-            raise InvalidInput(f"probabilities are of pairs (pairs, 2, features), not of shape {np.shape(X)}")
+        if not _are_pairs(X):
+            raise InvalidInput(f"probabilities are of pairs (pairs, 2, features), not of {np.asarray(X).ndim} axes")
         scores = self.map_.transform(_items(self, X, reset=False)) @ self.coefficients_
         probabilities: Floats = expit(scores[::2] - scores[1::2])
         return probabilities
@@ -115,7 +115,7 @@ class PreferenceRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         Ties do not count; a tie that is predicted counts one half.
         """
         predicted = self.predict(X)
-        if np.ndim(X) == 3:
+        if _are_pairs(X):
             truth = _outcomes("y", y, len(predicted))
         else:
             answers = _of_grades(_grades(y, len(predicted)))
@@ -146,7 +146,7 @@ class ItemTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
         check_is_fitted(self)
         made: Floats = self.transformer_.transform(_items(self, X, reset=False))
-        return made.reshape(-1, 2, made.shape[1]) if np.ndim(X) == 3 else made
+        return made.reshape(-1, 2, made.shape[1]) if _are_pairs(X) else made
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -156,12 +156,16 @@ class ItemTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _stacked(given: ArrayLike) -> Any:
     """(2 p, d) items of pairs, the left one of each first; items (n, d) as they are."""
-    shape = np.shape(given)
-    if len(shape) != 3:
+    if not _are_pairs(given):
         return given
-    if shape[1] != 2:
-        raise InvalidInput(f"pairs have the shape (pairs, 2, features), not {shape}")
-    return np.asarray(given).reshape(-1, shape[2])
+    pairs = np.asarray(given)
+    if pairs.shape[1] != 2:
+        raise InvalidInput(f"pairs have the shape (pairs, 2, features), not {pairs.shape}")
+    return pairs.reshape(-1, pairs.shape[2])
+
+
+def _are_pairs(given: ArrayLike) -> bool:
+    return np.asarray(given).ndim == 3
 
 
 def _items(estimator: Any, given: ArrayLike, *, reset: bool) -> Floats:
