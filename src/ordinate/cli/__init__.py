@@ -124,6 +124,14 @@ COMMANDS = (
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),
     _row(RESULT, "status", "status.status", "ordinate status study.db", "ordinate status study.db --json"),
+    _row(RESULT, "check", "check.check", "ordinate check study.db", "ordinate check study.db --json"),
+    _row(
+        RESULT,
+        "report",
+        "report.report",
+        "ordinate report study.db",
+        "ordinate report study.db --out report.html --figures figures",
+    ),
     _row(
         RESULT,
         "export",
@@ -152,6 +160,7 @@ COMMANDS = (
         "ordinate reproduce all --folder data --backend dask --scheduler tcp://10.0.0.5:8786",
     ),
     _row(TRY, "datasets", "datasets.app"),
+    _row(TRY, "doctor", "doctor.doctor", "ordinate doctor", "ordinate doctor --json"),
     _row(TRY, "algorithms", "algorithms.algorithms", "ordinate algorithms", "ordinate algorithms --json"),
 )
 
@@ -161,7 +170,7 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(
         name="ordinate",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=not words or words[0].startswith("-"),
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         # An exception that escapes a command is a bug: show Python's own traceback.

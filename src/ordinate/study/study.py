@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.likelihoods import Likelihood
@@ -39,8 +40,10 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study import checking, history, leases, next_pair, owner, stopping
 from ordinate.study.aim import ORDER, checked_aim, require_possible
+from ordinate.study.checking import Verdict
+from ordinate.study.fold import State
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -193,6 +196,13 @@ class Study:
     def close(self) -> None:
         self._ledger.storage.close()
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a study cannot be pickled or copied, because several processes would write to it as one. Keep it in a "
+            "file, as in Study.create(items, storage='sqlite:///study.db'), and open that file with "
+            "Study.open('sqlite:///study.db') where it is needed"
+        )
+
     def __enter__(self) -> Self:
         return self
 
@@ -284,15 +294,17 @@ class Study:
 
     # Answering --------------------------------------------------------------------------------------------------------
 
-    def tell(self, query_id: str, answer: Answer, details: AnswerDetails | None = None) -> None:
+    def tell(self, query_id: str, answer: Answer | str, details: AnswerDetails | None = None) -> None:
         """Answer a query: "left", "right", "tie" or "skip". Raises UnknownQuery, AlreadyAnswered.
 
         With a strength: "left-much", "left-slightly", "right-slightly", "right-much". "both-bad" is a tie that is told
         apart where answers are exported.
 
-        An answer with the key of an earlier one is the same answer sent again: nothing is added.
+        The id of the item that won is an answer, too; the words go first, also where an item is called so. An answer
+        with the key of an earlier one is the same answer sent again: nothing is added.
         """
-        self._questions.tell(query_id, *_checked_answer(answer, details))
+        side = next((one for one in ANSWERS if one == answer), None) or self._questions.side_of(query_id, answer)
+        self._questions.tell(query_id, *_checked_answer(side, details))
 
     def answer(
         self,
@@ -350,14 +362,24 @@ class Study:
         """
         return self._questions.take_back(annotator, key)
 
-    def record(self, comparisons: Comparison | Iterable[Comparison] | IntoDataFrame) -> int:
+    def record(
+        self,
+        comparisons: Comparison | tuple[str, ...] | Iterable[tuple[str | None, ...]] | IntoDataFrame,
+        *more: object,
+    ) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
 
-        One comparison, several, or a pandas or polars frame with the columns left, right, winner and, where known,
-        annotator.
+        One comparison, several, or a pandas, polars or arrow frame in any of the forms that docs/files.md lists. A
+        comparison is (left, right, winner) or (left, right, winner, annotator); the winner is a side or an id.
         """
-        several = not isinstance(comparisons, Comparison)
-        given = comparisons_of(comparisons, self.items) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
+        if more:
+            raise InvalidInput(
+                f"record takes one argument; for one comparison write record({(comparisons, *more)!r}), for several a "
+                "list of these"
+            )
+        one: Any = comparisons
+        several = not (isinstance(one, tuple) and len(one) in (3, 4) and isinstance(one[0], str))
+        given = comparisons_of(one, self.items) if several else [check_comparison(Comparison(*one))]
         if given:
             self._ledger.write(lambda transaction: owner.record(transaction, given, several))
         return len(given)
@@ -420,6 +442,24 @@ class Study:
             if not len(state.effective):
                 raise InvalidInput("there are no answers yet whose consistency could be told")
             return self._ledger.inference.consistency(state)
+
+    def check(self) -> Verdict:
+        """Whether the order can be relied on: a sentence, and what each check of the answers found; see `Verdict`.
+
+        It takes seconds where there are many items or answers.
+        """
+        with self._ledger.reading() as state:
+            return checking.verdict(state, self._ledger.inference, self._data(state))
+
+    def connection(self) -> tuple[Finding, Finding] | None:
+        """Whether answers connect all items, and whether a single pair alone connects several; None without answers."""
+        with self._ledger.reading() as state:
+            data = self._data(state)
+            return None if data is None else checking.connection(data)
+
+    def _data(self, state: State) -> StudyData | None:
+        """What checks look at; None without answers."""
+        return checking.study_data(state, self._ledger.inference, self.settings.seed) if len(state.effective) else None
 
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
