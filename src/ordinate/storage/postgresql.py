@@ -13,7 +13,6 @@ from pathlib import Path
 import psycopg
 from psycopg import errors as sql_errors
 
-from ordinate.data.items import Items
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import (
     InvalidInput,
@@ -24,8 +23,8 @@ from ordinate.errors import (
     StudyNotFound,
 )
 from ordinate.storage import feature_files, tables
-from ordinate.storage.log import Entry, Log, Settings
-from ordinate.storage.places import PostgresqlSchema
+from ordinate.storage.log import Log, Settings
+from ordinate.storage.places import Fill, PostgresqlSchema
 from ordinate.storage.postgresql_connections import Connections, Listener, SchemaConnection
 from ordinate.storage.sql import SqlLog, read_settings, write_settings
 
@@ -42,7 +41,7 @@ FAILURES: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str
 )
 
 
-def create(place: PostgresqlSchema, settings: Settings, token: str, first: Entry, items: Items) -> PostgresqlStorage:
+def create(place: PostgresqlSchema, settings: Settings, token: str, fill: Fill) -> PostgresqlStorage:
     """A new schema with the study, made in one transaction."""
     with _translated(place):
         connections = Connections(place)
@@ -57,7 +56,7 @@ def create(place: PostgresqlSchema, settings: Settings, token: str, first: Entry
                     ) from error
                 tables.create(connection)
                 write_settings(connection, settings, token)
-                SqlLog(connection, None).append([first], items)
+                fill(SqlLog(connection, None))
         finally:
             connections.close()
     return open(place)
