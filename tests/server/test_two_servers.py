@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ import pytest
 from ordinate.client import Client
 from ordinate.data.comparisons import Comparison, Outcome
 from ordinate.data.items import Items
-from ordinate.errors import AlreadyAnswered, BudgetSpent
+from ordinate.errors import AlreadyAnswered, BudgetSpent, OrdinateError
 from ordinate.storage import open as open_storage
 from ordinate.study.study import Study
 
@@ -55,6 +55,12 @@ class Server:
         self._process.communicate(timeout=SOON)
 
 
+@contextmanager
+def clients_of(links: list[str]) -> Iterator[list[Client]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(Client(link, patience=SOON)) for link in links]
+
+
 class Person:
     """Somebody who takes the servers in turn, request by request, until told to stop or until the budget is spent."""
 
@@ -63,17 +69,17 @@ class Person:
         self.acknowledged: list[Comparison] = []
 
     def judge(self) -> None:
-        clients = [Client(link, patience=SOON) for link in self._links]
-        number = 0
-        while not self._stop.is_set():
-            number += 1
-            try:
-                (query,) = clients[number % len(clients)].ask(self.name)
-            except BudgetSpent:
-                return
-            side: Outcome = "left" if query.left > query.right else "right"
-            clients[(number + 1) % len(clients)].tell(query.id, side, self.name)
-            self.acknowledged.append(Comparison(query.left, query.right, side, self.name))
+        with clients_of(self._links) as clients:
+            number = 0
+            while not self._stop.is_set():
+                number += 1
+                try:
+                    (query,) = clients[number % len(clients)].ask(self.name)
+                except BudgetSpent:
+                    return
+                side: Outcome = "left" if query.left > query.right else "right"
+                clients[(number + 1) % len(clients)].tell(query.id, side, self.name)
+                self.acknowledged.append(Comparison(query.left, query.right, side, self.name))
 
 
 Start = Callable[..., Server]
@@ -99,13 +105,18 @@ def start(url: str, tmp_path: Path) -> Iterator[Start]:
         server.end()
 
 
-def judge_all(people: list[Person], meanwhile: Callable[[], None] = lambda: None) -> None:
+def judge_all(
+    people: list[Person], meanwhile: Callable[[], None] | None = None, stop: threading.Event | None = None
+) -> None:
+    """People judge while something happens and then stop; without that, until the budget is spent."""
     with ThreadPoolExecutor(len(people)) as threads:
         judging = [threads.submit(person.judge) for person in people]
         try:
-            meanwhile()
+            if meanwhile is not None:
+                meanwhile()
         finally:
-            people[0]._stop.set() if meanwhile.__name__ != "<lambda>" else None
+            if stop is not None:
+                stop.set()
             wait(judging)
     for one in judging:
         one.result()
@@ -143,48 +154,49 @@ def test_both_share_everything_and_the_budget_is_exact(url: str, start: Start) -
     assert sum(len(person.acknowledged) for person in people) == 90
     check_log(url, people)
 
-    orderings = [Client(server.owner_link).ordering() for server in servers]
+    with clients_of([server.owner_link for server in servers]) as owners:
+        assert [owner.status()["answers"] for owner in owners] == [90, 90]
+        orderings = [owner.ordering() for owner in owners]
     assert orderings[0] == orderings[1]
     with Study.open(url) as study:
         assert [row.score for row in orderings[0]] == list(study.ordering().scores)
         replayed = Study.create(ITEMS, seed=3)
         replayed.record(study.comparisons())
         np.testing.assert_array_equal(study.scores(), replayed.scores())
-    assert [Client(server.link).status("Ann")["total_answers"] for server in servers] == [90, 90]
 
 
 def test_names_links_and_rules_are_known_to_the_other_at_once(start: Start) -> None:
     one, other = start(), start()
-    first, second = (httpx.Client(follow_redirects=True) for _ in range(2))
-    for _ in range(5):
-        assert first.post(one.link, data={"name": f"Ann {_}"}).status_code == 200
-        taken = second.post(other.link, data={"name": f"Ann {_}"})
-        assert taken.status_code == 409, taken.text
-    owners = [Client(server.owner_link) for server in (one, other)]
-    for number in range(10):
-        made = owners[number % 2].make_link("annotator", f"person {number}")
-        personal = made["url"].replace(str(made["url"]).partition("/join/")[0], other.link.partition("/join/")[0])
-        (query,) = Client(personal).ask()
-        owners[0].revoke_link(made["id"])
-        assert httpx.get(personal).status_code in (403, 404, 410), query
-        owners[number % 2].set_rules(budget=1000 + number)
-        assert owners[(number + 1) % 2].rules()["budget"] == 1000 + number
+    for number in range(5):
+        with httpx.Client(follow_redirects=True) as first, httpx.Client(follow_redirects=True) as second:
+            assert first.post(one.link, data={"name": f"Ann {number}"}).status_code == 200
+            assert second.post(other.link, data={"name": f"Ann {number}"}).status_code == 409
+    with clients_of([one.owner_link, other.owner_link]) as owners:
+        for number in range(10):
+            made = owners[number % 2].make_link("annotator", f"person {number}")
+            token = made["url"].rpartition("/")[2]
+            with Client(f"{[other, one][number % 2].link.rpartition('/')[0]}/{token}") as personal:
+                assert len(personal.ask()) == 1
+                owners[number % 2].revoke_link(made["id"])
+                with pytest.raises(OrdinateError):
+                    personal.ask()
+            owners[number % 2].set_rules(budget=1000 + number)
+            assert owners[(number + 1) % 2].rules()["budget"] == 1000 + number
 
 
 def test_two_people_cannot_answer_one_query_at_two_servers(start: Start) -> None:
-    clients = [Client(start().link), Client(start().link)]
-    (query,) = clients[0].ask("Ann")
-    assert clients[1].ask("Ann") == [query]
-
-    def tell(client: Client) -> bool:
+    def tell(client: Client, query: str) -> bool:
         try:
-            client.tell(query.id, "left", "Ann")
+            client.tell(query, "left", "Ann")
         except AlreadyAnswered:
             return False
         return True
 
-    with ThreadPoolExecutor(2) as threads:
-        assert sorted(threads.map(tell, clients)) == [False, True]
+    with clients_of([start().link, start().link]) as clients, ThreadPoolExecutor(2) as threads:
+        for _ in range(5):
+            (query,) = clients[0].ask("Ann")
+            assert clients[1].ask("Ann") == [query]
+            assert sorted(threads.map(tell, clients, [query.id] * 2)) == [False, True]
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
@@ -214,7 +226,7 @@ def test_the_database_is_restarted_and_its_connections_cut_while_people_judge(
                 ).fetchall()
             until_all_go_on()
 
-    judge_all(people, faults)
+    judge_all(people, faults, stop)
     check_log(url, people)
     for server in servers:
         assert "secret" not in server.log.read_text()
@@ -222,8 +234,8 @@ def test_the_database_is_restarted_and_its_connections_cut_while_people_judge(
 
 def test_while_the_database_is_away_nothing_is_acknowledged_and_reading_goes_on(start: Start, postgresql: Any) -> None:
     server = start()
-    client = Client(server.link)
-    (query,) = client.ask("Ann")
+    with Client(server.link) as client:
+        (query,) = client.ask("Ann")
     start_, study, token = re.findall("(.+)/join/(.+)/(.+)", server.link)[0]
     api, headers = f"{start_}/api/v1/studies/{study}", {"Authorization": f"Bearer {token}"}
     answer = {"annotator": "Ann", "query": query.id, "answer": "left", "count": 0}
