@@ -151,6 +151,8 @@ class ServedStudy:
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
+        self._newest: Ordering | None = None
+        self._scores: tuple[Ordering, dict[str, float]] | None = None
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
         url = f"sqlite:///{path}"
         self._closing = ExitStack()
@@ -358,9 +360,23 @@ class ServedStudy:
     async def ordering(self) -> Ordering:
         """The ordering of all answers until now. Raises TryLater where it takes too long."""
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
+            found = await asyncio.wait_for(
+                asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds
+            )
         except TimeoutError:
             raise TryLater("the ordering takes longer than usual; try again in a minute") from None
+        self._newest = found
+        return found
+
+    @property
+    def newest_scores(self) -> Mapping[str, float]:
+        """The scores of the newest ordering that somebody asked for, by item; empty before the first."""
+        found = self._newest
+        if found is None:
+            return {}
+        if self._scores is None or self._scores[0] is not found:
+            self._scores = found, dict(zip(found.ids, found.scores.tolist(), strict=True))
+        return self._scores[1]
 
     # Failures ---------------------------------------------------------------------------------------------------------
 

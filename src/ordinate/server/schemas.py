@@ -14,6 +14,7 @@ from ordinate.study.rules import RANDOM_SHARE, Role, Theme
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
 Text = Annotated[str, Field(max_length=4000)]
+Markdown = Annotated[str, Field(max_length=20_000)]
 Amount = Annotated[int, Field(ge=0, le=2**53)]
 
 
@@ -131,6 +132,9 @@ class RuleChanges(Given):
     invert: bool | None = None
     markdown: bool | None = None
     question: Text | None = None
+    guidelines: Markdown | None = None
+    closing: Markdown | None = None
+    seats: Amount | None = None
 
 
 class NewStudy(CreateOptions):
@@ -274,10 +278,55 @@ class Annotator(BaseModel):
     repeats: int
     repeats_agreed: int
     excluded: bool
+    resting: bool = Field(description="Gets no pairs for now; the answers count.")
+    median_ms: int | None = Field(description="Half of the answers took less time.")
+    decided: int = Field(description="Answers in this study other than ties.")
+    left: int = Field(description="Of these, how many chose the left item.")
+    last_answer: str | None
 
 
 class Annotators(BaseModel):
     annotators: list[Annotator]
+
+
+class Page(BaseModel):
+    total: int
+    next_cursor: str | None = None
+
+
+class Rest(Given):
+    annotator: Name
+    resting: bool = True
+
+
+class Discard(Given):
+    """Answers to take back: those to some queries, or all of an annotator, perhaps only from some time on."""
+
+    queries: Annotated[list[Short], Field(max_length=1000)] = Field(default_factory=list)
+    annotator: Name | None = None
+    since: Moment | None = None
+
+
+class Discarded(BaseModel):
+    discarded: int
+
+
+class AnswerShown(BaseModel):
+    query: str
+    left: ItemShown
+    right: ItemShown
+    answer: Answer
+    annotator: str | None
+    at: str
+    duration_ms: int | None
+    reason: str | None
+    surprise: float | None = Field(
+        description="The probability that the ordering gave the opposite answer; null: a tie or a skip, or not known yet."
+    )
+
+
+class AnswersPage(Page):
+    answers: list[AnswerShown]
 
 
 class NotLoaded(BaseModel):
@@ -314,11 +363,10 @@ class RulesShown(BaseModel):
     invert: bool
     markdown: bool
     question: str | None = Field(description="What annotators are asked; null: as when the study was created.")
-
-
-class Page(BaseModel):
-    total: int
-    next_cursor: str | None = None
+    guidelines: str | None
+    closing: str | None
+    seats: int | None = Field(description="How many names may be given by shared links.")
+    resting: list[str] = Field(description="Annotators who get no pairs for now.")
 
 
 class NamesPage(Page):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from ordinate import algorithms
-from ordinate.data.comparisons import Comparison, swapped
+from ordinate.data.comparisons import OUTCOME_VALUES, Comparison, swapped
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import caseless
 from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
-from ordinate.storage import Settings
+from ordinate.storage import Entry, Settings
 from ordinate.study import leases
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
@@ -81,6 +82,9 @@ def claim_name(
                 f"somebody judges under the name {name!r} already. If that is you, go on in the browser where you "
                 "began, or ask the owner of the study for a link of your own; otherwise give another name"
             )
+        seats = state.rules.seats
+        if seats is not None and not came_before and len(state.claimed) >= seats:
+            raise NameTaken(f"all {seats} places of this study are taken; ask its owner for a link of your own")
         transaction.append("link", name=own, value="annotator", annotator=name, key=shared)
     return find_link(state, own)
 
@@ -136,19 +140,39 @@ def progress(state: State, annotator: str | None, present: Collection[str | None
 def people(state: State) -> list[Person]:
     """Everybody who was asked, or whose answers were recorded, by name."""
     answers, agreed = state.annotators(), leases.agreement(state)
-    skipped = Counter(entry.annotator for entry in state.answered.values() if entry.answer == "skip")
     waiting = Counter(entry.annotator for entry in state.open())
-    return [
-        Person(
+    given: dict[str | None, list[Entry]] = {}
+    for entry in state.answered.values():
+        given.setdefault(entry.annotator, []).append(entry)
+
+    def one(name: str | None) -> Person:
+        own = given.get(name, [])
+        decided = [entry for entry in own if OUTCOME_VALUES.get(entry.answer or "") in (0.0, 1.0)]
+        times = [entry.duration_ms for entry in own if entry.answer != "skip" and entry.duration_ms is not None]
+        return Person(
             name,
             answers.get(name, 0),
-            skipped[name],
+            sum(entry.answer == "skip" for entry in own),
             waiting[name],
             *agreed.get(name, (0, 0))[::-1],
             name in state.excluded_annotators,
+            name in state.rules.resting,
+            round(median(times)) if times else None,
+            len(decided),
+            sum(OUTCOME_VALUES[entry.answer or ""] == 1.0 for entry in decided),
+            max((entry.at for entry in own), default=None),
         )
-        for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))
-    ]
+
+    return [one(name) for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))]
+
+
+def let_rest(transaction: Transaction, annotator: str, resting: bool) -> None:
+    """Give this annotator no pairs for now, or go on; their answers count either way."""
+    name = transaction.state.name_of(annotator)
+    if name is None or not transaction.state.knows_annotator(name):
+        raise InvalidInput(f"the study has no annotator {annotator!r} who was asked or has answered")
+    others = tuple(one for one in transaction.state.rules.resting if one != name)
+    set_rules(transaction, {"resting": (*others, name) if resting else others})
 
 
 def skips(state: State, annotator: str | None) -> int:
