@@ -183,6 +183,9 @@ OWNERS = [
     ("GET", "/export/comparisons.csv", None),
     ("GET", "/export/history.csv", None),
     ("GET", "/forecast", None),
+    ("GET", "/answers", None),
+    ("POST", "/answers/discard", {"annotator": "Ann"}),
+    ("POST", "/annotators/rest", {"annotator": "Ann"}),
 ]
 
 

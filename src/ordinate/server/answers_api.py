@@ -37,7 +37,7 @@ def answers(
             query=asked.id,
             left=next(items),
             right=next(items),
-            answer=entry.answer,  # type: ignore[arg-type]
+            answer=entry.answer,
             annotator=entry.annotator,
             at=entry.at,
             duration_ms=entry.duration_ms,

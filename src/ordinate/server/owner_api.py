@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Any
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal
 
 import segno
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
@@ -45,6 +45,7 @@ from ordinate.server.schemas import (
     NewItem,
     NewItems,
     NewLink,
+    NewLinks,
     NewStudy,
     OrderedItem,
     OrderingPage,
@@ -120,27 +121,40 @@ class _Table(Response):
     media_type = "text/csv; charset=utf-8"
 
 
-@router.get("/{study}/export/ordering.csv", summary="Download the ordering", response_class=_Table)
-def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
-    return _table(caller, "ordering", result.to_columns())
+TYPES = {"csv": _Table.media_type, "jsonl": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+FileType = Annotated[
+    Literal["csv", "jsonl", "parquet"], Path(description="CSV opens in spreadsheet programs; the others keep types.")
+]
 
 
-@router.get("/{study}/export/comparisons.csv", summary="Download the comparisons that count", response_class=_Table)
-def export_comparisons(caller: TheCaller) -> Response:
-    study = caller.served.study
-    return _table(caller, "comparisons", comparison_columns(study.comparisons(), study.items))
+@router.get("/{study}/export/ordering.{kind}", summary="Download the ordering", response_class=_Table)
+def export_ordering(caller: TheCaller, result: TheOrdering, kind: FileType) -> Response:
+    return _table(caller, "ordering", kind, result.to_columns())
 
 
-@router.get("/{study}/export/history.csv", summary="Download every answer and skip", response_class=_Table)
-def export_history(caller: TheCaller) -> Response:
+@router.get("/{study}/export/comparisons.{kind}", summary="Download the comparisons that count", response_class=_Table)
+def export_comparisons(caller: TheCaller, kind: FileType) -> Response:
+    return _table(caller, "comparisons", kind, comparison_columns(caller.served.study.comparisons()))
+
+
+@router.get("/{study}/export/history.{kind}", summary="Download every answer and skip", response_class=_Table)
+def export_history(caller: TheCaller, kind: FileType) -> Response:
     """Every answer and skip with all that is stored of it."""
-    return _table(caller, "history", caller.served.study.history())
+    return _table(caller, "history", kind, caller.served.study.history())
 
 
-def _table(caller: Caller, what: str, columns: Mapping[str, Sequence[Any]]) -> Response:
-    name = f"{caller.served.name}-{what}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return _Table(FORMATS[".csv"].encode(columns), headers=headers)
+@router.get("/{study}/export/links.{kind}", summary="Download the links of annotators", response_class=_Table)
+def export_links(request: Request, caller: TheCaller, authenticator: TheAuthenticator, kind: FileType) -> Response:
+    """Those for one annotator each that are not revoked, for instance to send them by mail."""
+    made = [one for one in caller.served.study.links() if one.shared is None and one.role == "annotator"]
+    shown = [show_link(request, authenticator, caller.served, one) for one in made if one.annotator and not one.revoked]
+    columns = {name: [getattr(one, name) for one in shown] for name in ("annotator", "url", "expires_at")}
+    return _table(caller, "links", kind, columns)
+
+
+def _table(caller: Caller, what: str, kind: str, columns: Mapping[str, Sequence[Any]]) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{caller.served.name}-{what}.{kind}"'}
+    return Response(FORMATS[f".{kind}"].encode(columns), media_type=TYPES[kind], headers=headers)
 
 
 @router.get("/{study}/items", summary="The items")
@@ -201,6 +215,16 @@ def make_link(request: Request, caller: TheCaller, authenticator: TheAuthenticat
         raise InvalidInput(f"expires_at is past: {new.expires_at.isoformat()}; give a time to come, or none")
     link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
     return show_link(request, authenticator, caller.served, link)
+
+
+@router.post("/{study}/links/many", summary="Make a link for each of several annotators", status_code=201)
+def make_links(request: Request, caller: TheCaller, authenticator: TheAuthenticator, new: NewLinks) -> Links:
+    """All or none. Whoever has such a link already gets no other one: theirs is returned."""
+    study, until = caller.served.study, new.expires_at
+    if until is not None and until <= datetime.now(UTC):
+        raise InvalidInput(f"expires_at is past: {until.isoformat()}; give a time to come, or none")
+    made = study.make_links(new.annotators, until)
+    return Links(links=[show_link(request, authenticator, caller.served, link) for link in made])
 
 
 @router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
@@ -300,7 +324,7 @@ def show_link(request: Request, authenticator: Authenticator, served: ServedStud
     return LinkShown(**link._asdict(), url=url, token=url.rpartition("/")[2])
 
 
-def _items(given: list[NewItem], folders: Sequence[Path], feature_names: Any = None) -> Items:
+def _items(given: list[NewItem], folders: Sequence[FilePath], feature_names: Any = None) -> Items:
     """Raises InvalidInput where browsers could not be shown what is in these folders."""
     widths = {len(item.features) for item in given}
     if len(widths) > 1:

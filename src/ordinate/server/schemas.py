@@ -113,6 +113,11 @@ class NewLink(Given):
     expires_at: Moment | None = None
 
 
+class NewLinks(Given):
+    annotators: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    expires_at: Moment | None = None
+
+
 class RuleChanges(Given):
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
     annotator_budget: Amount | None = None
@@ -321,7 +326,7 @@ class AnswerShown(BaseModel):
     duration_ms: int | None
     reason: str | None
     surprise: float | None = Field(
-        description="The probability that the ordering gave the opposite answer; null: a tie or a skip, or not known yet."
+        description="The probability of the opposite answer by the ordering; null: a tie or a skip, or not known yet."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median
@@ -58,6 +59,26 @@ def make_link(transaction: Transaction, name: str, role: Role, annotator: str | 
     if name not in transaction.state.links:
         transaction.append("link", name=name, value=role, annotator=whose, expires_at=expires_at)
     return find_link(transaction.state, name)
+
+
+def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: str | None) -> list[Link]:
+    """A link for each name, once; one that is there, not revoked and with the same end, stays theirs."""
+    state = transaction.state
+    # Before anything is written: all or none.
+    names = dict.fromkeys(state.name_of(one, f"row {row}: ") for row, one in enumerate(annotators, start=1))
+    if None in names:
+        raise InvalidInput("give every annotator a name")
+    known = {
+        entry.annotator: name
+        for name, entry in state.links.items()
+        if entry.key is None and name not in state.revoked and entry.expires_at == expires_at
+    }
+    return [
+        find_link(state, known[name])
+        if name in known
+        else make_link(transaction, secrets.token_hex(6), "annotator", name, expires_at)
+        for name in names
+    ]
 
 
 def claim_name(

@@ -5,7 +5,7 @@ What callers pass in has been checked by Study.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ordinate.data.comparisons import Answer, Query

@@ -563,7 +563,7 @@ class Study:
         )
 
     def discard_answers_of(self, annotator: str | None, since: str | None = None) -> int:
-        """`discard_answers` of everything that an annotator answered or skipped, perhaps only from a time on, in UTC."""
+        """`discard_answers` of all that an annotator answered or skipped, perhaps only from a time with its zone on."""
         from_ = "" if since is None else timestamp(datetime.fromisoformat(since))
         return self._questions.discard(
             lambda state: [
@@ -645,6 +645,11 @@ class Study:
         until = None if expires_at is None else timestamp(expires_at)
         chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
         return self._ledger.write(lambda transaction: owner.make_link(transaction, chosen, role, annotator, until))
+
+    def make_links(self, annotators: Sequence[str], expires_at: datetime | None = None) -> list[Link]:
+        """A link for each of these annotators, all or none; a valid one of their own that is there stays theirs."""
+        until = None if expires_at is None else timestamp(expires_at)
+        return self._ledger.write(lambda transaction: owner.make_links(transaction, annotators, until))
 
     def claim_name(
         self, given: str, link_for: Callable[[str, str], str], shared: str, earlier: str | None = None

@@ -1,6 +1,7 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
 import { byId, count, make, setMarkup } from "./dom.js";
+import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {import("./api.js").Item} Item */
 /** @typedef {{rank: number, group: string | null, score: number, standard_error: number, rank_low: number, rank_high: number, rank_tied_low: number, rank_tied_high: number, item: Item}} Row */
@@ -11,6 +12,7 @@ const EVERY = 15_000; // the ordering is computed at most so often, in milliseco
 
 export class OrderingList {
   #page;
+  #answers;
   #wanted = STEP;
   /** @type {Row[]} */
   #rows = [];
@@ -25,6 +27,7 @@ export class OrderingList {
   /** @param {import("./owner.js").Page} page */
   constructor(page) {
     this.#page = page;
+    this.#answers = new AnswerList(page, byId("item-answers"), () => this.look(true));
     byId("more").addEventListener("click", async () => {
       const first = this.#rows.length;
       this.#wanted += STEP;
@@ -105,6 +108,7 @@ export class OrderingList {
     );
     this.#label();
     byId("item", HTMLDialogElement).showModal();
+    this.#answers.show("item", item.id);
   }
 
   #label() {
