@@ -18,6 +18,7 @@ from ordinate.errors import OrdinateError
 from ordinate.server import (
     answers_api,
     data_quality,
+    events,
     folder_api,
     judging,
     owner_api,
@@ -113,6 +114,7 @@ def create_app(
     app.include_router(owner_api.server_router)
     app.include_router(answers_api.router)
     app.include_router(data_quality.router)
+    app.include_router(events.router)
     app.include_router(folder_api.router)
     app.include_router(start.router)
     # Before the pages, whose media have any other name.

@@ -59,11 +59,13 @@ from ordinate.study.study import Study
 
 router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=OwnerRoute)
 server_router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=ServerRoute)
+MOST_GROUPS, MOST_EXCLUDED = 1000, 1000
+"""Groups and items left out that come with the ordering."""
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(pattern=r"^[0-9]{1,12}$", description="The next_cursor of the page before.")]
 
 
-def page(rows: list[Any], limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
+def page(rows: Sequence[Any], limit: int, cursor: str | None) -> tuple[Sequence[Any], str | None]:
     """A part of the rows, and the cursor of the part after it; None at the end."""
     start = int(cursor or 0)
     end = start + limit
@@ -79,17 +81,50 @@ TheOrdering = Annotated[Ordering, Depends(_ordering)]
 
 
 @router.get("/{study}/ordering", summary="The ordering so far")
-def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
+def ordering(
+    caller: TheCaller,
+    result: TheOrdering,
+    search: Annotated[str, Query(max_length=200, description="A part of the id or the text, whatever its case.")] = "",
+    group: Annotated[str | None, Query(max_length=4000, description="Only this group.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> OrderingPage:
     """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
     columns = result.to_columns()
     names = [name for name in columns if name != "id"]
-    places, following = page(list(range(len(result))), limit, cursor)
+    found: Sequence[int] = range(len(result))
+    if group is not None:
+        groups = columns.get("group", [""] * len(result))
+        found = [place for place in found if groups[place] == group]
+    if search:
+        wanted, texts = caseless(search), _texts(caller.served)
+        found = [
+            place
+            for place in found
+            if wanted in caseless(result.ids[place]) or wanted in caseless(texts.get(result.ids[place], ""))
+        ]
+    places, following = page(found, limit, cursor)
+    shown = caller.served.items([result.ids[place] for place in places])
     rows = [
-        OrderedItem(item=caller.served.item(result.ids[place]), **{name: columns[name][place] for name in names})
-        for place in places
+        OrderedItem(item=item, **{name: columns[name][place] for name in names})
+        for item, place in zip(shown, places, strict=True)
     ]
     grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
-    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades)
+    study = caller.served.study
+    return OrderingPage(
+        ordering=rows,
+        total=len(found),
+        next_cursor=following,
+        grades=grades,
+        groups=list(dict.fromkeys(study.items.group or ()))[:MOST_GROUPS],
+        excluded=list(study.excluded_items)[:MOST_EXCLUDED],
+    )
+
+
+def _texts(served: ServedStudy) -> dict[str, str]:
+    """The texts of the items by their ids, where there are any."""
+    items = served.study.items
+    return {item: text or "" for item, text in zip(items.ids, items.content.get("text", ()), strict=False)}
 
 
 @router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")

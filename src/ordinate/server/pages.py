@@ -24,8 +24,9 @@ from ordinate.server.bodies import read_body
 from ordinate.server.headers import MEDIA
 from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
+from ordinate.server.owner_api import show_link
 from ordinate.server.problems import Problem
-from ordinate.server.registry import ServedStudy
+from ordinate.server.registry import ServedStudy, has_expired
 from ordinate.server.rendering import error_page, page
 from ordinate.server.signing import SESSION_SECONDS
 from ordinate.study.rules import Link
@@ -90,6 +91,23 @@ def judge(request: Request, authenticator: TheAuthenticator, study: str) -> Resp
 @router.get("/owner/{study}")
 def owner(request: Request, authenticator: TheAuthenticator, study: str) -> Response:
     return _study_page(request, authenticator, study, "owner.html", owner=True)
+
+
+@router.get("/owner/{study}/sheet")
+def sheet(request: Request, authenticator: TheAuthenticator, study: str) -> Response:
+    """Links for annotators with their QR codes, to print and to hand out."""
+    try:
+        caller = authenticator.authenticate(request, study, as_owner=True)
+        require_owner(caller)
+    except Problem as problem:
+        return refused(request, problem)
+    served = caller.served
+    links = [
+        (link, show_link(request, authenticator, served, link).url)
+        for link in served.study.links()
+        if link.role == "annotator" and link.shared is None and not link.revoked and not has_expired(link)
+    ]
+    return page(request, "sheet.html", study=study, question_html=rendered(served.study.question), links=links)
 
 
 @router.get("/media/{study}/{row}/{kind}")

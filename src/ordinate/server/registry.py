@@ -151,6 +151,7 @@ class ServedStudy:
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
+        self.listeners = 0
         self._newest: Ordering | None = None
         self._scores: tuple[Ordering, dict[str, float]] | None = None
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)

@@ -406,6 +406,8 @@ class GradeShown(BaseModel):
 class OrderingPage(Page):
     ordering: list[OrderedItem]
     grades: list[GradeShown] = []
+    groups: list[str] = Field(description="The groups of the study, at most 1,000 of them.")
+    excluded: list[str] = Field(description="Items that are left out, at most 1,000 of them.")
 
 
 class ComparisonShown(BaseModel):

@@ -65,9 +65,11 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
     """A link for each name, once; one that is there, not revoked and with the same end, stays theirs."""
     state = transaction.state
     # Before anything is written: all or none.
-    names = dict.fromkeys(state.name_of(one, f"row {row}: ") for row, one in enumerate(annotators, start=1))
-    if None in names:
-        raise InvalidInput("give every annotator a name")
+    names: dict[str, str] = {}
+    for row, given in enumerate(annotators, start=1):
+        if (name := state.name_of(given, f"row {row}: ")) is None:
+            raise InvalidInput(f"row {row}: give every annotator a name")
+        names.setdefault(caseless(name), name)
     known = {
         entry.annotator: name
         for name, entry in state.links.items()
@@ -77,7 +79,7 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
         find_link(state, known[name])
         if name in known
         else make_link(transaction, secrets.token_hex(6), "annotator", name, expires_at)
-        for name in names
+        for name in names.values()
     ]
 
 

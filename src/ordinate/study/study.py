@@ -609,6 +609,12 @@ class Study:
         return self.rules.question or self.settings.question
 
     @property
+    def entries(self) -> int:
+        """How many entries the log has."""
+        with self._ledger.reading() as state:
+            return state.position
+
+    @property
     def newest_answer(self) -> Entry | None:
         """The newest answer or skip of a query that was not taken back."""
         with self._ledger.reading() as state:
