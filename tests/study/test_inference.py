@@ -112,7 +112,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str, fitt
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
     for query in study.open_queries():
-        expected = beliefs.pending(expected, int(query.left), int(query.right))
+        expected = beliefs.pending(expected, (int(query.left), int(query.right)))
     found = belief_of(study)
     for one, other in zip(found.differences(LEFT, RIGHT), expected.differences(LEFT, RIGHT), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)

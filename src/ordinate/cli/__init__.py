@@ -42,6 +42,7 @@ COMMANDS = (
         "ordinate create study.db --items essays.csv --embed auto --pca 0.9",
         "ordinate create study.db --items names.csv --id-column name",
         "ordinate create study.db --items photos/ --convert",
+        "ordinate create study.db --items essays.csv --features embeddings.npy --aim top:10",
         "ordinate create study.db --comparisons battles.csv",
     ),
     _row(
@@ -60,6 +61,14 @@ COMMANDS = (
         "exclusion.exclude",
         "ordinate exclude study.db --item essay-17",
         "ordinate exclude study.db --annotator mallory",
+    ),
+    _row(
+        CHANGE,
+        "aim",
+        "aim.aim",
+        "ordinate aim study.db",
+        "ordinate aim study.db --aim top:10",
+        "ordinate aim study.db --aim above:essay-17",
     ),
     _row(CHANGE, "include", "exclusion.include", "ordinate include study.db --item essay-17"),
     _row(

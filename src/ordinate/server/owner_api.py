@@ -51,6 +51,7 @@ from ordinate.server.schemas import (
     OrderingPage,
     RuleChanges,
     RulesShown,
+    SelectionShown,
     Studies,
     StudyShown,
 )
@@ -110,12 +111,14 @@ def ordering(
         for item, place in zip(shown, places, strict=True)
     ]
     grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
+    chosen = None if result.selection is None else SelectionShown(**result.selection.fields())
     study = caller.served.study
     return OrderingPage(
         ordering=rows,
         total=len(found),
         next_cursor=following,
         grades=grades,
+        selection=chosen,
         groups=list(dict.fromkeys(study.items.group or ()))[:MOST_GROUPS],
         excluded=list(study.excluded_items)[:MOST_EXCLUDED],
     )

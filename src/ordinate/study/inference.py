@@ -23,7 +23,7 @@ from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
-from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, StudyRanks
+from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, Selection, StudyRanks
 from ordinate.data.pairs import members
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
@@ -43,15 +43,21 @@ from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.grades import grades_of
 from ordinate.learning.likelihoods.by_kind import ByKind
+from ordinate.learning.membership import item_weights
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
+from ordinate.learning.selection import Found, found_by
 from ordinate.learning.thresholds import fitted_likelihood, with_likelihood
 from ordinate.storage import Settings
+from ordinate.study.aim import aim_of
 from ordinate.study.fold import State
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
+
+TELLING = 3
+"""Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +94,7 @@ class Reliability(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """What draws of the scores tell: of ranks, of the expected error, and of grades where there are cuts.
+    """What draws of the scores tell: of ranks, of the expected error, of grades and of an aim where there are such.
 
     spread  standard deviation of the log of the true error about the expected one
     """
@@ -96,6 +102,7 @@ class Uncertainty(NamedTuple):
     ranks: RankIntervals
     spread: float
     grades: Grades | None
+    found: Found | None
 
 
 class Beside(Protocol):
@@ -147,7 +154,9 @@ class Inference:
         # Models with prior variances that were fitted to so many answers, the two latest.
         self._fitted_priors: dict[tuple[int, int, int], SiteModel] = {}
         # The uncertainty after so many answers, with these cuts.
-        self._uncertain: tuple[tuple[int, int, int, tuple[int, ...]], Uncertainty] | None = None
+        self._uncertain: tuple[tuple[int, int, int, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
+        # What was found for this aim by so many answers, with the newest prior variances.
+        self._found: dict[tuple[tuple[int, int, Model, int], tuple[str, ...]], Found] = {}
         # Bets against coin tosses since the effective comparisons last changed.
         self._gate: tuple[tuple[int, int], CoinGate] | None = None
         # The latest posterior that was shown.
@@ -157,6 +166,8 @@ class Inference:
         self._refitted: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
+        # Of items, for this aim, by the belief after that refit.
+        self._weights: tuple[_Refitted, tuple[str, ...], Floats] | None = None
         # The belief after so many answers.
         self._answered: tuple[_Refitted, int, Belief] | None = None
         # That belief, pending pairs, and the belief with these.
@@ -239,8 +250,7 @@ class Inference:
         base, done, belief = self._pending or (answered, (), answered)
         if base is not answered or done != wanted[: len(done)]:
             done, belief = (), answered
-        for left, right in wanted[len(done) :]:
-            belief = beliefs.pending(belief, left, right)
+        belief = beliefs.pending(belief, *wanted[len(done) :])
         self._pending = (answered, wanted, belief)
         return belief
 
@@ -263,6 +273,17 @@ class Inference:
         """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
+    def weights(self, state: State) -> Floats | None:
+        """(n,) how much the aim is about each item, by the belief right after the refit; None: the whole order."""
+        wanted = aim_of(state.rules.aim).wanted(state.rows)
+        if wanted is None:
+            return None
+        at = self._after_refit(state)
+        if self._weights is None or self._weights[:2] != (at, state.rules.aim):
+            with one_thread():
+                self._weights = at, state.rules.aim, item_weights(at.belief, state.active, wanted)
+        return self._weights[2]
+
     def _after_refit(self, state: State, take: bool = False) -> _Refitted:
         """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
         items, epochs = len(state.items), (state.items_epoch, state.epoch)
@@ -277,7 +298,7 @@ class Inference:
             renews = take and beside.is_ready(self._what(state, renewal))
         if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
-            self._refitted = self._answered = self._pending = at = None
+            self._refitted = self._answered = self._pending = self._weights = at = None
             fit = self._fit(state, renewal)
             covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
             at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
@@ -285,7 +306,7 @@ class Inference:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
             # Beliefs of the old memory stop working, also if this is interrupted.
-            self._refitted = self._answered = self._pending = None
+            self._refitted = self._answered = self._pending = self._weights = None
             at.covariance.absorb(belief)
             at = _Refitted(epochs, at.renewal, answers, at.covariance, at.covariance.belief(mean))
         self._refitted = at
@@ -352,12 +373,14 @@ class Inference:
             intervals=found.ranks,
             error=error_interval(self.expected_error(state), found.spread),
             grades=found.grades,
+            selection=self.selection(state, cuts),
         )
 
     def uncertainty(self, state: State, cuts: tuple[int, ...] | None = None) -> Uncertainty:
         """Of the ordering by all answers; `cuts` None: those of the rules."""
         cuts = state.rules.cuts if cuts is None else cuts
-        key = (state.items_epoch, state.epoch, len(state.effective), cuts)
+        key = (state.items_epoch, state.epoch, len(state.effective), cuts, state.rules.aim)
+        wanted = aim_of(state.rules.aim).wanted(state.rows)
         if self._uncertain is None or self._uncertain[0] != key:
             with one_thread():
                 posterior, group = self.posterior(state), state.active
@@ -369,9 +392,36 @@ class Inference:
                         ranks_of(posterior, group, draws),
                         error_spread(draws.scores, mean, group),
                         grades_of(draws.scores, mean, group, cuts) if cuts else None,
+                        None if wanted is None else found_by(posterior, draws, group, wanted),
                     ),
                 )
         return self._uncertain[1]
+
+    def selection(self, state: State, cuts: tuple[int, ...] | None = None) -> Selection | None:
+        """Which items are wanted; None where the aim is the whole order. `cuts` as in `uncertainty`."""
+        found = self.uncertainty(state, cuts).found
+        if found is None:
+            return None
+        items, withheld = int(np.count_nonzero(state.active >= 0)), None
+        if len(state.effective) < TELLING * items:
+            withheld = f"there are fewer than {TELLING} answers per item"
+        elif self.reliability(state).better_than_coins is False:
+            withheld = "the answers cannot be told from coin tosses yet"
+        right = found.right if withheld is None else None
+        return Selection(state.rules.aim, found.measure, found.part, found.membership, right, withheld)
+
+    def found(self, state: State, count: int) -> Found | None:
+        """What the first `count` answers find for the aim; None where that is the whole order."""
+        wanted = aim_of(state.rules.aim).wanted(state.rows)
+        if wanted is None or count == len(state.effective):
+            return self.uncertainty(state).found
+        key = self._error_key(state, count), state.rules.aim
+        if key not in self._found:
+            with one_thread():
+                posterior, group = self._result(state, count), state.active
+                draws = draw_scores(posterior, group, np.random.default_rng(self._settings.seed))
+                self._found = {key: found_by(posterior, draws, group, wanted)}
+        return self._found[key]
 
     def reliability(self, state: State) -> Reliability:
         """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
@@ -517,6 +567,9 @@ class _Situation:
     def search(self) -> Search:
         return self.searching
 
+    def weights(self) -> Floats | None:
+        return self.inference.weights(self.state)
+
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)
 
@@ -538,6 +591,7 @@ def _ordered(
     intervals: RankIntervals | None = None,
     error: Interval | None = None,
     grades: Grades | None = None,
+    selection: Selection | None = None,
     study_ranks: StudyRanks | None = None,
 ) -> Ordering:
     """The items in `rows`, group after group as they first appear, each from high to low; equal scores keep the order
@@ -555,5 +609,6 @@ def _ordered(
         intervals=None if intervals is None else intervals.of(ordered),
         error=error,
         grades=None if grades is None else grades.of(ordered),
+        selection=None if selection is None else selection.of(ordered),
         study_ranks=None if study_ranks is None else study_ranks.of(ordered),
     )

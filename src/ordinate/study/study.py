@@ -16,6 +16,8 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, get_args, overload
 
+import numpy as np
+
 from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.algorithms import LikelihoodName
@@ -25,7 +27,7 @@ from ordinate.data.comparison_formats import comparisons_of
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison
 from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
-from ordinate.data.ordering import Ordering
+from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
@@ -38,6 +40,7 @@ from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study.aim import ORDER, checked_aim, require_possible
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -84,6 +87,7 @@ class Study:
         likelihood: LikelihoodName | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
+        aim: str | Sequence[str] = ORDER,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -104,6 +108,10 @@ class Study:
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
+        aim                   what is to be found out: "order", all of it; "top:10" or "bottom:10", the first or last
+                              items of each group; "above:ITEM", those above an item, or several such texts, which make
+                              grades. Then GURO asks about those items, at the cost of the whole order; it is a rule,
+                              so `set_rules(aim=...)` changes it at any time
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -149,7 +157,13 @@ class Study:
         if recipe is not None:
             recipe.require_made(items)
         _require_pair(items)
+        rule = checked_aim(aim)
+        groups = items.group or ()
+        codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
+        require_possible(rule, {item: row for row, item in enumerate(items.ids)}, codes, groups)
         study = cls(storages.create(storage, settings, items), clock)
+        if rule != ORDER:
+            study.set_rules(aim=rule)
         for note in feature_notes(items, scaling):
             warnings.warn(note, FeatureWarning, stacklevel=2)
         return study
@@ -430,6 +444,25 @@ class Study:
         """
         with self._ledger.reading() as state:
             return stopping.forecast(state, self._ledger.inference, target)
+
+    def selection(self) -> Selection | None:
+        """Which items are wanted by the aim, in the order of `items`, and how surely; None: the aim is the whole order.
+
+        Of excluded items the part is 0 and the membership nan. `Ordering.selection` has the same in order.
+        """
+        with self._ledger.reading() as state:
+            return self._ledger.inference.selection(state)
+
+    def forecast_of_aim(self, recall: float | None = None) -> Forecast | None:
+        """How many more answers bring the expected recall to this one; None: the aim is the whole order.
+
+        The errors of the forecast are shares of the wanted items that are missed; with marks, shares of all items that
+        are on the wrong side, and `recall` is the share on the right side.
+
+        recall  from 0.5 to 0.999; None: the next round figure
+        """
+        with self._ledger.reading() as state:
+            return stopping.forecast_of_aim(state, self._ledger.inference, recall)
 
     def rule_met(self) -> Met | None:
         """The rule that the answers meet so that no more are needed, `target` or `misplaced`; None: none is met."""
