@@ -7,6 +7,7 @@ import io
 import json
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import polars
 import pytest
@@ -116,7 +117,7 @@ class Listening:
     def __init__(self, site, link, monkeypatch):
         monkeypatch.setattr("ordinate.server.events.LOOK_SECONDS", 0.01)
         token = site.authenticator.signer.link(site.study.token, link.id)
-        request = SimpleNamespace(headers={"authorization": f"Bearer {token}"}, cookies={}, method="GET")
+        request: Any = SimpleNamespace(headers={"authorization": f"Bearer {token}"}, cookies={}, method="GET")
         caller = site.authenticator.identify(request, site.served, as_owner=True)
         self.events = changes(request, caller, site.authenticator)
 

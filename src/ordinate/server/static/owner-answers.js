@@ -68,7 +68,7 @@ export class AnswerList {
       one.annotator ?? "without a name",
       new Date(one.at).toLocaleString(),
       one.duration_ms === null ? null : `${(one.duration_ms / 1000).toFixed(1)} s`,
-      one.surprise === null ? null : `${percent(one.surprise)} expected the other`,
+      one.surprise === null ? null : `expected with ${percent(1 - one.surprise)}`,
     ];
     return make(
       "li",
