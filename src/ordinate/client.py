@@ -205,16 +205,16 @@ class Client:
         return links
 
     def answers(self, *, annotator: str | None = None, item: str | None = None) -> list[dict[str, Any]]:
-        """Answers and skips that were not taken back, newest first, perhaps only of an annotator or with an item; with an
-        owner's link."""
+        """Answers and skips that were not taken back, newest first, perhaps only of an annotator or with an item; with
+        an owner's link."""
         wanted = {"annotator": annotator, "item": item}
         return list(self._rows("answers", **{name: value for name, value in wanted.items() if value is not None}))
 
     def discard(
         self, *, queries: Sequence[str] = (), annotator: str | None = None, since: datetime | None = None
     ) -> int:
-        """Take answers back for good: those to some queries, or all of an annotator, perhaps from a time with its zone on;
-        returns how many. With an owner's link."""
+        """Take answers back for good: those to some queries, or all of an annotator, perhaps from a time with its zone
+        on; returns how many. With an owner's link."""
         from_ = None if since is None else since.isoformat()
         body = {"queries": list(queries), "annotator": annotator, "since": from_}
         return int(self._send("POST", "/answers/discard", once=True, json=body)["discarded"])
