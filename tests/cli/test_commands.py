@@ -366,11 +366,11 @@ class TestStatus:
         told = run("exclude", "study.db", "--item", excluded).out
         assert f"Take back in with: ordinate include study.db --item {excluded}\n" in told
         out = run("status", "study.db").out
-        assert f"ordinate include study.db --item {excluded} " in out
+        assert f"ordinate include study.db --item {excluded}\n" in out
         assert "Which is clearer?" in out
         assert "guro-hybrid" in out
         assert "excluded items" in out
-        assert "items           3, 2 feature columns (sharpness, contrast); 1 more excluded" in out
+        assert "3, 2 feature columns (sharpness, contrast); 1 more excluded" in out
         assert run("status", "study.db", "--json").json["items"] == 3
         assert "expected error" in out
 

@@ -183,7 +183,8 @@ def test_differences_are_those_of_the_full_covariance(kind: str) -> None:
 
 def taken_by(belief: Belief, count: int) -> list[tuple[float, ...]]:
     """The newest links of a belief's history."""
-    found, link = [], belief.history
+    found: list[tuple[float, ...]] = []
+    link = belief.history
     for _ in range(count):
         assert link.taken is not None
         assert link.previous is not None

@@ -152,6 +152,7 @@ COMMANDS = (
         "ordinate reproduce all --folder data --backend dask --scheduler tcp://10.0.0.5:8786",
     ),
     _row(TRY, "datasets", "datasets.app"),
+    _row(TRY, "doctor", "doctor.doctor", "ordinate doctor", "ordinate doctor --json"),
     _row(TRY, "algorithms", "algorithms.algorithms", "ordinate algorithms", "ordinate algorithms --json"),
 )
 
@@ -161,7 +162,7 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(
         name="ordinate",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=not words or words[0].startswith("-"),
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         # An exception that escapes a command is a bug: show Python's own traceback.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +13,17 @@ from ordinate.cli.aim import aim_in_words, found_in_words
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import console, count, forecast_in_words, one_line, percent, print_json, reliability_in_words
+from ordinate.cli.screen import (
+    console,
+    count,
+    forecast_in_words,
+    listed,
+    one_line,
+    percent,
+    print_json,
+    reliability_in_words,
+    say,
+)
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -89,13 +101,8 @@ def status(
                 }
             )
             return
-        from rich.table import Table
-
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True)
-        table.add_column(overflow="fold")
         features = items.features.shape[1]
-        named = "" if items.feature_names is None else f" ({', '.join(items.feature_names)})"
+        named = "" if items.feature_names is None else f" ({listed(items.feature_names)})"
         inside = f" in {groups:,} groups" if items.group is not None else ""
         known = f"{count(features, 'feature column')}{named}" if features else "no features"
         excluded = opened.excluded_items
@@ -105,7 +112,7 @@ def status(
             "items": f"{len(items) - len(excluded):,}{inside}, {known}{aside}",
             "algorithm": settings.algorithm,
             "comparisons": f"{answers:,}",
-            "annotators": ", ".join(f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items())
+            "annotators": listed([f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items()])
             or "none yet",
             "expected error": reliability_in_words(reliability),
             "forecast": forecast_in_words(forecast),
@@ -119,14 +126,29 @@ def status(
         if consistent is not None:
             rows |= _consistency_in_words(consistent)
         if excluded:
-            rows["excluded items"] = ", ".join(excluded)
+            rows["excluded items"] = listed(excluded)
         if opened.excluded_annotators:
-            rows["excluded annotators"] = ", ".join(opened.excluded_annotators)
+            rows["excluded annotators"] = listed(opened.excluded_annotators)
         if back := include_command(opened, study):
             rows["take back in"] = back
+        _show(rows)
+
+
+def _show(rows: Mapping[str, str]) -> None:
+    """The rows as a table, or as lines where they go to no terminal."""
+    width = max(map(len, rows)) + 2
+    if not sys.stdout.isatty():
         for name, value in rows.items():
-            table.add_row(name, one_line(value))
-        console().print(table)
+            say(f"{name:<{width}}{one_line(value)}")
+        return
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(name, one_line(value))
+    console().print(table)
 
 
 def _found(selection: Selection, forecast: Forecast) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -135,6 +137,16 @@ class StudyRanks(NamedTuple):
         return StudyRanks(self.rank[rows], self.low[rows], self.high[rows])
 
 
+class Ranked(NamedTuple):
+    """An item in an ordering."""
+
+    id: str
+    rank: int
+    score: float
+    standard_error: float
+    group: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Ordering:
     """The result: items from the highest score to the lowest, group after group.
@@ -160,6 +172,11 @@ class Ordering:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __iter__(self) -> Iterator[Ranked]:
+        """The items from the highest score to the lowest, group after group."""
+        group = self.group or [None] * len(self)
+        return map(Ranked, self.ids, self.ranks.tolist(), self.scores.tolist(), self.standard_errors.tolist(), group)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {score:+.2f}" for name, score in zip(self.ids[:3], self.scores[:3], strict=True))
@@ -195,12 +212,16 @@ class Ordering:
             columns |= {name: values.tolist() for name, values in zip(names, self.study_ranks, strict=True)}
         return columns
 
-    def to_frame(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
-        """A native frame with the columns rank, id, group (where there are groups), score, standard_error; of the
-        study's own items those of the rank intervals, rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high,
-        where there are grades grade and grade_probability, and where there is an aim part and membership; of other
-        items score_low, score_high, study_rank, study_rank_low and study_rank_high."""
-        return columns_to_frame(self.to_columns(), backend)
+    def to_frame(self, backend: Literal["polars", "pandas"] | None = None) -> Any:
+        """A native frame; where no library is named, of polars, or else of pandas.
+
+        The columns are rank, id, group (where there are groups), score, standard_error; of the study's own items those
+        of the rank intervals, rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high, where there are grades
+        grade and grade_probability, and where there is an aim part and membership; of other items score_low,
+        score_high, study_rank, study_rank_low and study_rank_high.
+        """
+        alone = find_spec("polars") is None and find_spec("pandas") is not None
+        return columns_to_frame(self.to_columns(), backend or ("pandas" if alone else "polars"))
 
     def save(self, path: str | Path) -> None:
         """Write to .csv, .tsv, .json, .jsonl, .parquet or .xlsx; the file is written completely or not at all."""

@@ -52,7 +52,7 @@ from ordinate.learning.selection import Found, found_by
 from ordinate.learning.thresholds import fitted_likelihood, with_likelihood
 from ordinate.storage import Settings
 from ordinate.study.aim import aim_of
-from ordinate.study.fold import State
+from ordinate.study.fold import State, Version
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
 
@@ -69,13 +69,16 @@ class _Scaled:
 
 @dataclass(frozen=True, eq=False)
 class _Refitted:
-    """The belief right after a refit of so many answers. Its covariance was renewed after `renewal` answers."""
+    """The belief right after a refit of these answers. Its covariance was renewed after `renewal` answers."""
 
-    epochs: tuple[int, int]
+    version: Version
     renewal: int
-    answers: int
     covariance: KeptCovariance
     belief: Belief
+
+    @property
+    def answers(self) -> int:
+        return self.version.answers
 
 
 class Reliability(NamedTuple):
@@ -118,7 +121,7 @@ class Beside(Protocol):
 class Fit(NamedTuple):
     """What a fit depends on; equal fits have equal keys."""
 
-    key: tuple[int, int, int]
+    key: Version
     model: Model
     features: Floats
     answers: Answers
@@ -150,26 +153,26 @@ class Inference:
         """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
         # The two latest fits: that of the last refit, and that of all answers.
-        self._fits: dict[tuple[int, int, int, Model], Posterior] = {}
+        self._fits: dict[tuple[Version, Model], Posterior] = {}
         # Models with prior variances that were fitted to so many answers, the two latest.
-        self._fitted_priors: dict[tuple[int, int, int], SiteModel] = {}
+        self._fitted_priors: dict[Version, SiteModel] = {}
         # The uncertainty after so many answers, with these cuts.
-        self._uncertain: tuple[tuple[int, int, int, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
+        self._uncertain: tuple[tuple[Version, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
         # What was found for this aim by so many answers, with the newest prior variances.
-        self._found: dict[tuple[tuple[int, int, Model, int], tuple[str, ...]], Found] = {}
-        # Bets against coin tosses since the effective comparisons last changed.
-        self._gate: tuple[tuple[int, int], CoinGate] | None = None
+        self._found: dict[tuple[tuple[Version, Model], tuple[str, ...]], Found] = {}
+        # Bets against coin tosses on these answers.
+        self._gate: tuple[Version, CoinGate] | None = None
         # The latest posterior that was shown.
-        self._results: dict[tuple[int, int, int, Model], Posterior] = {}
+        self._results: dict[tuple[Version, Model], Posterior] = {}
         # Expected errors of so many answers, with the newest prior variances.
-        self._errors: dict[tuple[int, int, Model, int], float] = {}
+        self._errors: dict[tuple[Version, Model], float] = {}
         self._refitted: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
         # Of items, for this aim, by the belief after that refit.
         self._weights: tuple[_Refitted, tuple[str, ...], Floats] | None = None
-        # The belief after so many answers.
-        self._answered: tuple[_Refitted, int, Belief] | None = None
+        # The belief after these answers.
+        self._answered: tuple[_Refitted, Version, Belief] | None = None
         # That belief, pending pairs, and the belief with these.
         self._pending: tuple[Belief, tuple[tuple[int, int], ...], Belief] | None = None
         # It checks by itself for which beliefs and pools what it kept of earlier questions is right.
@@ -205,7 +208,7 @@ class Inference:
         """With thresholds for kinds of answers and, where these are fitted, with prior variances."""
         if not (at := last_prior_fit(count, len(state.items))):
             return model
-        key = (state.items_epoch, state.epoch, at)
+        key = state.version(at)
         if key not in self._fitted_priors:
             with one_thread():
                 answers, features = self._answers(state, at), self._scale(state).features
@@ -234,7 +237,7 @@ class Inference:
         if self._site_model is None:
             return self._fit(state, count)
         model = self._fitted(state, self._site_model, len(state.effective))
-        key = (state.items_epoch, state.epoch, count, model)
+        key = (state.version(count), model)
         if key not in self._results:
             with one_thread():
                 answers = self._answers(state, count)
@@ -286,11 +289,11 @@ class Inference:
 
     def _after_refit(self, state: State, take: bool = False) -> _Refitted:
         """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
-        items, epochs = len(state.items), (state.items_epoch, state.epoch)
+        items = len(state.items)
         refit = last_refit(len(state.effective), items, self._every)
         renewal = last_renewal(self._model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
-        if at is not None and (at.epochs != epochs or at.answers > refit):
+        if at is not None and (at.version != state.version(at.answers) or at.answers > refit):
             at = None
         beside = self.beside if at is not None and is_slow(self._model, items) else None
         renews = at is None or at.renewal != renewal
@@ -301,32 +304,36 @@ class Inference:
             self._refitted = self._answered = self._pending = self._weights = at = None
             fit = self._fit(state, renewal)
             covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
-            at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
+            at = _Refitted(state.version(renewal), renewal, covariance, covariance.belief(fit.mean))
         while at.answers < refit:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
             # Beliefs of the old memory stop working, also if this is interrupted.
             self._refitted = self._answered = self._pending = self._weights = None
             at.covariance.absorb(belief)
-            at = _Refitted(epochs, at.renewal, answers, at.covariance, at.covariance.belief(mean))
+            at = _Refitted(state.version(answers), at.renewal, at.covariance, at.covariance.belief(mean))
         self._refitted = at
         self.overdue = None if at.renewal == renewal else at.renewal
         return at
 
     def _what(self, state: State, count: int) -> Fit:
-        key = (state.items_epoch, state.epoch, count)
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        return Fit(key, self._model_of(state, renewal), self._scale(state).features, self._answers(state, count))
+        return Fit(
+            state.version(count),
+            self._model_of(state, renewal),
+            self._scale(state).features,
+            self._answers(state, count),
+        )
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
-        at, done, belief = self._answered or (refitted, refitted.answers, refitted.belief)
-        if at is not refitted or done > count:
-            done, belief = refitted.answers, refitted.belief
+        at, done, belief = self._answered or (refitted, refitted.version, refitted.belief)
+        if at is not refitted or done.answers > count or done != state.version(done.answers):
+            done, belief = refitted.version, refitted.belief
         left, right, _ = state.effective.first(count)
-        for row in range(done, count):
+        for row in range(done.answers, count):
             belief = beliefs.update(belief, int(left[row]), int(right[row]))
-        self._answered = (refitted, count, belief)
+        self._answered = (refitted, state.version(count), belief)
         return belief
 
     def expected_error(self, state: State, count: int | None = None) -> float:
@@ -350,12 +357,12 @@ class Inference:
             with one_thread():
                 fit = self._result(state, count)
                 error = expected_error(fit.covariance.belief(fit.mean), state.active)
-            kept = {old: value for old, value in self._errors.items() if old[:3] == key[:3]}
+            kept = {old: one for old, one in self._errors.items() if old == self._error_key(state, old[0].answers)}
             self._errors = {**kept, key: error}
         return self._errors[key]
 
-    def _error_key(self, state: State, count: int) -> tuple[int, int, Model, int]:
-        return state.items_epoch, state.epoch, self._model_of(state, len(state.effective)), count
+    def _error_key(self, state: State, count: int) -> tuple[Version, Model]:
+        return state.version(count), self._model_of(state, len(state.effective))
 
     def ordering(self, state: State, items: Items | None, cuts: tuple[int, ...] | None = None) -> Ordering:
         """The study's own items, or the given ones; `cuts` None: those of the rules."""
@@ -379,7 +386,7 @@ class Inference:
     def uncertainty(self, state: State, cuts: tuple[int, ...] | None = None) -> Uncertainty:
         """Of the ordering by all answers; `cuts` None: those of the rules."""
         cuts = state.rules.cuts if cuts is None else cuts
-        key = (state.items_epoch, state.epoch, len(state.effective), cuts, state.rules.aim)
+        key = (state.version(len(state.effective)), cuts, state.rules.aim)
         wanted = aim_of(state.rules.aim).wanted(state.rows)
         if self._uncertain is None or self._uncertain[0] != key:
             with one_thread():
@@ -426,12 +433,13 @@ class Inference:
     def reliability(self, state: State) -> Reliability:
         """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
         error = error_interval(self.expected_error(state), self.uncertainty(state).spread)
-        epochs = (state.items_epoch, state.epoch)
-        if self._gate is None or self._gate[0] != epochs:
-            self._gate = epochs, CoinGate()
-        gate = self._gate[1]
+        read, gate = self._gate or (state.version(0), CoinGate())
+        if read != state.version(read.answers):
+            gate = CoinGate()
+        answers = len(state.effective)
         with one_thread():
-            gate.read(self._scale(state).features, Answers(*state.effective.first(len(state.effective))))
+            gate.read(self._scale(state).features, Answers(*state.effective.first(answers)))
+        self._gate = state.version(answers), gate
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
         tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
         return Reliability(gate.is_open if tested else None, *error)
@@ -497,26 +505,23 @@ class Inference:
     def _fit(self, state: State, count: int) -> Posterior:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
         model = self._model_of(state, renewal)
-        key = (state.items_epoch, state.epoch, count, model)
+        key = (state.version(count), model)
         fit = self._fits.pop(key, None)
         if fit is None:
             answers = self._answers(state, count)
             with one_thread():
-                fit = self._continued(key, answers) or model.fit(self._scale(state).features, answers)
-            newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
+                fit = self._continued(state, answers) or model.fit(self._scale(state).features, answers)
+            newest = [(kept, one) for kept, one in self._fits.items() if kept[0] == state.version(kept[0].answers)]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit
         return fit
 
-    def _continued(self, key: tuple[int, int, int, Model], answers: Answers) -> Posterior | None:
+    def _continued(self, state: State, answers: Answers) -> Posterior | None:
         """The newest kept fit with the answers since, where the model takes one answer after another."""
-        earlier = [kept for kept in self._fits if kept[:2] == key[:2] and kept[2] < key[2]]
-        newest = max(earlier, key=lambda kept: kept[2], default=None)
-        further = None if newest is None else self._fits[newest].further
-        if newest is None or further is None:
-            return None
-        done = newest[2]
-        return further(answers.those(slice(done, None)))
+        counts = {kept[0].answers: fit for kept, fit in self._fits.items() if kept[0] == state.version(kept[0].answers)}
+        done = max((count for count in counts if count < len(answers.left)), default=0)
+        further = counts[done].further if done else None
+        return None if further is None else further(answers.those(slice(done, None)))
 
     def _scale(self, state: State) -> _Scaled:
         if self._scaled is None or self._scaled.items_epoch != state.items_epoch:

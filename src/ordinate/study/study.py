@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
 
 import numpy as np
 
@@ -193,6 +193,13 @@ class Study:
     def close(self) -> None:
         self._ledger.storage.close()
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a study cannot be pickled or copied, because several processes would write to it as one. Keep it in a "
+            "file, as in Study.create(items, storage='sqlite:///study.db'), and open that file with "
+            "Study.open('sqlite:///study.db') where it is needed"
+        )
+
     def __enter__(self) -> Self:
         return self
 
@@ -284,15 +291,17 @@ class Study:
 
     # Answering --------------------------------------------------------------------------------------------------------
 
-    def tell(self, query_id: str, answer: Answer, details: AnswerDetails | None = None) -> None:
+    def tell(self, query_id: str, answer: Answer | str, details: AnswerDetails | None = None) -> None:
         """Answer a query: "left", "right", "tie" or "skip". Raises UnknownQuery, AlreadyAnswered.
 
         With a strength: "left-much", "left-slightly", "right-slightly", "right-much". "both-bad" is a tie that is told
         apart where answers are exported.
 
-        An answer with the key of an earlier one is the same answer sent again: nothing is added.
+        The id of the item that won is an answer, too; the words go first, also where an item is called so. An answer
+        with the key of an earlier one is the same answer sent again: nothing is added.
         """
-        self._questions.tell(query_id, *_checked_answer(answer, details))
+        side = next((one for one in ANSWERS if one == answer), None) or self._questions.side_of(query_id, answer)
+        self._questions.tell(query_id, *_checked_answer(side, details))
 
     def answer(
         self,
@@ -350,14 +359,24 @@ class Study:
         """
         return self._questions.take_back(annotator, key)
 
-    def record(self, comparisons: Comparison | Iterable[Comparison] | IntoDataFrame) -> int:
+    def record(
+        self,
+        comparisons: Comparison | tuple[str, ...] | Iterable[tuple[str | None, ...]] | IntoDataFrame,
+        *more: object,
+    ) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
 
-        One comparison, several, or a pandas or polars frame with the columns left, right, winner and, where known,
-        annotator.
+        One comparison, several, or a pandas, polars or arrow frame in any of the forms that docs/files.md lists. A
+        comparison is (left, right, winner) or (left, right, winner, annotator); the winner is a side or an id.
         """
-        several = not isinstance(comparisons, Comparison)
-        given = comparisons_of(comparisons, self.items) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
+        if more:
+            raise InvalidInput(
+                f"record takes one argument; for one comparison write record({(comparisons, *more)!r}), for several a "
+                "list of these"
+            )
+        one: Any = comparisons
+        several = not (isinstance(one, tuple) and len(one) in (3, 4) and isinstance(one[0], str))
+        given = comparisons_of(one, self.items) if several else [check_comparison(Comparison(*one))]
         if given:
             self._ledger.write(lambda transaction: owner.record(transaction, given, several))
         return len(given)
