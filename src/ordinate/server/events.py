@@ -26,7 +26,15 @@ class EventStream(StreamingResponse):
     media_type = "text/event-stream"
 
 
-@router.get("/events", summary="What changes, as it happens", response_class=EventStream)
+EVENT = {"type": "object", "properties": {"data": {"type": "string", "contentMediaType": "application/json"}}}
+
+
+@router.get(
+    "/events",
+    summary="What changes, as it happens",
+    response_class=EventStream,
+    responses={200: {"content": {EventStream.media_type: {"schema": EVENT}}}},
+)
 async def events(request: Request, caller: TheCaller, authenticator: TheAuthenticator) -> EventStream:
     """One event for each change: how many entries the log has, and after how many answers the results are.
 
