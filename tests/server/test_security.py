@@ -189,6 +189,7 @@ OWNERS = [
     ("GET", "/answers", None),
     ("POST", "/answers/discard", {"annotator": "Ann"}),
     ("POST", "/annotators/rest", {"annotator": "Ann"}),
+    ("GET", "/check", None),
 ]
 
 
