@@ -77,6 +77,18 @@ def test_a_tie_is_refused_where_the_form_has_none(name: str) -> None:
         write_comparisons(name, [Comparison("a", "b", "left"), Comparison("a", "b", "tie")])
 
 
+@pytest.mark.parametrize("name", WRITTEN)
+def test_groups_are_written_or_refused(name: str) -> None:
+    items = Items(["a", "b", "c", "d"], group=["g", "g", "h", "h"])
+    given = [Comparison("a", "b", "left"), Comparison("d", "c", "left")]
+    if COMPARISON_FORMATS[name].group is None:
+        with pytest.raises(InvalidInput, match=f"the format {name} has no place for groups"):
+            write_comparisons(name, given, items)
+        return
+    read = read_comparisons(write_comparisons(name, given, items))
+    assert (won(read.comparisons), read.group) == ([("a", "b"), ("d", "c")], ["g", "h"])
+
+
 @pytest.mark.parametrize("name", sorted(set(COMPARISON_FORMATS) - set(WRITTEN)))
 def test_a_form_that_is_only_read_says_which_are_written(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"'{name}' is not written; it is plain, crowd-kit"):

@@ -123,4 +123,5 @@ FORMAT = ComparisonFormat(
     _translate,
     _write,
     ties=False,
+    group="data",
 )
