@@ -249,3 +249,35 @@ def test_lists_and_matrices_without_names(tmp_path: Path) -> None:
         assert sorted(won(read.comparisons)) == [("0", "1"), ("0", "1"), ("1", "2")]
     with pytest.raises(InvalidInput, match="holds the formats choix and win-matrix alone"):
         write_comparison_columns(tmp_path / "pairs.npy", write_comparisons("arena", given))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.floats(allow_nan=True)
+    | st.sampled_from(["", "a", "b", "left", "a > b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["result", "value", "selected", "type", "text1", "text2", "left", "right", "q", "content"]),
+            inner,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@given(data=st.data())
+@settings(max_examples=150)
+def test_whatever_a_table_holds_only_bad_input_is_raised(name: str, data: st.DataObject) -> None:
+    columns = {key: [data.draw(JSON), *values[1:]] for key, values in EXAMPLES[name].items()}
+    kept = data.draw(st.sampled_from(list(columns)))
+    columns[kept] = EXAMPLES[name][kept]
+    for table in (columns, {**columns, "group": [data.draw(JSON)] * len(columns[kept])}):
+        try:
+            read = read_comparisons(table, Reading(name))
+            read.item_columns()
+        except InvalidInput:
+            continue
