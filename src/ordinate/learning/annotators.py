@@ -69,12 +69,11 @@ def sharpness(fit: Fit, answers: Answers, annotators: Integers, named: NDArray[n
     """Of annotators 0, 1, ...; `named` (A,): who is one person. The others, such as answers without a name, weigh 1."""
     people = len(named)
     weight, share = np.ones(people), 1.0 / 6.0
-    sharp = by_own_answers(answers, annotators, Alone(np.zeros(len(annotators)), np.ones(len(annotators))), people, 0.5)
     for _ in range(_ROUNDS):
         alone = without_itself(fit, answers, weight[annotators])
-        sharp = by_own_answers(answers, annotators, alone, people, share)
+        sharp = _scaled(by_own_answers(answers, annotators, alone, people, share), answers, annotators, named)
         share = (float(sharp.coin[named].sum()) + 1.0) / (int(named.sum()) + 6.0)
-        before, weight = weight, np.where(named, _scaled(sharp, answers, annotators, named), 1.0)
+        before, weight = weight, np.where(named, sharp.weight, 1.0)
         if np.array_equal(before, weight):
             break
     return sharp._replace(weight=weight), alone
@@ -108,16 +107,17 @@ def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, people:
     return Sharpness(np.ones(people), expit(odds), mass @ np.exp(_GRID), low, high)
 
 
-def _scaled(sharp: Sharpness, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> Floats:
-    """Weights on a grid of 5 %, whose geometric mean over the honest answers of named people is 1."""
+def _scaled(sharp: Sharpness, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> Sharpness:
+    """In the unit in which the geometric mean of alpha over the honest answers of named people is 1.
+
+    Weights are on a grid of 5 %.
+    """
     decided = annotators[answers.outcome != 0.5]
     honest = np.bincount(decided, minlength=len(named)) * (1.0 - sharp.coin) * named
-    if not honest.sum() > 0.0:
-        return np.ones(len(named))
-    centre = float(honest @ np.log(sharp.alpha)) / float(honest.sum())
-    weight = (1.0 - sharp.coin) * sharp.alpha / math.exp(centre)
-    rounded: Floats = np.where(weight < _LEAST, 0.0, np.exp(_STEP * np.rint(np.log(np.maximum(weight, 1e-9)) / _STEP)))
-    return rounded
+    unit = math.exp(float(honest @ np.log(sharp.alpha)) / float(honest.sum())) if honest.sum() > 0.0 else 1.0
+    weight = (1.0 - sharp.coin) * sharp.alpha / unit
+    weight = np.where(weight < _LEAST, 0.0, np.exp(_STEP * np.rint(np.log(np.maximum(weight, _LEAST)) / _STEP)))
+    return Sharpness(weight, sharp.coin, sharp.alpha / unit, sharp.low / unit, sharp.high / unit)
 
 
 def _quantile(mass: Floats, level: float) -> Floats:
@@ -151,7 +151,8 @@ def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> F
     """
     if int(named.sum()) < 2:
         return None
-    _, place, times = np.unique(annotators * (int(pairs.max(initial=0)) + 1) + pairs, return_inverse=True, return_counts=True)
+    codes, pair = np.unique(pairs, return_inverse=True)
+    _, place, times = np.unique(annotators * len(codes) + pair.reshape(-1), return_inverse=True, return_counts=True)
     times = np.where(named[annotators], times[place.reshape(-1)], 1)
     return None if times.max(initial=1) == 1 else 1.0 / times
 

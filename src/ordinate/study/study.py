@@ -38,6 +38,7 @@ from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -84,6 +85,7 @@ class Study:
         likelihood: LikelihoodName | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
+        weigh_annotators: bool = False,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -104,6 +106,8 @@ class Study:
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
+        weigh_annotators      whether the fit trusts annotators by how sharp their answers are, where three or more
+                              have a name
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -144,6 +148,7 @@ class Study:
             item_variance=None if fitted else getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
             random=between("random", random, 0.0, 1.0),
+            weigh_annotators=bool(weigh_annotators),
             likelihood=likelihood or ("cumulative" if algorithms.takes(name, "likelihood") else None),
         )
         if recipe is not None:
@@ -538,6 +543,18 @@ class Study:
         """Everybody who was asked, or whose answers were recorded, by name."""
         with self._ledger.reading() as state:
             return owner.people(state)
+
+    def annotator_quality(self, fewest: int = FEWEST_ANSWERS) -> Annotators:
+        """What the answers say of each annotator: sharpness, agreement, side, whether they may be coin tosses.
+
+        fewest  decided answers from which on the probability of coin tosses is given
+
+        It takes some fits. Raises InvalidInput without answers.
+        """
+        with self._ledger.reading() as state:
+            if not len(state.effective):
+                raise InvalidInput("there are no answers yet by which annotators could be told apart")
+            return self._ledger.inference.annotators(state, whole("fewest", fewest, 1))
 
     def agreement(self) -> tuple[int, int]:
         """Of the pairs that annotators answered twice: how many got the same answer, and how many there are."""
