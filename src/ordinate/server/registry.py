@@ -152,15 +152,15 @@ class ServedStudy:
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
         self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
-        url = f"sqlite:///{path}"
+        self.url = f"sqlite:///{path}"
         self._closing = ExitStack()
-        self.study = self._closing.enter_context(Study.open(url))
+        self.study = self._closing.enter_context(Study.open(self.url))
         media.require_inside(self.study.items, self.folders)
         self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
         if self.study.rules == Rules(random=self.study.settings.random):
             self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(url, executor, limits)
+        self.prefetcher = Prefetcher(self.url, executor, limits)
         self._closing.callback(self.prefetcher.close)
         # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)

@@ -18,7 +18,9 @@ from ordinate.learning.models import Answers, Model
 
 FEWEST_ANSWERS = 30
 """With fewer decided answers, an annotator cannot be told from a coin."""
-FEWEST_SIDES = 30
+
+
+INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "left")
 
 
 class Annotator(NamedTuple):
@@ -54,18 +56,25 @@ class Annotators(NamedTuple):
     people: tuple[Annotator, ...]
     left: Interval | None
 
+    def fields(self) -> dict[str, Any]:
+        """As JSON: a row for each annotator, and three fields for each interval."""
+        rows = [_flat(one._asdict()) for one in self.people]
+        return {"annotators": rows, **_flat({"left": self.left})}
+
     def columns(self) -> dict[str, list[Any]]:
-        """A table: a row for each annotator, and three columns for each interval."""
-        table: dict[str, list[Any]] = {}
-        for field in Annotator._fields:
-            values = [getattr(one, field) for one in self.people]
-            if field in ("sharpness", "with_ordering", "with_themselves", "with_others", "left"):
-                table[field] = [None if value is None else value.estimate for value in values]
-                table[f"{field}_low"] = [None if value is None else value.low for value in values]
-                table[f"{field}_high"] = [None if value is None else value.high for value in values]
-            else:
-                table[field] = values
-        return table
+        """As a table."""
+        rows = self.fields()["annotators"]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in INTERVALS:
+            flat[name] = value
+            continue
+        flat |= {f"{name}{end}": None if value is None else value[k] for k, end in enumerate(("", "_low", "_high"))}
+    return flat
 
 
 def annotators_of(
@@ -105,7 +114,7 @@ def annotators_of(
             share_interval(int(right[at]), int(counted[at])),
             share_interval(int(itself[0][at]), int(itself[1][at])) if names[at] is not None else None,
             share_interval(int(others[0][at]), int(others[1][at])),
-            _left(answers.those(own), alone, alpha, own) if counted[at] >= FEWEST_SIDES else None,
+            _left(answers.those(own), alone, alpha, own) if counted[at] >= FEWEST_ANSWERS else None,
             1.0 if weight is None or at >= len(weight) else weight[at],
         )
 
@@ -114,7 +123,7 @@ def annotators_of(
     together = np.ones(len(number), dtype=np.bool_)
     return Annotators(
         tuple(one(at) for at in ordered),
-        _left(answers, alone, alpha, together) if counted.sum() >= FEWEST_SIDES else None,
+        _left(answers, alone, alpha, together) if counted.sum() >= FEWEST_ANSWERS else None,
     )
 
 

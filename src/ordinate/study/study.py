@@ -33,6 +33,7 @@ from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUn
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
@@ -122,12 +123,19 @@ class Study:
             require_differences(items.features)
         if likelihood is not None and likelihood not in algorithms.LIKELIHOODS:
             raise InvalidInput(f"unknown likelihood {likelihood!r}; it is {', '.join(algorithms.LIKELIHOODS)}")
+        if likelihood is None and algorithms.takes(name, "likelihood"):
+            likelihood = "cumulative"
         model = algorithms.model_of(
             name,
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
             item_variance=_variance("item_variance", item_variance),
             likelihood=likelihood,
         )
+        if weigh_annotators and not (isinstance(model, SiteModel) and isinstance(model.likelihood, ByKind)):
+            raise InvalidInput(
+                "weigh_annotators needs a model that is refitted, with the likelihood cumulative or davidson; "
+                f"{name} with the likelihood {likelihood or 'of its own'} weighs all answers alike"
+            )
         if not renew_covariance and not algorithms.takes(name, "renew_covariance"):
             raise InvalidInput(
                 f"{name} is never refitted, so there is no covariance to renew; leave renew_covariance out"
@@ -149,7 +157,7 @@ class Study:
             renew_covariance=bool(renew_covariance),
             random=between("random", random, 0.0, 1.0),
             weigh_annotators=bool(weigh_annotators),
-            likelihood=likelihood or ("cumulative" if algorithms.takes(name, "likelihood") else None),
+            likelihood=likelihood,
         )
         if recipe is not None:
             recipe.require_made(items)
