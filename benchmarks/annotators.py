@@ -4,9 +4,9 @@ python -m benchmarks.annotators --seeds 20
 python -m benchmarks.annotators --recorded ../shared/data/sentimentit_movie_reviews --seeds 4
 
 The first form simulates studies of 100 items by 12 annotators in turn, of whom four toss coins and the others differ in
-sharpness (log-normal, 0.5). The second one takes recorded answers: a fifth of the pairs is held out, and a third of the
-annotators, or none, is replaced by coins. `out`: without the answers of the coins. AUC: of P(coin), in telling coins
-from others who gave 10 decided answers or more.
+sharpness (log-normal, 0.5); `--people`, `--coins` and `--spread` say otherwise. The second one takes recorded answers:
+a fifth of the pairs is held out, and a third of the annotators, or none, is replaced by coins. `out`: without the
+answers of the coins. AUC: of P(coin), in telling coins from others who gave 10 decided answers or more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from ordinate.simulation.metrics import held_out_error, ordering_error
 from ordinate.study.study import Study
 
 PER_ITEM = (3, 5, 10)
-PEOPLE, COINS = 12, 4
 WAYS = ("in", "out", "weights")
 
 
@@ -48,15 +47,15 @@ def chances(study: Study, least: int = 10) -> dict[str, float]:
     return {str(one.name): one.coin for one in found.people if one.coin is not None}
 
 
-def simulated(seed: int) -> list[list[float]]:
+def simulated(seed: int, people: int, coins: int, spread: float) -> list[list[float]]:
     """At each of `PER_ITEM`: errors in `WAYS`, and the AUC of the study with weights."""
     by_features, by_items, _ = WORLDS["as the fixed scales expect"]
     rng = np.random.default_rng([seed, 13])
     features = rng.normal(size=(ITEMS, COLUMNS))
     truth = features @ (np.sqrt(by_features / COLUMNS) * rng.normal(size=COLUMNS))
     truth += np.sqrt(by_items) * rng.normal(size=ITEMS)
-    sharpness = np.exp(0.5 * rng.normal(size=PEOPLE))
-    sharpness[:COINS] = 0.0
+    sharpness = np.exp(spread * rng.normal(size=people))
+    sharpness[:coins] = 0.0
     items = Items([str(row) for row in range(ITEMS)], features)
     errors: dict[str, list[float]] = {}
     areas = []
@@ -64,18 +63,16 @@ def simulated(seed: int) -> list[list[float]]:
         study, answers = study_of(items, seed, way), np.random.default_rng([seed, 17])
         errors[way] = []
         for answer in range(ITEMS * max(PER_ITEM)):
-            person = answer % PEOPLE
-            if way == "out" and person < COINS:
-                continue
-            query = study.ask(f"person {person:02}")
-            margin = truth[int(query.left)] - truth[int(query.right)]
-            study.tell(query.id, "left" if answers.random() < expit(sharpness[person] * margin) else "right")
+            person = answer % people
+            if way != "out" or person >= coins:
+                query = study.ask(f"person {person:02}")
+                margin = truth[int(query.left)] - truth[int(query.right)]
+                study.tell(query.id, "left" if answers.random() < expit(sharpness[person] * margin) else "right")
             if answer + 1 in [ITEMS * per_item for per_item in PER_ITEM]:
                 errors[way].append(ordering_error(study.scores(), truth))
                 if way == "weights":
-                    areas.append(area(chances(study), {f"person {coin:02}" for coin in range(COINS)}))
-        if len(errors[way]) < len(PER_ITEM):
-            errors[way].append(ordering_error(study.scores(), truth))
+                    tossing = {f"person {coin:02}" for coin in range(coins)}
+                    areas.append(area(chances(study), tossing) if coins else float("nan"))
     return [[*(errors[way][k] for way in WAYS), areas[k]] for k in range(len(PER_ITEM))]
 
 
@@ -127,13 +124,17 @@ def main() -> None:
     parser.add_argument("--recorded", type=Path, metavar="FOLDER")
     parser.add_argument("--per-item", type=float, default=5.0, help="answers per item, of recorded ones")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--people", type=int, default=12)
+    parser.add_argument("--coins", type=int, default=4)
+    parser.add_argument("--spread", type=float, default=0.5, help="of the logarithm of people's sharpness")
     options = parser.parse_args()
     if options.recorded is None:
         print("| answers of each | coins in | coins out | weights | AUC |")
         print("|--:|--:|--:|--:|--:|")
-        runs = np.array([simulated(seed) for seed in range(options.seeds)])
+        world = (options.people, options.coins, options.spread)
+        runs = np.array([simulated(seed, *world) for seed in range(options.seeds)])
         for per_item, row in zip(PER_ITEM, runs.mean(axis=0), strict=True):
-            print(f"| {per_item * ITEMS // PEOPLE} | " + " | ".join(f"{value:.3f}" for value in row) + " |")
+            print(f"| {per_item * ITEMS // options.people} | " + " | ".join(f"{value:.3f}" for value in row) + " |")
         return
     print("| recorded | coins | wrong: in | out | weights | log loss: in | out | weights | AUC |")
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|")

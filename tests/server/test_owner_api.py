@@ -397,3 +397,17 @@ def test_a_link_ends_in_the_future_or_is_refused(site, expires_at):
     assert response.status_code == 422
     assert "expires_at" in response.json()["detail"]
     assert len(owner.get("/links").json()["links"]) == before
+
+
+def test_the_quality_of_annotators_is_that_of_the_study(site):
+    owner = site.program("owner")
+    assert owner.get("/annotators/quality").status_code == 422
+    for name in ("Ann", "Bob"):
+        browser = site.browser(name)
+        for _ in range(4):
+            browser.tell(browser.ask()[0])
+    found = owner.get("/annotators/quality").json()
+    assert found == site.study.annotator_quality().fields()
+    assert [row["name"] for row in found["annotators"]] == ["Ann", "Bob"]
+    assert found["annotators"][0]["coin"] is None
+    assert found["annotators"][0]["answers"] == 4

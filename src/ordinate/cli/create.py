@@ -80,6 +80,12 @@ def create(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
     method: MethodOptions,
+    weigh_annotators: Annotated[
+        bool,
+        typer.Option(
+            "--weigh-annotators", help="Trust annotators by how sharp their answers are (docs/statistics.md)."
+        ),
+    ] = False,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -108,6 +114,7 @@ def create(
         made = Study.create(
             shown.items,
             algorithm=algorithm,
+            weigh_annotators=weigh_annotators,
             question=question,
             seed=seed,
             storage=study_url(study),
@@ -344,6 +351,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "coefficient_variance": study.settings.coefficient_variance,
         "item_variance": study.settings.item_variance,
         "likelihood": study.settings.likelihood,
+        "weigh_annotators": study.settings.weigh_annotators,
     }
 
 
