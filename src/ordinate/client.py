@@ -47,7 +47,8 @@ class OrderedItem(NamedTuple):
 
 
 class Client:
-    """A study on a server, for whom the link is.
+    """A study on a server, for whom the link is. A server of a folder has a link for its owner, with `study` a name of
+    a study there; without, the client only lists and creates studies.
 
     timeout   seconds that one request may take, and that `ask` waits for a pair
     patience  seconds for which a request is sent again while the server cannot be reached or is too busy
@@ -61,15 +62,19 @@ class Client:
         self,
         link: str,
         *,
+        study: str | None = None,
         timeout: float = 60.0,
         patience: float = 15.0,
         pause: float = 0.5,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        found = re.fullmatch(r"(https?://.+)/join/([^/?#]+)/([^/?#]+)/?", link.strip())
+        found = re.fullmatch(r"(https?://.+)/(?:join/([^/?#]+)|enter)/([^/?#]+)/?", link.strip())
         if found is None:
             raise errors.InvalidInput("a server is named by a link such as http://127.0.0.1:8000/join/study/TOKEN")
-        base, self.study, token = found.groups()
+        base, named, token = found.groups()
+        if study is not None and named is not None and study != named:
+            raise errors.InvalidInput(f"this link is of the study {named!r}, not of {study!r}")
+        self.study = named or study or ""
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._timeout, self._patience, self._pause = timeout, patience, pause
         self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout, transport=transport)
@@ -214,11 +219,16 @@ class Client:
         items: list[dict[str, Any]],
         *,
         question: str = "Which ranks higher?",
-        algorithm: str | None = None,
-        seed: int = 0,
+        rules: dict[str, Any] | None = None,
+        **options: Any,
     ) -> dict[str, Any]:
-        """Create a study beside this one; returns its name and its links. With an owner's link."""
-        body = {"name": name, "items": items, "question": question, "algorithm": algorithm, "seed": seed}
+        """Create a study beside this one; returns its name and its links. With an owner's link.
+
+        rules    as for `set_rules`, for instance {"budget": 500, "target": 0.1}
+        options  of `Study.create`: algorithm, seed, scaling, refit_every, candidates, coefficient_variance,
+                 item_variance, likelihood, renew_covariance, random
+        """
+        body = {"name": name, "items": items, "question": question, "rules": rules, **options}
         return _content(self._request("POST", _STUDIES, once=True, json=body))
 
     def shown(self, query: str, annotator: str | None = None) -> str | None:

@@ -184,8 +184,39 @@ def test_a_large_body_of_a_stranger_is_refused_at_once(listen: Any) -> None:
     body = b"[" + b"[]," * (4 * 1024 * 1024) + b"[]]"
     url = f"http://{address[0]}:{address[1]}/api/v1/studies/essays/items"
     with httpx.Client(timeout=SOON) as client:
-        response = client.post(url, content=body, headers={"Content-Type": "application/json"})
-        assert response.status_code == 401
+        for _ in range(2):
+            response = client.post(url, content=body, headers={"Content-Type": "application/json"})
+            assert response.status_code == 401
+
+
+def test_what_is_sent_after_a_refusal_is_not_parsed(listen: Any) -> None:
+    """The response and the end come at once, and the caller may go on sending until the deadline."""
+    address = listen()
+    head = b"POST /api/v1/studies/essays/items HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000000\r\n\r\n"
+    part = b"x" * 2**20
+    with connected(address) as connection:
+        connection.sendall(head + part)
+        received = connection.recv(65536)
+        assert b"401 Unauthorized" in received
+        while more := connection.recv(65536):
+            received += more
+        for _ in range(256):
+            connection.sendall(part)
+    assert received.endswith(b"}")
+
+
+@pytest.mark.parametrize("length", [b"Content-Length: 4\r\n", b"Transfer-Encoding: chunked\r\n"])
+def test_after_a_small_refused_body_the_connection_goes_on(listen: Any, length: bytes) -> None:
+    address = listen()
+    body = b"body" if b"4" in length else b"4\r\nbody\r\n0\r\n\r\n"
+    request = b"POST /api/v1/studies/essays/answers HTTP/1.1\r\nHost: x\r\n" + length + b"\r\n" + body
+    with connected(address) as connection:
+        for _ in range(3):
+            connection.sendall(request)
+            received = b""
+            while not received.endswith(b"}"):
+                received += connection.recv(65536)
+            assert received.startswith(b"HTTP/1.1 401")
 
 
 @pytest.mark.parametrize(

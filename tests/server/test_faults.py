@@ -228,6 +228,18 @@ def replaced(server: Server) -> Iterator[None]:
 
 
 @contextmanager
+def written_over(server: Server) -> Iterator[None]:
+    """With another copy of the study, in place; programs of their own copy, so that no lock of this one is dropped."""
+    kept, other = server.path.with_name("kept.db"), server.path.with_name("other.db")
+    Study.create(ITEMS, seed=4, storage=f"sqlite:///{other}").close()
+    with locked(server):
+        subprocess.run(["cp", server.path, kept], check=True)
+        subprocess.run(["cp", other, server.path], check=True)
+    yield
+    subprocess.run(["cp", kept, server.path], check=True)
+
+
+@contextmanager
 def disk_full(server: Server) -> Iterator[None]:
     filler = server.path.with_name("filler")
     with filler.open("wb", buffering=0) as file:
@@ -302,6 +314,7 @@ FAULTS = [
     Fault(deleted, "refusals", reason="study.db was moved or deleted"),
     Fault(renamed, "refusals", reason="study.db was moved or deleted"),
     Fault(replaced, "refusals", reason="study.db was replaced by another file"),
+    Fault(written_over, "refusals", reason="study.db was "),
     Fault(disk_full, "refusals", reason="study.db: the disk is full"),
     Fault(no_file_may_grow, "refusals", reason="study.db: the disk"),
     Fault(locked, "waiting", 2.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from html.parser import HTMLParser
@@ -172,6 +173,7 @@ OWNERS = [
     ("GET", "/links/annotator/names", None),
     ("POST", "/links", {"role": "owner"}),
     ("POST", "/links/annotator/revoke", None),
+    ("GET", "/links/annotator/qr.svg", None),
     ("GET", "/rules", None),
     ("PATCH", "/rules", {"paused": True}),
     ("GET", "/annotators", None),
@@ -349,6 +351,17 @@ def test_one_caller_cannot_keep_the_others_waiting(build):
     assert refused.headers["content-type"] == "application/problem+json"
     assert int(refused.headers["retry-after"]) >= 1
     assert bob.get("").status_code == 200
+
+
+def test_whoever_is_refused_for_many_requests_waits_for_nobody(build):
+    site = build(app={"clock": lambda: 0.0})
+    ann, program = site.browser("Ann"), site.program()
+    for ask in (lambda: ann.get(""), lambda: program.get("")):
+        while ask().status_code != 429:
+            pass
+        # Everybody who uses the study waits meanwhile.
+        with ThreadPoolExecutor(1) as thread, site.study.unchanged():
+            assert thread.submit(ask).result(30).status_code == 429
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ordinate import Items, Study
 from ordinate.errors import NotAStudy, StorageFailed, StudyMoved
+from ordinate.storage import sqlite
 
 StudyUnusable = (NotAStudy, StorageFailed)
 
@@ -155,8 +158,50 @@ def test_what_is_written_over_the_file_in_place_is_noticed(
     # What was written is left as it is, and with the study's own bytes answers go on.
     assert path.read_bytes() == other
     path.write_bytes(kept)
-    study.tell(query.id, "left")
+    tell_once_it_is_taken(study, query.id)
     assert len(study.comparisons()) == 5
+
+
+def tell_once_it_is_taken(study: Study, query: str) -> None:
+    """A served study waits until nobody writes into its file any more."""
+    ends = time.monotonic() + 60
+    while True:
+        try:
+            study.tell(query, "left")
+            return
+        except StudyMoved:
+            assert time.monotonic() < ends
+            time.sleep(0.05)
+
+
+def test_a_study_that_is_being_copied_back_is_not_written_to(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first half of the copy has the study's token already; what is written now would be overwritten."""
+    clock = [100.0]
+    monkeypatch.setattr(sqlite, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    with Study.create(ITEMS, storage=url(path), algorithm="uniform-independent") as study, study.serving():
+        answer(study, 200)
+        query, kept, other = study.ask("Ann"), path.read_bytes(), another_study(path)
+
+        def is_refused() -> bool:
+            try:
+                study.tell(query.id, "left")
+            except StudyMoved:
+                return True
+            return False
+
+        path.write_bytes(other)
+        assert is_refused()
+        half = len(kept) // 2
+        for content in (kept[:half], kept[:half] + bytes(len(kept) - half), kept):
+            path.write_bytes(content)
+            assert is_refused()
+            assert path.read_bytes() == content
+            clock[0] += 0.9
+            assert is_refused()
+        clock[0] += 0.2
+        assert not is_refused()
+        assert len(study.comparisons()) == 201
+    assert answers_in(path) == 201
 
 
 def test_what_other_processes_write_is_no_overwriting(path: Path) -> None:

@@ -61,7 +61,7 @@ def ask(
             contents = {item["id"]: _shown(item) for one in given for item in (one["left"], one["right"])}
     else:
         with open_study(study) as opened:
-            queries, question = opened.ask(annotator=annotator, count=count), opened.settings.question
+            queries, question = opened.ask(annotator=annotator, count=count), opened.question
             contents = item_contents(opened.items)
     if as_json:
         print_json(

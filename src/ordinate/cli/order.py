@@ -57,7 +57,7 @@ def order(
             "--out",
             "-o",
             metavar="FILE",
-            help="Write the ordering to .csv, .tsv, .json, .jsonl or .parquet.",
+            help="Write the ordering to .csv, .tsv, .json, .jsonl, .parquet or .xlsx.",
             show_default=False,
         ),
     ] = None,

@@ -57,7 +57,7 @@ class OutputOptions:
             "--out",
             "-o",
             metavar="FILE",
-            help="Write the rows to .parquet, .csv, .tsv, .json or .jsonl.",
+            help="Write the rows to .parquet, .csv, .tsv, .json, .jsonl or .xlsx.",
             show_default=False,
         ),
     ] = None

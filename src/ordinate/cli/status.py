@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,8 @@ from ordinate.cli.screen import console, count, forecast_in_words, one_line, per
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
     from ordinate.learning.consistency import Consistency
+    from ordinate.storage import Settings
+    from ordinate.study.rules import Rules
 
 OPEN_SHOWN = 4
 
@@ -48,9 +51,13 @@ def status(
             print_json(
                 {
                     "study": study,
-                    "question": settings.question,
+                    "question": opened.question,
                     "algorithm": settings.algorithm,
                     "seed": settings.seed,
+                    "coefficient_variance": settings.coefficient_variance,
+                    "item_variance": settings.item_variance,
+                    "likelihood": settings.likelihood,
+                    "rules": asdict(opened.rules),
                     "items": len(items) - len(opened.excluded_items),
                     "features": int(items.features.shape[1]),
                     "groups": groups,
@@ -77,7 +84,7 @@ def status(
         excluded = opened.excluded_items
         aside = f"; {len(excluded):,} more excluded" if excluded else ""
         rows = {
-            "question": settings.question,
+            "question": opened.question,
             "items": f"{len(items) - len(excluded):,}{inside}, {known}{aside}",
             "algorithm": settings.algorithm,
             "comparisons": f"{answers:,}",
@@ -86,6 +93,9 @@ def status(
             "expected error": reliability_in_words(reliability),
             "forecast": forecast_in_words(forecast),
             "open": _open(waiting),
+            "drawn at random": f"{percent(opened.rules.random)} of the questions",
+            **_prior_in_words(settings),
+            **_goals_in_words(opened.rules),
         }
         if consistent is not None:
             rows |= _consistency_in_words(consistent)
@@ -98,6 +108,26 @@ def status(
         for name, value in rows.items():
             table.add_row(name, one_line(value))
         console().print(table)
+
+
+def _prior_in_words(settings: Settings) -> dict[str, str]:
+    """How the scores are learned, where the algorithm has a prior and a likelihood to choose."""
+    if settings.likelihood is None:
+        return {}
+    given = {"features": settings.coefficient_variance, "items": settings.item_variance}
+    variances = ", ".join(f"{value:g} ({name})" for name, value in given.items() if value is not None)
+    return {"prior variances": variances or "fitted to the answers", "likelihood": settings.likelihood}
+
+
+def _goals_in_words(rules: Rules) -> dict[str, str]:
+    """The rules by which the study is finished, as far as they are set."""
+    goals = {
+        "answers in all": None if rules.budget is None else f"{rules.budget:,}",
+        "target": None if rules.target is None else f"{percent(rules.target)} of pairs in the wrong order",
+        "grades": f"cut after the ranks {', '.join(map(str, rules.cuts))}" if rules.cuts else None,
+        "misplaced": None if rules.misplaced is None else f"{percent(rules.misplaced)} of items in the wrong grade",
+    }
+    return {name: value for name, value in goals.items() if value}
 
 
 def _fields(consistent: Consistency) -> dict[str, float | None]:

@@ -159,7 +159,7 @@ class Ordering:
         return columns_to_frame(self.to_columns(), backend)
 
     def save(self, path: str | Path) -> None:
-        """Write to .csv, .tsv, .json, .jsonl or .parquet; the file is written completely or not at all."""
+        """Write to .csv, .tsv, .json, .jsonl, .parquet or .xlsx; the file is written completely or not at all."""
         from ordinate.data.formats import write_columns
 
         write_columns(path, self.to_columns())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, NamedTuple
 
 from fastapi import Depends, Path, Request
@@ -19,6 +20,9 @@ from ordinate.server.signing import LinkSigner, Session
 from ordinate.study.rules import Link
 
 CSRF_HEADER = "X-CSRF-Token"
+SERVER_COOKIE = "ordinate-server"
+SERVER_LINK = Link("server", "owner", None, None, "", False)
+"""What the owner of a server has instead of a link of each study."""
 StudyName = Annotated[str, Path(alias="study", max_length=100)]
 
 
@@ -53,10 +57,26 @@ class Caller(NamedTuple):
         return name
 
 
+class Signed(NamedTuple):
+    """What the signature of a request says, before the study's log is asked whether the link is still valid.
+
+    link       the id of the link
+    annotator  the name of the session
+    session    the value of the cookie; None for a program
+    of_server  whether it is the owner of the server, whose link is in no log
+    """
+
+    link: str
+    annotator: str | None
+    session: str | None
+    of_server: bool = False
+
+
 class Authenticator:
     """Says who sends a request, and counts requests.
 
-    Only requests without a valid link count against an address, so that many people may share one.
+    Only requests without a valid link count against an address, so that many people may share one. Signed ones are
+    counted before the study is looked at, so that a refusal waits for nobody who uses the study.
     """
 
     def __init__(self, signer: LinkSigner, registry: StudyRegistry, limits: Limits, clock: Callable[[], float]) -> None:
@@ -68,61 +88,82 @@ class Authenticator:
         self._caller_turns, self._program_turns = Turns(limits.at_once), Turns(10 * limits.at_once)
         self._failures = RateLimit(failures, 30 * failures, clock)
 
-    def authenticate(self, request: Request, study: str) -> Caller:
-        """The caller of a request for this study, counted. Raises problems 401, 403, 404, 429."""
-        try:
-            caller = self.identify(request, self.find_study(study))
-        except Problem:
-            self._count_failure(request)
-            raise
-        self._count_request(caller)
-        return caller
+    def authenticate(self, request: Request, study: str, *, as_owner: bool = False) -> Caller:
+        """The caller of a request for this study, counted; `as_owner`: whoever owns the server comes as its owner.
+
+        Raises problems 401, 403, 404, 429.
+        """
+        with self._counting_failures(request):
+            served = self.find_study(study)
+            signed = self._read_signed(request, served, as_owner)
+        self._count_request(served, signed)
+        with self._counting_failures(request):
+            return self._caller(served, signed)
 
     def authenticate_everywhere(self, request: Request) -> list[Caller]:
-        """The caller in every study that the request's link or cookies open. Raises problems 401, 429."""
+        """The caller in every study that the request's link or cookies open; none for the owner of a server without
+        studies. Raises problems 401, 429."""
+        signatures: list[tuple[ServedStudy, Signed]] = []
         found: list[Caller] = []
         refusal = Problem(401, "no study is served here")
         for served in self.registry:
             try:
-                found.append(self.identify(request, served))
+                signatures.append((served, self._read_signed(request, served, as_owner=True)))
             except Problem as problem:
                 refusal = problem
-        if not found:
-            self._count_failure(request)
-            raise refusal
-        self._count_request(found[0])
+        if signatures:
+            self._count_request(*signatures[0])
+        for served, signed in signatures:
+            try:
+                found.append(self._caller(served, signed))
+            except Problem as problem:
+                refusal = problem
+        if not found and self.is_server_owner(request):
+            self.authenticate_server_owner(request)
+        elif not found:
+            with self._counting_failures(request):
+                raise refusal
         return found
 
-    def turn(self, caller: Caller) -> asyncio.Semaphore:
-        """Held while a request of this caller is answered."""
+    def authenticate_server_owner(self, request: Request) -> None:
+        """Count a request of the owner of the server. Raises problems 401, 403, 429."""
+        with self._counting_failures(request):
+            if not self.is_server_owner(request):
+                refusal = "open the link that `ordinate serve FOLDER` printed first"
+                raise Problem(401, refusal, {"WWW-Authenticate": "Bearer"})
+        cookie, token = request.cookies.get(SERVER_COOKIE, ""), request.headers.get(CSRF_HEADER, "")
+        if request.method not in SAFE and _bearer(request) is None and not self.signer.is_form_token(cookie, token):
+            raise _no_form_token()
+        self._programs.count(SERVER_COOKIE)
+
+    def is_server_owner(self, request: Request) -> bool:
+        token = _bearer(request)
+        if token is not None:
+            return self.signer.is_server_link(token)
+        return self.signer.is_server_session(request.cookies.get(SERVER_COOKIE, ""))
+
+    def open_server_link(self, request: Request, signed: str) -> None:
+        """Raises problems 401, 429."""
+        with self._counting_failures(request):
+            if not self.signer.is_server_link(signed):
+                raise Problem(401, "this server did not make this link")
+
+    def turn(self, caller: Caller | None) -> asyncio.Semaphore:
+        """Held while a request of this caller is answered; None: the owner of the server."""
+        if caller is None:
+            return self._program_turns.of(SERVER_COOKIE)
         turns = self._program_turns if caller.session is None else self._caller_turns
-        return turns.of(_key(caller))
+        return turns.of((caller.served.name, caller.link.id, caller.annotator))
 
     def open_link(self, request: Request, study: str, signed: str) -> tuple[ServedStudy, Link]:
         """The study and the link of an address that somebody opens in a browser. Raises problems 401, 404, 429."""
-        try:
+        with self._counting_failures(request):
             served = self.find_study(study)
-            return served, self._read_link(served, signed)
-        except Problem:
-            self._count_failure(request)
-            raise
+            return served, self._valid_link(served, self._read_link(served, signed))
 
     def identify(self, request: Request, served: ServedStudy) -> Caller:
         """The caller of a request, not counted. Raises problems 401, 403."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            link = self._read_link(served, token.strip())
-            return Caller(served, link, link.annotator, None)
-        cookie = request.cookies.get(cookie_name(served))
-        session = None if cookie is None else self.signer.read_session(cookie)
-        if cookie is None or session is None:
-            raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
-        link = self._valid_link(served, session.study, session.link)
-        if link.role == "annotator" and link.annotator is None:
-            _require_no_own_link(served, session.annotator)
-        if request.method not in SAFE and not self.signer.is_form_token(cookie, request.headers.get(CSRF_HEADER, "")):
-            raise Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
-        return Caller(served, link, session.annotator, cookie)
+        return self._caller(served, self._read_signed(request, served))
 
     def find_study(self, name: str) -> ServedStudy:
         served = self.registry.get(name)
@@ -151,20 +192,67 @@ class Authenticator:
         came_before = session is not None and (session.study, session.link) == (token, link.id)
         earlier = session.annotator if session is not None and came_before else None
         claimed = served.study.claim_name(given, link_for, link.id, earlier)
-        return self._valid_link(served, token, claimed.id)
+        return self._valid_link(served, claimed.id)
 
     def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
         return self.signer.session(Session(served.study.token, link.id, annotator))
 
-    def _read_link(self, served: ServedStudy, signed: str) -> Link:
+    def _read_signed(self, request: Request, served: ServedStudy, as_owner: bool = False) -> Signed:
+        """Raises problems 401 and 403 where the request has no signature of this server for this study.
+
+        A browser may have a session of this study and one of the server's owner. The page that sends the request knows
+        the token of one of them; else `as_owner` says which one comes first.
+        """
+        token = _bearer(request)
+        if token is not None:
+            if self.signer.is_server_link(token):
+                return Signed(SERVER_LINK.id, None, None, of_server=True)
+            return Signed(self._read_link(served, token), None, None)
+        found = self._sessions(request, served)
+        if as_owner:
+            found.reverse()
+        form_token = request.headers.get(CSRF_HEADER, "")
+        own = [signed for signed in found if self.signer.is_form_token(signed.session or "", form_token)]
+        if request.method not in SAFE and not own:
+            raise _no_form_token()
+        return (own or found)[0]
+
+    def _sessions(self, request: Request, served: ServedStudy) -> list[Signed]:
+        """That of the study, and that of the server's owner. Raises a problem 401 where there is neither."""
+        found = []
+        cookie, of_server = request.cookies.get(cookie_name(served)), request.cookies.get(SERVER_COOKIE)
+        session = None if cookie is None else self.signer.read_session(cookie)
+        if session is not None and session.study == served.study.token:
+            found.append(Signed(session.link, session.annotator, cookie))
+        if of_server is not None and self.signer.is_server_session(of_server):
+            found.append(Signed(SERVER_LINK.id, "owner", of_server, of_server=True))
+        if session is not None and not found:
+            _require_study(served, session.study)
+        if not found:
+            raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
+        return found
+
+    def _read_link(self, served: ServedStudy, signed: str) -> str:
+        """The id of the link that was signed. Raises a problem 401."""
         found = self.signer.read_link(signed)
         if found is None:
             raise Problem(401, "this server did not make this link")
-        return self._valid_link(served, *found)
+        study, link = found
+        _require_study(served, study)
+        return link
 
-    def _valid_link(self, served: ServedStudy, token: str | None, name: str) -> Link:
-        if token != served.study.token:
-            raise Problem(401, "this link is of another study")
+    def _caller(self, served: ServedStudy, signed: Signed) -> Caller:
+        """Raises a problem 401 where the link is not valid any more."""
+        if signed.of_server:
+            return Caller(served, SERVER_LINK, signed.annotator, signed.session)
+        link = self._valid_link(served, signed.link)
+        if signed.session is None:
+            return Caller(served, link, link.annotator, None)
+        if link.role == "annotator" and link.annotator is None:
+            _require_no_own_link(served, signed.annotator)
+        return Caller(served, link, signed.annotator, signed.session)
+
+    def _valid_link(self, served: ServedStudy, name: str) -> Link:
         with served.study.unchanged():
             try:
                 link = served.study.link(name)
@@ -179,17 +267,28 @@ class Authenticator:
                 _require_no_own_link(served, link.annotator)
         return link
 
-    def _count_request(self, caller: Caller) -> None:
-        rate = self._programs if caller.session is None else self._callers
-        rate.count(_key(caller))
+    def _count_request(self, served: ServedStudy, signed: Signed) -> None:
+        rate = self._programs if signed.session is None else self._callers
+        rate.count((served.name, signed.link, signed.annotator))
 
-    def _count_failure(self, request: Request) -> None:
-        self._failures.count(request.client.host if request.client else "")
+    @contextmanager
+    def _counting_failures(self, request: Request) -> Iterator[None]:
+        """Count a problem in the block against the address that the request came from."""
+        try:
+            yield
+        except Problem:
+            self._failures.count(request.client.host if request.client else "")
+            raise
 
 
-def _key(caller: Caller) -> tuple[str, str, str | None]:
-    """Whose requests are counted together."""
-    return caller.served.name, caller.link.id, caller.annotator
+def _bearer(request: Request) -> str | None:
+    """The link that a program sends along."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _no_form_token() -> Problem:
+    return Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
 
 
 def cookie_name(served: ServedStudy) -> str:
@@ -205,6 +304,11 @@ def require_free_name(served: ServedStudy, name: str | None) -> None:
     """Raise a problem 409 where this name has a link of its own, so that no program with a shared one speaks for it."""
     if served.study.has_link(name) or served.study.is_claimed(name):
         raise Problem(409, f"{name} has a link of their own; choose another name")
+
+
+def _require_study(served: ServedStudy, token: str) -> None:
+    if token != served.study.token:
+        raise Problem(401, "this link is of another study")
 
 
 def _require_no_own_link(served: ServedStudy, name: str | None) -> None:

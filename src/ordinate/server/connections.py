@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from ordinate.server.authentication import Authenticator
+from ordinate.server.bodies import LARGE
 from ordinate.server.headers import ALWAYS, DEFAULTS
 from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, problem
@@ -49,6 +50,7 @@ class Connection(H11Protocol):
     limits: Limits
     _deadline: asyncio.TimerHandle | None = None
     _write_deadline: asyncio.TimerHandle | None = None
+    _is_deaf = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -59,6 +61,8 @@ class Connection(H11Protocol):
         self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
+        if self._is_deaf:
+            return
         super().data_received(data)
         # Also what follows a response that was sent before the request's body was read ends by the deadline.
         cycle: RequestResponseCycle | None = self.cycle
@@ -87,6 +91,17 @@ class Connection(H11Protocol):
         super().on_response_complete()
         # After this uvicorn's own deadline for idle connections holds, until the first byte comes.
         self._end_deadline()
+        if self.conn.their_state is h11.SEND_BODY and self._is_body_large():
+            # The request was refused. Closed at once, the connection might be reset before the caller has read why: so
+            # the rest of the body is taken, not parsed, until the caller has seen the end or the deadline comes.
+            self._is_deaf = True
+            self.transport.write_eof()
+            self._unset_keepalive_if_required()
+            self._start_deadline()
+
+    def _is_body_large(self) -> bool:
+        length = dict(self.headers).get(b"content-length")
+        return length is None or int(length) > LARGE
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, "Bad Request", "this is not a valid HTTP request")

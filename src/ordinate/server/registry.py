@@ -409,7 +409,8 @@ class ServedStudy:
 class StudyRegistry:
     """All studies that one server serves, by name.
 
-    root  what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    root    what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    folder  whose studies are served; None: single files are
     """
 
     def __init__(
@@ -419,7 +420,9 @@ class StudyRegistry:
         limits: Limits,
         root: str,
         clock: Callable[[], float],
+        folder: Path | None = None,
     ) -> None:
+        self._folder = folder
         self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._clock = clock
         self._served: dict[str, ServedStudy] = {}
@@ -435,6 +438,8 @@ class StudyRegistry:
         """A message without the folders of this machine in which studies are."""
         for served in self:
             message = served.without_folders(message)
+        if self._folder is not None:
+            message = re.sub(rf"{re.escape(str(self._folder))}/?(\.drafts/\w+/)?", "", message)
         return message
 
     def open(self, path: Path, name: str | None = None) -> ServedStudy:
@@ -448,6 +453,14 @@ class StudyRegistry:
             )
             self._served[chosen] = served
             return served
+
+    def remove(self, name: str) -> Path:
+        """Serve a study no more; returns its file."""
+        with self._lock:
+            served = self._served.pop(name)
+        served.prefetcher.stop()
+        served.close()
+        return served.path
 
     def close(self) -> None:
         # All helpers finish their jobs at the same time.

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from ordinate.data.comparisons import Answer
-from ordinate.study.rules import Role, Theme
+from ordinate.study.rules import RANDOM_SHARE, Role, Theme
 
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
@@ -87,13 +87,23 @@ class NewItems(Given):
     items: Annotated[list[NewItem], Field(min_length=1, max_length=100_000), FailFast()]
 
 
-class NewStudy(Given):
-    brings_items = True
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
-    question: Text = "Which ranks higher?"
+class CreateOptions(Given):
+    """How a study learns from answers and chooses questions; see Study.create."""
+
     algorithm: Short | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000), FailFast()]
+    scaling: Literal["robust", "standard", "none"] = "robust"
+    refit_every: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    candidates: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    coefficient_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    item_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    likelihood: Short | None = None
+    renew_covariance: bool = True
+    random: Annotated[float, Field(ge=0, le=1)] = RANDOM_SHARE
+
+    def for_study(self) -> dict[str, Any]:
+        """The options as arguments of Study.create."""
+        return {name: getattr(self, name) for name in CreateOptions.model_fields}
 
 
 class NewLink(Given):
@@ -120,6 +130,15 @@ class RuleChanges(Given):
     contrast: Annotated[int, Field(ge=20, le=400)] | None = None
     invert: bool | None = None
     markdown: bool | None = None
+    question: Text | None = None
+
+
+class NewStudy(CreateOptions):
+    brings_items = True
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    question: Text = "Which ranks higher?"
+    items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000), FailFast()]
+    rules: RuleChanges | None = None
 
 
 class Exclusion(Given):
@@ -326,6 +345,7 @@ class RulesShown(BaseModel):
     contrast: int
     invert: bool
     markdown: bool
+    question: str | None = Field(description="What annotators are asked; null: as when the study was created.")
 
 
 class Page(BaseModel):

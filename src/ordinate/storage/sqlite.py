@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ from ordinate.storage.log import Entry, Log, Settings
 from ordinate.storage.sql import SqlLog, read_settings, write_settings
 
 BUSY_SECONDS = 30
+SETTLED_SECONDS = 1.0
+"""A file that has not changed for so long is not being copied into any more."""
 # SQLITE_ERROR: a table or a column is missing; the others: what a damaged or foreign file gives.
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT", "SQLITE_MISMATCH", "SQLITE_ERROR")
 FAILURES = {
@@ -100,21 +103,23 @@ class SqliteStorage:
         if self._served is None:
             # While the study is served the connections stay those to the file that was opened, wherever it is now.
             self.check()
-        with _translated(self._path), self._connections.one() as connection, _transaction(connection):
+        with self._noting_foreign_files(), self._connections.one() as connection, _transaction(connection):
             yield SqlLog(connection, self._path.parent)
 
     @contextmanager
     def writing(self) -> Iterator[Log]:
-        self.check()  # before a connection that may have to be opened
-        with _translated(self._path), self._connections.one() as connection:
-            # A writer takes its lock before it reads, so what it has read is still true when it appends.
-            with _transaction(connection, "IMMEDIATE"):
+        with self._noting_foreign_files():
+            self.check()  # before a connection that may have to be opened
+            self._require_settled()
+            with self._connections.one() as connection:
+                # A writer takes its lock before it reads, so what it has read is still true when it appends.
+                with _transaction(connection, "IMMEDIATE"):
+                    self.check()
+                    self._require_untouched(connection)
+                    yield SqlLog(connection, self._path.parent)
+                if self._served is not None:
+                    self._served.empty_write_ahead_log()
                 self.check()
-                self._require_untouched(connection)
-                yield SqlLog(connection, self._path.parent)
-            if self._served is not None:
-                self._served.empty_write_ahead_log()
-            self.check()
 
     def check(self) -> None:
         if (now := _identity(self._path)) != self._identity:
@@ -126,17 +131,45 @@ class SqliteStorage:
         The connection would not notice: it trusts the pages that it has in memory. A new one has none, so where the
         file was changed by somebody else, both must find the same.
         """
-        if self._served is None or self._served.left == (found := _version(self._path)):
+        served, found = self._served, _version(self._path)
+        if served is None:
             return
-        try:
+        if served.left != found:
             with closing(_connect(self._path, "rw")) as new:
                 _require_same(self._path, new, self.token)
-                same = _summary(new) == _summary(connection)
-        except sqlite3.DatabaseError as error:
-            raise _moved(self._path, "was overwritten") from error
-        if not same:
-            raise _moved(self._path, "was overwritten with another copy of the study")
-        self._served.left = found
+                if _summary(new) != _summary(connection):
+                    raise _moved(self._path, "was overwritten with another copy of the study")
+                if served.foreign is not None and new.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                    raise _moved(self._path, "was overwritten")
+        served.left, served.foreign = found, None
+
+    def _require_settled(self) -> None:
+        """Raise StudyMoved where the file of a served study may hold something else.
+
+        Whoever puts the study back may copy it into the file page by page. So the file is trusted again only when
+        nobody has changed it for SETTLED_SECONDS, and no connection that may have read half of the copy is kept.
+        """
+        if self._served is not None and self._served.foreign is not None:
+            self._connections.close()
+            if not self._served.is_settled():
+                raise StudyMoved(self._served.foreign)
+
+    @contextmanager
+    def _noting_foreign_files(self) -> Iterator[None]:
+        """Translate errors; of a served study, whose file was whole when it was opened, damage is another's doing."""
+        with _translated(self._path):
+            try:
+                yield
+            except StudyMoved as error:
+                if self._served is not None:
+                    self._served.foreign = str(error)
+                raise
+            except sqlite3.DatabaseError as error:
+                if self._served is None or not _is_damage(error):
+                    raise
+                moved = _moved(self._path, "was overwritten")
+                self._served.foreign = str(moved)
+                raise moved from error
 
     def feature_files(self) -> list[FileMatrix]:
         """The files that hold features of this study; they are not opened."""
@@ -151,7 +184,7 @@ class SqliteStorage:
     def version(self) -> int | None:
         if self._served is None:
             return None
-        with _translated(self._path):
+        with self._noting_foreign_files():
             return self._served.version()
 
     @contextmanager
@@ -248,7 +281,8 @@ _of_parents: list[sqlite3.Connection] = []
 class _Served:
     """What a study needs while it is served: two more connections, and the file in the mode of a write-ahead log.
 
-    left  the version of the file after the last write of this process
+    left     the version of the file after the last write of this process
+    foreign  what is wrong with the file, where it was away or held something else when it was last used
     """
 
     def __init__(self, path: Path) -> None:
@@ -258,6 +292,15 @@ class _Served:
         self._checkpointer = _connect(path, "rw")
         self._checkpointer.execute("PRAGMA busy_timeout = 0")
         self.left = _version(path)
+        self.foreign: str | None = None
+        self._seen: tuple[tuple[int, ...] | None, float] = (self.left, 0.0)
+
+    def is_settled(self) -> bool:
+        """Whether nobody has changed the file for a while, or since the last write of this process."""
+        found, now = _version(self._path), time.monotonic()
+        if found != self._seen[0]:
+            self._seen = (found, now)
+        return found == self.left or now - self._seen[1] >= SETTLED_SECONDS
 
     def version(self) -> int:
         """A number that changes with every write."""
@@ -378,9 +421,13 @@ def _translated(path: Path) -> Iterator[None]:
         raise InvalidInput(f"{error.object!r} holds a character that cannot be stored; leave it out") from error
 
 
+def _is_damage(error: BaseException | None) -> bool:
+    return (getattr(error, "sqlite_errorname", None) or "").startswith(DAMAGED) or "decode to UTF-8" in str(error)
+
+
 def _translate(path: Path, error: BaseException | None) -> Exception:
     name = getattr(error, "sqlite_errorname", None) or ""
-    if name.startswith(DAMAGED) or "decode to UTF-8" in str(error):
+    if _is_damage(error):
         return NotAStudy(f"{path} is damaged or no study: {error}")
     for prefix, advice in FAILURES.items():
         if name.startswith(prefix):

@@ -43,15 +43,16 @@ class Ledger:
         While the study is served and its file cannot be read, it is the state that was known last.
         """
         with self._lock:
-            version = self.storage.version()
-            if version is None or version != self._version:
-                try:
+            version = self._version
+            try:
+                version = self.storage.version()
+                if version is None or version != self._version:
                     with self.storage.reading() as log:
                         self._apply(log.parts(self._state.position), log.items)
                     self._version = version
-                except StorageFailed:
-                    if version is None or self._state.position == 0:
-                        raise
+            except StorageFailed:
+                if version is None or self._version is None:
+                    raise
             yield self._state
 
     @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
+from ordinate.data.cells import text
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import ROUND_TARGETS
 
@@ -42,6 +43,7 @@ class Rules:
     brightness, contrast  of the pictures on the judging page, in percent; annotators may change both
     invert            whether these pictures are negatives at first
     markdown          whether the texts of items are Markdown
+    question          what annotators are asked; None: as when the study was created
     """
 
     lease: float | None = None
@@ -61,6 +63,7 @@ class Rules:
     contrast: int = 100
     invert: bool = False
     markdown: bool = False
+    question: str | None = None
 
     def __post_init__(self) -> None:
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
@@ -80,6 +83,8 @@ class Rules:
         for name in ("ties", "again", "paused", "invert", "markdown"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} must be true or false, not {getattr(self, name)!r}")
+        if self.question is not None:
+            text("the question", self.question)
         if self.theme not in get_args(Theme):
             raise InvalidInput(f"unknown theme {self.theme!r}; it is {', '.join(get_args(Theme))}")
 

@@ -591,6 +591,17 @@ class Study:
         return self._ledger.storage.settings
 
     @property
+    def question(self) -> str:
+        """What annotators are asked now: the rule `question`, or else what the study was created with."""
+        return self.rules.question or self.settings.question
+
+    @property
+    def newest_answer(self) -> Entry | None:
+        """The newest answer or skip of a query that was not taken back."""
+        with self._ledger.reading() as state:
+            return next(reversed(state.answered.values()), None)
+
+    @property
     def token(self) -> str:
         """What the ids of this study's queries begin with."""
         return self._ledger.storage.token

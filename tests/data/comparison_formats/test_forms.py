@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ordinate import Comparison, Items, Query
+from ordinate.data.cells import text_id
 from ordinate.data.comparison_formats import Reading, read_comparisons
 from ordinate.data.comparison_formats.label_studio import tasks
-from ordinate.data.comparison_formats.preference import text_id
 from ordinate.errors import InvalidInput
 
 

@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.cells import is_missing
+from ordinate.data.cells import is_missing, text_id
 from ordinate.data.comparison_formats.plain import shown_beside
-from ordinate.data.comparison_formats.preference import text_id
 from ordinate.data.comparison_formats.source import (
     LEFT_OUT,
     ComparisonFormat,
