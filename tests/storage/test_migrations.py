@@ -86,6 +86,7 @@ UNDO = {
     "0007": "",
     "0008": "ALTER TABLE study DROP COLUMN likelihood;",
     "0009": "ALTER TABLE study DROP COLUMN random;",
+    "0010": "ALTER TABLE study DROP COLUMN weigh_annotators;",
 }
 """What takes a migration back."""
 
