@@ -60,29 +60,40 @@ def test_an_answer_is_taken_out_as_by_a_fit_without_it() -> None:
         assert found.variance[place] == pytest.approx(variance[0], rel=0.1)
 
 
-def test_posteriors_of_sharpness_are_those_of_integrals() -> None:
+def test_posteriors_of_sharpness_and_coins_are_those_of_integrals() -> None:
     rng = np.random.default_rng(1)
-    answers = Answers(np.zeros(40, int), np.ones(40, int), (rng.random(40) < 0.6).astype(float))
-    alone = Alone(rng.normal(size=40), rng.uniform(0.1, 2.0, 40))
-    who = np.repeat([0, 1], [10, 30])
-    found = by_own_answers(answers, who, alone, 2, 0.2)
-    for person in (0, 1):
-        own = who == person
+    who = np.repeat([0, 1, 2], [10, 30, 30])
+    alone = Alone(rng.normal(size=70), rng.uniform(0.1, 2.0, 70))
+    right = rng.random(70) < np.array([0.6, 0.8, 0.5])[who]
+    answers = Answers(np.zeros(70, int), np.ones(70, int), (right == (alone.mean > 0)).astype(float))
+    found = by_own_answers(answers, who, alone, named(3))
 
-        def likelihood(log_alpha: float, own: Any = own) -> float:
-            alpha = np.exp(log_alpha)
-            margin = alpha * alone.mean[own] / np.sqrt(1 + np.pi * alpha**2 * alone.variance[own] / 8)
-            sign = 2 * answers.outcome[own] - 1
-            return float(np.prod(2 * expit(sign * margin)) * stats.norm.pdf(log_alpha, 0, 0.6))
+    def bets(log_alpha: Any) -> Any:
+        """(3, g) the likelihood of each person's answers at these log alpha (g,), twice over for each answer."""
+        alpha = np.exp(log_alpha)[:, None]
+        margin = alpha * alone.mean / np.sqrt(1 + np.pi * alpha**2 * alone.variance / 8)
+        chance = 2 * expit((2 * answers.outcome - 1) * margin)
+        return np.array([np.prod(chance[:, who == person], axis=1) for person in range(3)])
 
-        total = integrate.quad(likelihood, -5, 5)[0]
-        mean = integrate.quad(lambda one: np.exp(one) * likelihood(one), -5, 5)[0] / total
-        assert found.coin[person] == pytest.approx(0.2 / (0.2 + 0.8 * total), abs=2e-3)
-        assert found.alpha[person] == pytest.approx(mean, rel=0.02)
-        below = integrate.quad(likelihood, -5, np.log(found.low[person]))[0] / total
-        above = integrate.quad(likelihood, np.log(found.high[person]), 5)[0] / total
-        assert below == pytest.approx(0.05, abs=0.01)
-        assert above == pytest.approx(0.05, abs=0.01)
+    grid = np.linspace(-5, 5, 2001)
+    at, step = bets(grid), grid[1] - grid[0]
+    shares, deviations = np.linspace(0.001, 0.8, 400), np.linspace(0.002, 3.0, 400)
+    weight = stats.beta.pdf(shares, 1, 6)[:, None] * stats.halfnorm.pdf(deviations, scale=0.6)
+    densities = stats.norm.pdf(grid, 0, deviations[:, None])
+    densities /= densities.sum(axis=1, keepdims=True) * step
+    honest = at @ densities.T * step  # (3, tau)
+    either = shares[:, None] + (1 - shares[:, None]) * honest[:, None, :]
+    posterior = weight * either.prod(axis=0)
+    posterior /= posterior.sum()
+    for person in range(3):
+        coin = float((posterior * shares[:, None] / either[person]).sum())
+        assert found.coin[person] == pytest.approx(coin, abs=0.01)
+        tau = (posterior * (1 - shares[:, None]) * honest[person] / either[person]).sum(axis=0)
+        density = (tau / tau.sum() / honest[person]) @ densities * at[person]
+        mean = float((np.exp(grid) * density).sum() * step)
+        assert found.alpha[person] == pytest.approx(mean, rel=0.06)
+        for level, quantile in ((0.05, found.low[person]), (0.95, found.high[person])):
+            assert density[grid < np.log(quantile)].sum() * step == pytest.approx(level, abs=0.015)
 
 
 def test_a_third_of_coins_are_told_from_people_at_forty_answers_each() -> None:
@@ -121,7 +132,8 @@ def test_ties_say_nothing_of_sharpness_but_sides_do_not_either() -> None:
     features, answers, who, _ = world(4, 50, [1.0, 1.0, 0.0])
     tied = answers._replace(outcome=np.where(who == 2, 0.5, answers.outcome))
     found, _ = sharpness(lambda given: MODEL.fit(features, given), tied, who, named(3))
-    assert found.coin[2] == pytest.approx((found.coin[:2].sum() + found.coin[2] + 1.0) / 9.0, abs=0.02)
+    # Without a decided answer, of the same odds as the others would have, were they not known.
+    assert 0.05 < found.coin[2] < 0.2
     swapped = answers._replace(left=answers.right, right=answers.left, outcome=1.0 - answers.outcome)
     one, _ = sharpness(lambda given: MODEL.fit(features, given), answers, who, named(3))
     other, _ = sharpness(lambda given: MODEL.fit(features, given), swapped, who, named(3))

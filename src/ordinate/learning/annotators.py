@@ -3,13 +3,13 @@
 A  annotators     T  decided answers     y  1 where left won, 0 where right won     m, v  mean and variance of a margin
 
 Annotator a answers with probability sigma(alpha_a m), m the difference of the scores. Either alpha_a = 0, a coin, with
-probability pi, or log alpha_a ~ N(0, 0.6^2). Scores and people are found in turns:
+probability pi, or log alpha_a ~ N(0, tau^2). Scores and people are found in turns:
   - the fit with margins alpha (f_left - f_right);
   - what the fit says of each answer's margin without that answer, by one step of Newton's method back:
         m_- = m - v alpha (y - p) / (1 - s v),  v_- = v / (1 - s v),  s = alpha^2 p (1 - p);
-  - each alpha's posterior, on a grid, from the annotator's own answers;
-  - alpha = (1 - P(coin)) E[alpha | no coin], scaled so that the geometric mean over honest answers is 1, and
-    pi = (sum P(coin) + 1) / (A + 6).
+  - each alpha's posterior, on a grid, from the annotator's own answers. pi ~ Beta(1, 6) and tau ~ |N(0, 0.6^2)| have a
+    posterior too, from all annotators: where people hardly differ, or answered little, nobody is weighed for noise;
+  - alpha = (1 - P(coin)) E[alpha | no coin], scaled so that the geometric mean over honest answers is 1.
 """
 
 from __future__ import annotations
@@ -28,9 +28,13 @@ from ordinate.learning.posterior import Posterior
 
 FEWEST = 3
 """With fewer annotators nobody can say whose answers are the better ones."""
-_DEVIATION = 0.6
-_GRID = np.linspace(-3.0 * _DEVIATION, 3.0 * _DEVIATION, 37)
-_LOG_PRIOR = -0.5 * np.square(_GRID / _DEVIATION) - logsumexp(-0.5 * np.square(_GRID / _DEVIATION))
+_GRID = np.linspace(-3.0, 3.0, 81)
+"""Of log alpha."""
+_COINS = 1.0 - (1.0 - (np.arange(12) + 0.5) / 12.0) ** (1.0 / 6.0)
+"""Values of pi that are equally likely before any answer."""
+_DEVIATIONS = np.linspace(0.05, 2.15, 15)
+_LOG_DENSITY = -0.5 * np.square(_DEVIATIONS / 0.6)
+"""Values of tau, and how likely they are before any answer, up to a constant."""
 _BIASES = np.linspace(-3.0, 3.0, 121)
 _ROUNDS = 10
 _STEP = 0.05
@@ -68,11 +72,10 @@ class Alone(NamedTuple):
 def sharpness(fit: Fit, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> tuple[Sharpness, Alone]:
     """Of annotators 0, 1, ...; `named` (A,): who is one person. The others, such as answers without a name, weigh 1."""
     people = len(named)
-    weight, share = np.ones(people), 1.0 / 6.0
+    weight = np.ones(people)
     for _ in range(_ROUNDS):
         alone = without_itself(fit, answers, weight[annotators])
-        sharp = _scaled(by_own_answers(answers, annotators, alone, people, share), answers, annotators, named)
-        share = (float(sharp.coin[named].sum()) + 1.0) / (int(named.sum()) + 6.0)
+        sharp = _scaled(by_own_answers(answers, annotators, alone, named), answers, annotators, named)
         before, weight = weight, np.where(named, sharp.weight, 1.0)
         if np.array_equal(before, weight):
             break
@@ -88,9 +91,9 @@ def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
     return Alone(mean - variance * alpha * (answers.outcome - chance) / rest, variance / rest)
 
 
-def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, people: int, share: float) -> Sharpness:
-    """Posteriors of alpha on a grid; `share`: P(coin) before any answer. Weights are 1."""
-    decided = answers.outcome != 0.5
+def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: NDArray[np.bool_]) -> Sharpness:
+    """Posteriors on a grid; `named` (A,): whose answers tell of pi and tau. Weights are 1."""
+    people, decided = len(named), answers.outcome != 0.5
     sign = np.sign(answers.outcome - 0.5)[decided]
     size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
     who, mean, variance = annotators[decided], alone.mean[decided], alone.variance[decided]
@@ -98,13 +101,21 @@ def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, people:
     for place, alpha in enumerate(np.exp(_GRID)):
         margin = alpha * mean / np.sqrt(1.0 + math.pi * alpha * alpha * variance / 8.0)
         likelihood[:, place] = np.bincount(who, size * log_expit(sign * margin), people)
-    likelihood += _LOG_PRIOR
-    honest = logsumexp(likelihood, axis=1)
-    coin = math.log(0.5) * np.bincount(who, size, people)
-    odds = coin + math.log(share) - honest - math.log1p(-share)
-    mass = np.exp(likelihood - honest[:, None])
+    # In bets against the coin, so that a coin's likelihood is 1.
+    likelihood += math.log(2.0) * np.bincount(who, size, people)[:, None]
+    prior = -0.5 * np.square(_GRID / _DEVIATIONS[:, None])
+    prior -= logsumexp(prior, axis=1)[:, None]
+    honest = logsumexp(likelihood[:, None, :] + prior, axis=2)  # (A, tau)
+    log_coin, log_no_coin = np.log(_COINS)[:, None], np.log1p(-_COINS)[:, None]
+    either = np.logaddexp(log_coin, log_no_coin + honest[:, None, :])  # (A, pi, tau)
+    both = either[named].sum(axis=0) + _LOG_DENSITY
+    both = np.exp(both - logsumexp(both))  # (pi, tau), the posterior
+    coin = (np.exp(log_coin - either) * both).sum(axis=(1, 2))
+    no_coin = (np.exp(log_no_coin + honest[:, None, :] - either) * both).sum(axis=1)  # (A, tau)
+    of_tau = np.exp(likelihood[:, None, :] + prior - honest[:, :, None])
+    mass = np.einsum("at,atg->ag", no_coin, of_tau) / no_coin.sum(axis=1)[:, None]
     low, high = (np.exp(_quantile(mass, level)) for level in (0.05, 0.95))
-    return Sharpness(np.ones(people), expit(odds), mass @ np.exp(_GRID), low, high)
+    return Sharpness(np.ones(people), coin, mass @ np.exp(_GRID), low, high)
 
 
 def _scaled(sharp: Sharpness, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> Sharpness:
