@@ -44,6 +44,8 @@ class OrderedItem(NamedTuple):
     group: str | None = None
     grade: int | None = None
     grade_probability: float | None = None
+    part: int | None = None
+    membership: float | None = None
 
 
 class Client:
@@ -124,6 +126,12 @@ class Client:
             OrderedItem(row["item"]["id"], **{name: row[name] for name in OrderedItem._fields[1:]})
             for row in self._rows("ordering")
         ]
+
+    def selection(self) -> dict[str, Any] | None:
+        """How many of the wanted items are expected to be found; None where the study is about the whole order. With an
+        owner's link."""
+        found: dict[str, Any] | None = self._send("GET", "/ordering", params={"limit": 1})["selection"]
+        return found
 
     def forecast(self, target: float | None = None) -> dict[str, Any]:
         """How many more answers bring the expected error to the target, and how long these take, each with an interval

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordinate.cli import media
+from ordinate.cli.aim import AimOption, aim_in_words
 from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
@@ -79,6 +80,7 @@ def create(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
+    aim: AimOption = None,
     method: MethodOptions,
     weigh_annotators: Annotated[
         bool,
@@ -120,6 +122,7 @@ def create(
             seed=seed,
             storage=study_url(study),
             recipe=recipe,
+            aim="order" if aim is None else aim,
             **asdict(method),
         )
     notes = [*_notes(source, shown, study), *(str(one.message) for one in warned)]
@@ -149,6 +152,8 @@ def create(
             say("Features: principal components of those given; give new items the same columns")
         say(f"Question: {made.settings.question}")
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
+        if aim is not None:
+            say(f"Aim: {aim_in_words(made.rules.aim, made.items.group is not None)}")
         say()
         say("What to type next:")
         say(f"  ordinate annotate {quote(study)}    answer in this terminal")
@@ -361,6 +366,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "algorithm": study.settings.algorithm,
         "question": study.question,
         "seed": study.settings.seed,
+        "aim": list(study.rules.aim),
         "coefficient_variance": study.settings.coefficient_variance,
         "item_variance": study.settings.item_variance,
         "likelihood": study.settings.likelihood,

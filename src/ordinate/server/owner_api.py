@@ -51,6 +51,7 @@ from ordinate.server.schemas import (
     OrderingPage,
     RuleChanges,
     RulesShown,
+    SelectionShown,
     Studies,
     StudyShown,
 )
@@ -89,7 +90,8 @@ def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor:
         for place in places
     ]
     grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
-    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades)
+    chosen = None if result.selection is None else SelectionShown(**result.selection.fields())
+    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades, selection=chosen)
 
 
 @router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")

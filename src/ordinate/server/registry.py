@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -37,6 +38,7 @@ from ordinate.server.prefetcher import Prefetcher
 from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.storage import AnswerDetails, now
+from ordinate.study.aim import ORDER
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
 from ordinate.study.rules import PEOPLE, Link, Rules
@@ -158,7 +160,7 @@ class ServedStudy:
         media.require_inside(self.study.items, self.folders)
         self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
-        if self.study.rules == Rules(random=self.study.settings.random):
+        if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
             self.study.set_rules(**PEOPLE)
         self.prefetcher = Prefetcher(self.url, executor, limits)
         self._closing.callback(self.prefetcher.close)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from ordinate.data.comparisons import Answer
+from ordinate.data.ordering import Measure
 from ordinate.study.rules import RANDOM_SHARE, Role, Theme
 
 Name = Annotated[str, Field(max_length=200)]
@@ -87,6 +88,9 @@ class NewItems(Given):
     items: Annotated[list[NewItem], Field(min_length=1, max_length=100_000), FailFast()]
 
 
+Aim = Annotated[list[Text], Field(min_length=1, max_length=100)]
+
+
 class CreateOptions(Given):
     """How a study learns from answers and chooses questions; see Study.create."""
 
@@ -100,6 +104,7 @@ class CreateOptions(Given):
     likelihood: Short | None = None
     renew_covariance: bool = True
     random: Annotated[float, Field(ge=0, le=1)] = RANDOM_SHARE
+    aim: Aim = ["order"]
 
     def for_study(self) -> dict[str, Any]:
         """The options as arguments of Study.create."""
@@ -113,6 +118,7 @@ class NewLink(Given):
 
 
 class RuleChanges(Given):
+    aim: Aim = ["order"]
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
     annotator_budget: Amount | None = None
     budget: Amount | None = None
@@ -328,6 +334,7 @@ class Warnings(BaseModel):
 
 
 class RulesShown(BaseModel):
+    aim: list[str] = Field(description="order, top:10, bottom:10, or above:ITEM for each mark.")
     lease: float | None
     annotator_budget: int | None
     budget: int | None
@@ -369,6 +376,12 @@ class OrderedItem(BaseModel):
     rank_tied_high: int
     grade: int | None = Field(None, description="From 1, where the rules have cuts between grades.")
     grade_probability: float | None = Field(None, description="The probability that the true rank is in this grade.")
+    part: int | None = Field(
+        None, description="With an aim: 1 if the item is wanted, else 2; of several marks a grade."
+    )
+    membership: float | None = Field(
+        None, description="The probability that the item is wanted; of several marks, that it is in its grade."
+    )
     item: ItemShown
 
 
@@ -382,9 +395,20 @@ class GradeShown(BaseModel):
     misplaced_high: float
 
 
+class SelectionShown(BaseModel):
+    aim: list[str]
+    wanted: int = Field(description="How many items are shown as wanted.")
+    measure: Measure = Field(description="Of the wanted items those shown; of all items those on the right side.")
+    expected: float | None
+    expected_low: float | None = Field(description="From here to expected_high with a probability of 90 %.")
+    expected_high: float | None
+    withheld: str | None = Field(description="Why nothing is expected yet.")
+
+
 class OrderingPage(Page):
     ordering: list[OrderedItem]
     grades: list[GradeShown] = []
+    selection: SelectionShown | None = Field(None, description="Where the study has an aim.")
 
 
 class ComparisonShown(BaseModel):

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from ordinate.data.cells import text
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import ROUND_TARGETS
+from ordinate.study.aim import ORDER, checked_aim
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "annotator"]
@@ -23,6 +24,7 @@ _LARGEST = 2**53
 class Rules:
     """What the owner of a study has set. By default nothing expires and nothing is limited.
 
+    aim               what the study is to find out: the whole order, or some of the items; see aim.py
     lease             seconds for which an annotator holds a pair; None: until it is closed
     annotator_budget  answers that each annotator is asked for; None: no limit
     budget            answers that the study asks for; None: no limit
@@ -46,6 +48,7 @@ class Rules:
     question          what annotators are asked; None: as when the study was created
     """
 
+    aim: tuple[str, ...] = ORDER
     lease: float | None = None
     annotator_budget: int | None = None
     budget: int | None = None
@@ -66,6 +69,7 @@ class Rules:
     question: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "aim", checked_aim(self.aim))
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
         for name in ("annotator_budget", "budget"):
             _number(name, getattr(self, name), 0, _LARGEST, whole=True)
