@@ -138,6 +138,11 @@ class Client:
         of 80 %; without a target, to that of the rules. With an owner's link."""
         return self._send("GET", "/forecast", params={} if target is None else {"target": target})
 
+    def check(self) -> dict[str, Any]:
+        """Whether the order can be relied on: a sentence, the expected error unless it is withheld, and `checks`. With
+        an owner's link."""
+        return self._send("GET", "/check")
+
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count; with an owner's link."""
         return [

@@ -60,6 +60,7 @@ def test_it_asks_and_tells_as_a_study_does(site, connect):
         assert ann.undo("Ann") == second
         assert ann.status("Ann")["your"]["answers"] == 1
         assert [row.id for row in owner.ordering()] == list(site.study.ordering().ids)
+        assert owner.check()["sentence"] == site.study.check().sentence
         assert owner.add_items([{"id": "new", "features": [1, 2, 3]}]) == 13
         assert owner.set_rules(paused=True)["paused"] is True
 

@@ -184,6 +184,7 @@ OWNERS = [
     ("GET", "/export/comparisons.csv", None),
     ("GET", "/export/history.csv", None),
     ("GET", "/forecast", None),
+    ("GET", "/check", None),
 ]
 
 

@@ -23,6 +23,7 @@ from ordinate.cli.options import (
     split_names,
 )
 from ordinate.cli.screen import (
+    connection_in_words,
     console,
     count,
     grade_in_words,
@@ -119,6 +120,7 @@ def order(
         ordering = opened.ordering(given, cuts=ends)
         # Asked for new items, the error between the study's own would be beside the point.
         reliability = opened.reliability() if given is None else None
+        connection = opened.connection() if given is None else None
         forecast = opened.forecast_of_aim() if given is None else None
     if out is not None:
         ordering.save(out)
@@ -147,6 +149,8 @@ def order(
         say(f"From {count(answers, 'comparison')}.")
     else:
         say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability)}.")
+    if connection is not None and any(one.state == "failed" for one in connection):
+        say(connection_in_words(connection))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeVar
 from ordinate.data.ordering import Ordering
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.forecast import Forecast
+from ordinate.study.checking import Verdict
 from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
 from ordinate.study.rules import Rules
@@ -177,6 +178,10 @@ def _results(url: str) -> Results:
 
 def ordering(url: str) -> Ordering:
     return _study(url).ordering()
+
+
+def check(url: str) -> Verdict:
+    return _study(url).check()
 
 
 def close(url: str) -> None:

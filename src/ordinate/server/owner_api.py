@@ -54,6 +54,7 @@ from ordinate.server.schemas import (
     SelectionShown,
     Studies,
     StudyShown,
+    VerdictShown,
 )
 from ordinate.study.rules import Link
 from ordinate.study.study import Study
@@ -106,6 +107,12 @@ def forecast(
     if made is None:
         raise Problem(503, "the forecast is being computed; ask again in some seconds")
     return ForecastShown(**made.fields())
+
+
+@router.get("/{study}/check", summary="Whether the order can be relied on")
+async def check(caller: TheCaller) -> VerdictShown:
+    """One sentence, and a row for each check of the answers. It may take seconds."""
+    return VerdictShown(**(await caller.served.check()).fields())
 
 
 @router.get("/{study}/comparisons", summary="The comparisons that count")

@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -39,6 +39,7 @@ from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.storage import AnswerDetails, now
 from ordinate.study.aim import ORDER
+from ordinate.study.checking import Verdict
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
 from ordinate.study.rules import PEOPLE, Link, Rules
@@ -359,10 +360,17 @@ class ServedStudy:
 
     async def ordering(self) -> Ordering:
         """The ordering of all answers until now. Raises TryLater where it takes too long."""
+        return await self._in_time(self.prefetcher.ordering(), "the ordering takes")
+
+    async def check(self) -> Verdict:
+        """Whether the order can be relied on. Raises TryLater where it takes too long."""
+        return await self._in_time(self.prefetcher.check(), "the checks take")
+
+    async def _in_time(self, future: Future[T], what: str) -> T:
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.results_seconds)
         except TimeoutError:
-            raise TryLater("the ordering takes longer than usual; try again in a minute") from None
+            raise TryLater(f"{what} longer than usual; try again in a minute") from None
 
     # Failures ---------------------------------------------------------------------------------------------------------
 

@@ -227,6 +227,23 @@ class ForecastShown(BaseModel):
     withheld: str | None = Field(description="Why there is no forecast.")
 
 
+class CheckShown(BaseModel):
+    check: str
+    state: Literal["passed", "failed", "not run"]
+    value: float | None
+    threshold: float | None
+    found: str
+    advice: str = Field(description="What to do; empty where nothing is to be done.")
+
+
+class VerdictShown(BaseModel):
+    sentence: str
+    expected_error: float | None = Field(description="null: withheld, since a check failed that it presumes.")
+    error_low: float | None
+    error_high: float | None
+    checks: list[CheckShown]
+
+
 class Status(BaseModel):
     study: str
     role: Role

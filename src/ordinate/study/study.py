@@ -32,6 +32,7 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.likelihoods import Likelihood
@@ -40,9 +41,11 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study import checking, history, leases, next_pair, owner, stopping
 from ordinate.study.aim import ORDER, checked_aim, require_possible
 from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators
+from ordinate.study.checking import Verdict
+from ordinate.study.fold import State
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -452,6 +455,24 @@ class Study:
             if not len(state.effective):
                 raise InvalidInput("there are no answers yet whose consistency could be told")
             return self._ledger.inference.consistency(state)
+
+    def check(self) -> Verdict:
+        """Whether the order can be relied on: a sentence, and what each check of the answers found; see `Verdict`.
+
+        It takes seconds where there are many items or answers.
+        """
+        with self._ledger.reading() as state:
+            return checking.verdict(state, self._ledger.inference, self._data(state))
+
+    def connection(self) -> tuple[Finding, Finding] | None:
+        """Whether answers connect all items, and whether a single pair alone connects several; None without answers."""
+        with self._ledger.reading() as state:
+            data = self._data(state)
+            return None if data is None else checking.connection(data)
+
+    def _data(self, state: State) -> StudyData | None:
+        """What checks look at; None without answers."""
+        return checking.study_data(state, self._ledger.inference, self.settings.seed) if len(state.effective) else None
 
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
