@@ -400,11 +400,6 @@ class State:
     def is_open(self, number: int) -> bool:
         return number in self._open
 
-    @property
-    def annotator_names(self) -> list[str | None]:
-        """By their numbers in `effective`."""
-        return list(self._numbers)
-
     def annotators(self) -> dict[str | None, int]:
         """How many answers each annotator gave, without skips, answers taken back, and those beyond the budget."""
         return {name: count for name, count in self._answers_of.items() if count}
