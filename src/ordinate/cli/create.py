@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordinate.cli import media
-from ordinate.cli.aim import AimOption, aim_in_words
+from ordinate.cli.aim import AimOption
 from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
@@ -28,6 +28,7 @@ from ordinate.cli.options import (
 )
 from ordinate.cli.screen import count, note, print_json, say
 from ordinate.errors import FeatureWarning, InvalidInput, naming
+from ordinate.study.words import aim_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
