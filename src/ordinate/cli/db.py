@@ -44,7 +44,7 @@ def copy(
         typer.Argument(metavar="STUDY.db", help="Where its copy is made.", show_default=False, callback=take_passwords),
     ],
 ) -> None:
-    """Copy a study from a file into PostgreSQL, back, or to another database, and prove that the copy is the same.
+    """Copy a study between files and databases, and prove that the copy is the same.
 
     Log, items, rules and links are compared, and the scores and standard errors that follow from them, to the last bit.
     Links go on to work, on a server with the same secret. Stop the servers of the study first.
