@@ -358,8 +358,7 @@ class Inference:
         key = self._error_key(state, count)
         if key not in self._errors:
             with one_thread():
-                fit = self._result(state, count)
-                error = expected_error(fit.covariance.belief(fit.mean), state.active)
+                error = expected_error(self._result(state, count), state.active)
             kept = {old: one for old, one in self._errors.items() if old == self._error_key(state, old[0].answers)}
             self._errors = {**kept, key: error}
         return self._errors[key]
