@@ -21,6 +21,7 @@ from ordinate.cli.options import (
     open_client,
     open_study,
     split_names,
+    take_passwords,
 )
 from ordinate.cli.screen import (
     connection_in_words,
@@ -48,8 +49,9 @@ def order(
         str,
         typer.Argument(
             metavar="STUDY.db|LINK|FILE",
-            help="The file of the study, a link that `ordinate serve` printed, or a table of comparisons.",
+            help="The file of the study, its address in PostgreSQL, a link of a server, or a table of comparisons.",
             show_default=False,
+            callback=take_passwords,
         ),
     ],
     *,

@@ -25,6 +25,7 @@ from ordinate.server.schemas import ProblemShown
 from ordinate.server.signing import LinkSigner
 from ordinate.server.static import FOLDER, VersionedFiles
 from ordinate.server.workspace import Workspace
+from ordinate.storage import Place
 
 log = logging.getLogger("ordinate.server")
 
@@ -48,7 +49,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(
-    studies: Sequence[Path],
+    studies: Sequence[Path | Place],
     secret: str,
     *,
     media_folders: Sequence[Path] = (),
@@ -58,7 +59,7 @@ def create_app(
     limits: Limits = DEFAULT,
     clock: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
-    """The application that serves these study files; closing it closes them.
+    """The application that serves these studies, in files or other places; closing it closes them.
 
     secret         signs links and sessions; whoever has it can make links
     media_folders  more folders that items may show files of, beside each study's own
@@ -114,8 +115,8 @@ def create_app(
         return {"status": "ok", "version": __version__}
 
     try:
-        for path in studies:
-            registry.open(path)
+        for study in studies:
+            registry.open(study)
         for path in [] if workspace is None else workspace.studies():
             try:
                 registry.open(path)

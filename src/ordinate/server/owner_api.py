@@ -55,6 +55,7 @@ from ordinate.server.schemas import (
     StudyShown,
     VerdictShown,
 )
+from ordinate.storage.places import SqliteFile
 from ordinate.study.rules import Link
 from ordinate.study.study import Study
 
@@ -170,7 +171,7 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     if recipe is not None and recipe.encoder == GIVEN:
         added = recipe.projected(added)
     elif recipe is not None and not added.features.shape[1]:
-        added = embed_like(recipe, added, folder=caller.served.path.parent)
+        added = embed_like(recipe, added, folder=caller.served.place.folder or "")
     study.add_items(added)
     return Added(items=len(study.items))
 
@@ -275,22 +276,22 @@ def studies(callers: TheCallers) -> Studies:
 
 @server_router.post("", summary="Create a study", status_code=201)
 def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
-    """In the folder that is served, or that of the study whose owner's link comes with the request. Served at once."""
+    """In the folder that is served; else beside the study whose owner's link comes with the request. Served at once."""
     registry, workspace = authenticator.registry, request.app.state.workspace
     if registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
     if workspace is None:
         beside = next(one.served for one in callers if one.is_owner)
         folders = beside.folders
-        path = beside.path.parent / f"{new.name}.db"
+        place = beside.place.beside(new.name)
     else:
         workspace.require_free(new.name)
         folders = (workspace.folder,)
-        path = workspace.folder / f"{new.name}.db"
+        place = SqliteFile(workspace.folder / f"{new.name}.db")
     made = _items(new.items, folders)
     options = new.for_study()
-    Study.create(made, question=new.question, storage=f"sqlite:///{path}", **options).close()
-    served = registry.open(path, new.name)
+    Study.create(made, question=new.question, storage=place.url, **options).close()
+    served = registry.open(place, new.name)
     if new.rules is not None:
         served.study.set_rules(**new.rules.model_dump(exclude_unset=True))
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
@@ -324,5 +325,5 @@ def _items(given: list[NewItem], folders: Sequence[Path], feature_names: Any = N
         content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
     )
     media.require_harmless(made, folders)
-    with shown(made, folders[0]):
+    with shown(made, folders[0] if folders else ""):
         return made

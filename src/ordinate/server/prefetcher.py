@@ -23,6 +23,7 @@ from ordinate.server import helper
 from ordinate.server.helper import HelperProcess, Results
 from ordinate.server.limits import Limits
 from ordinate.server.problems import TryLater
+from ordinate.storage import place
 from ordinate.study.checking import Verdict
 from ordinate.study.leases import Offer
 from ordinate.study.rules import Rules
@@ -74,7 +75,7 @@ class Prefetcher:
     """
 
     def __init__(self, url: str, executor: Callable[[], Executor], limits: Limits) -> None:
-        self._url, self._limits = url, limits
+        self._url, self._limits, self._shown = url, limits, place(url).shown
         self._make_executor = executor
         self._executor = executor()
         # Reentrant: a job that has ended already calls back at once.
@@ -296,7 +297,7 @@ class Prefetcher:
                     self._deadline = max(self._limits.helper_seconds, 4 * (time.monotonic() - began))
                     job.keep(future.result())
                 elif isinstance(error, BrokenExecutor):
-                    log.error("the helper of %s has ended; another one starts", self._url)
+                    log.error("the helper of %s has ended; another one starts", self._shown)
                     job.again()
                 else:
                     self._log_failure(job, error)
@@ -311,7 +312,7 @@ class Prefetcher:
         """Once, where each job fails for the same reason, such as a file that was moved."""
         if (failure := (type(error), str(error))) != self._failure:
             trace = None if isinstance(error, OrdinateError) else error
-            log.error("%s failed in %s: %s", job.work.__name__, self._url, error, exc_info=trace)
+            log.error("%s failed in %s: %s", job.work.__name__, self._shown, error, exc_info=trace)
         self._failure = failure
 
     def _submit(self, job: Callable[..., T], *arguments: Any) -> Future[T]:
@@ -328,7 +329,7 @@ class Prefetcher:
             if self._job is not future:
                 return
             name, seconds = job.work.__name__, self._deadline
-            log.error("%s in %s took more than %g s; its helper is replaced", name, self._url, seconds)
+            log.error("%s in %s took more than %g s; its helper is replaced", name, self._shown, seconds)
             self._deadline *= 2
             self._job = None
             self.kill_helper()

@@ -277,9 +277,12 @@ class Inference:
         return self._updated(state, self._after_refit(state), len(state.effective))
 
     def weights(self, state: State) -> Floats | None:
-        """(n,) how much the aim is about each item, by the belief right after the refit; None: the whole order."""
+        """(n,) how much the aim is about each item, by the belief right after the refit; None: the whole order.
+
+        Grades are about all of it: weights for several marks saved no answers.
+        """
         wanted = aim_of(state.rules.aim).wanted(state.rows)
-        if wanted is None:
+        if wanted is None or wanted.has_grades(state.active):
             return None
         at = self._after_refit(state)
         if self._weights is None or self._weights[:2] != (at, state.rules.aim):

@@ -97,7 +97,8 @@ class Study:
         """A new study of these items.
 
         algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
-        storage               None: in memory; "sqlite:///study.db": a new file
+        storage               None: in memory; "sqlite:///study.db": a new file; "postgresql://HOST/DATABASE/STUDY": a
+                              new schema of that database
         scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
                               they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
@@ -178,7 +179,9 @@ class Study:
         try:
             return cls(storage, clock)
         except InvalidInput as error:
-            raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
+            raise NotAStudy(
+                f"{storages.place(url).shown} is damaged, or of a newer version of ordinate: {error}"
+            ) from error
 
     def require_unmoved(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
