@@ -12,7 +12,7 @@ from importlib.metadata import version
 from ordinate import __version__
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
-from ordinate.data.ordering import Ordering
+from ordinate.data.ordering import Ordering, Selection
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.models.map_estimate import Prior
@@ -40,6 +40,7 @@ class Contents:
     items: Items
     ordering: Ordering
     verdict: Verdict
+    selection: Selection | None
     reliability: Reliability
     history: Sequence[tuple[int, float]]
     forecast: Forecast
@@ -77,6 +78,7 @@ def gather(study: Study, made: datetime | None = None) -> Contents:
             items=study.items,
             ordering=study.ordering(),
             verdict=study.check(),
+            selection=study.selection(),
             reliability=study.reliability(),
             history=study.error_history(_FEW_POINTS) if many else study.error_history(),
             forecast=study.forecast(),
