@@ -201,7 +201,7 @@ def test_pages_of_the_owner_of_a_server(
     someone.answer()
     someone.wait_until_sent()
     page.click("text=Your studies")
-    page.click("text=Duplicate")
+    page.click("[aria-label='Duplicate: photos']")
     check(page, "duplicate")
     page.click("#copy button.main-button")
     page.wait_for_selector("#studies li:nth-child(2)", timeout=60_000)

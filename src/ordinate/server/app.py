@@ -15,7 +15,18 @@ from fastapi import FastAPI
 
 from ordinate import __version__
 from ordinate.errors import OrdinateError
-from ordinate.server import data_quality, folder_api, judging, owner_api, pages, problems, start, thumbnails
+from ordinate.server import (
+    answers_api,
+    data_quality,
+    events,
+    folder_api,
+    judging,
+    owner_api,
+    pages,
+    problems,
+    start,
+    thumbnails,
+)
 from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import SecurityHeaders
 from ordinate.server.helper import HelperProcess
@@ -102,7 +113,9 @@ def create_app(
     app.include_router(judging.router)
     app.include_router(owner_api.router)
     app.include_router(owner_api.server_router)
+    app.include_router(answers_api.router)
     app.include_router(data_quality.router)
+    app.include_router(events.router)
     app.include_router(folder_api.router)
     app.include_router(start.router)
     # Before the pages, whose media have any other name.

@@ -155,6 +155,9 @@ class ServedStudy:
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
+        self.listeners = 0
+        self._newest: Ordering | None = None
+        self._scores: tuple[Ordering, dict[str, float]] | None = None
         self.folders = tuple(folder for folder in (place.folder, *media_folders) if folder is not None)
         self._closing = ExitStack()
         self.study = self._closing.enter_context(Study.open(place.url))
@@ -366,7 +369,8 @@ class ServedStudy:
 
     async def ordering(self) -> Ordering:
         """The ordering of all answers until now. Raises TryLater where it takes too long."""
-        return await self._in_time(self.prefetcher.ordering(), "the ordering takes")
+        self._newest = found = await self._in_time(self.prefetcher.ordering(), "the ordering takes")
+        return found
 
     async def check(self) -> Verdict:
         """Whether the order can be relied on. Raises TryLater where it takes too long."""
@@ -377,6 +381,16 @@ class ServedStudy:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.results_seconds)
         except TimeoutError:
             raise TryLater(f"{what} longer than usual; try again in a minute") from None
+
+    @property
+    def newest_scores(self) -> Mapping[str, float]:
+        """The scores of the newest ordering that somebody asked for, by item; empty before the first."""
+        found = self._newest
+        if found is None:
+            return {}
+        if self._scores is None or self._scores[0] is not found:
+            self._scores = found, dict(zip(found.ids, found.scores.tolist(), strict=True))
+        return self._scores[1]
 
     # Failures ---------------------------------------------------------------------------------------------------------
 

@@ -615,6 +615,44 @@ class Study:
         with self._ledger.reading() as state:
             return owner.people(state)
 
+    def given_answers(self, *, annotator: str | None = None, item: str | None = None) -> list[tuple[Query, Entry]]:
+        """The answers and skips that were not taken back, of an annotator or with an item, newest first, each with its
+        query; without imported comparisons."""
+        with self._ledger.reading() as state:
+            if annotator is not None:
+                asked = state.answered_by(state.name_of(annotator))
+            else:
+                asked = [state.queries[number - 1] for number in state.answered]
+            if item is not None:
+                state.row(item)
+            found = [
+                (self._questions.query(one), state.answered[one.query or 0])
+                for one in asked
+                if item is None or item in (one.left, one.right)
+            ]
+        return sorted(found, key=lambda one: -one[1].position)
+
+    def discard_answers(self, queries: Sequence[str]) -> int:
+        """Take answers back for good: the queries are withdrawn, and their pairs may be asked again. All or none."""
+        return self._questions.discard(
+            lambda state: list(dict.fromkeys(self._questions.answered_query(state, one) for one in queries))
+        )
+
+    def discard_answers_of(self, annotator: str | None, since: str | None = None) -> int:
+        """`discard_answers` of all that an annotator answered or skipped, perhaps only from a time with its zone on."""
+        from_ = "" if since is None else timestamp(datetime.fromisoformat(since))
+        return self._questions.discard(
+            lambda state: [
+                state.answered[one.query or 0]
+                for one in state.answered_by(state.name_of(annotator))
+                if state.answered[one.query or 0].at >= from_
+            ]
+        )
+
+    def let_rest(self, annotator: str, resting: bool = True) -> None:
+        """Give this annotator no pairs for now, or go on; their answers count either way."""
+        self._ledger.write(lambda transaction: owner.let_rest(transaction, annotator, resting))
+
     def agreement(self) -> tuple[int, int]:
         """Of the pairs that annotators answered twice: how many got the same answer, and how many there are."""
         with self._ledger.reading() as state:
@@ -645,6 +683,12 @@ class Study:
     def question(self) -> str:
         """What annotators are asked now: the rule `question`, or else what the study was created with."""
         return self.rules.question or self.settings.question
+
+    @property
+    def entries(self) -> int:
+        """How many entries the log has."""
+        with self._ledger.reading() as state:
+            return state.position
 
     @property
     def newest_answer(self) -> Entry | None:
@@ -683,6 +727,11 @@ class Study:
         until = None if expires_at is None else timestamp(expires_at)
         chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
         return self._ledger.write(lambda transaction: owner.make_link(transaction, chosen, role, annotator, until))
+
+    def make_links(self, annotators: Sequence[str], expires_at: datetime | None = None) -> list[Link]:
+        """A link for each of these annotators, all or none; a valid one of their own that is there stays theirs."""
+        until = None if expires_at is None else timestamp(expires_at)
+        return self._ledger.write(lambda transaction: owner.make_links(transaction, annotators, until))
 
     def claim_name(
         self, given: str, link_for: Callable[[str, str], str], shared: str, earlier: str | None = None
