@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordinate.cli import media
-from ordinate.cli.aim import AimOption, aim_in_words
+from ordinate.cli.aim import AimOption
 from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
@@ -28,6 +28,7 @@ from ordinate.cli.options import (
 )
 from ordinate.cli.screen import count, note, print_json, say
 from ordinate.errors import FeatureWarning, InvalidInput, naming
+from ordinate.study.words import aim_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +83,12 @@ def create(
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
     aim: AimOption = None,
     method: MethodOptions,
+    weigh_annotators: Annotated[
+        bool,
+        typer.Option(
+            "--weigh-annotators", help="Trust annotators by how sharp their answers are (docs/statistics.md)."
+        ),
+    ] = False,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -111,6 +118,7 @@ def create(
         made = Study.create(
             shown.items,
             algorithm=algorithm,
+            weigh_annotators=weigh_annotators,
             question=question,
             seed=seed,
             storage=study_url(study),
@@ -363,6 +371,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "coefficient_variance": study.settings.coefficient_variance,
         "item_variance": study.settings.item_variance,
         "likelihood": study.settings.likelihood,
+        "weigh_annotators": study.settings.weigh_annotators,
     }
 
 

@@ -44,6 +44,7 @@ class Contents:
     reliability: Reliability
     history: Sequence[tuple[int, float]]
     forecast: Forecast
+    forecast_of_aim: Forecast | None
     comparisons: Sequence[Comparison]
     prior: Prior | None
     first: str | None
@@ -82,6 +83,7 @@ def gather(study: Study, made: datetime | None = None) -> Contents:
             reliability=study.reliability(),
             history=study.error_history(_FEW_POINTS) if many else study.error_history(),
             forecast=study.forecast(),
+            forecast_of_aim=study.forecast_of_aim(),
             comparisons=comparisons,
             prior=prior,
             first=answered[0].at if answered else None,

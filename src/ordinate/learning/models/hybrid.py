@@ -97,11 +97,26 @@ class HybridCovariance:
 
     @cached_property
     def variance(self) -> Floats:
-        variance = np.full(len(self.features), self.prior.items)
-        variance[self.compared.rows] = self._items.diagonal
-        factor = self.score_map @ self._root
-        variance += np.einsum("nk,nk->n", factor, factor)
+        variance: Floats = self._own + np.einsum("nk,nk->n", self._factor, self._factor)
         return variance
+
+    def random_pairs(self, left: Integers, right: Integers) -> Floats:
+        """The off-diagonal entries of A are not negative, and with A_ii those of a row add up to item_variance. So the
+        mean of the others is known, and stands for each."""
+        compared = np.zeros(len(self.features), dtype=np.bool_)
+        compared[self.compared.rows] = True
+        own = self._own[left] + self._own[right]
+        shared = (2.0 * self.prior.items - own) / max(len(self.compared.rows) - 1, 1)
+        gap = self._factor[left] - self._factor[right]
+        variance: Floats = own - shared * (compared[left] & compared[right]) + np.einsum("pk,pk->p", gap, gap)
+        return variance
+
+    @cached_property
+    def _own(self) -> Floats:
+        """(n,) the diagonal of A, with the variance of the terms of items that nobody compared."""
+        own = np.full(len(self.features), self.prior.items)
+        own[self.compared.rows] = self._items.diagonal
+        return own
 
     def with_mean_score(self, rows: Integers) -> Floats:
         among = np.zeros(len(self.features))
@@ -162,7 +177,7 @@ class HybridCovariance:
             covariance = np.zeros((items, items))
             covariance.flat[:: items + 1] = self.prior.items
             place_block(self._items.dense(np.arange(len(rows)), len(rows)), rows, covariance)
-        add_product(covariance, self.score_map @ self._root, 1.0)
+        add_product(covariance, self._factor, 1.0)
         return covariance
 
     @cached_property
@@ -175,6 +190,12 @@ class HybridCovariance:
         score_map = self.features.copy()
         score_map[self.compared.rows] -= self._removed
         return score_map
+
+    @cached_property
+    def _factor(self) -> Floats:
+        """(n, k) A X S^-1/2 / item_variance: Cov(f) = A + factor @ factor.T"""
+        factor: Floats = self.score_map @ self._root
+        return factor
 
     @cached_property
     def _root(self) -> Floats:
