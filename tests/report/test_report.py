@@ -136,16 +136,6 @@ def test_pictures_are_inside_the_page_small_and_those_elsewhere_are_not_fetched(
     assert max(made.size) == 128
 
 
-def test_an_aim_is_said_with_what_is_found(tmp_path: Path) -> None:
-    made = study()
-    made.set_rules(aim="top:5")
-    text = Read(page(gather(made), tmp_path)).text
-    selection = made.selection()
-    assert selection is not None
-    assert selection.right is not None
-    assert f"top:5Wanted items that are foundabout {100 * selection.right.estimate:.0f} %" in text.replace("\n", "")
-
-
 def test_of_coin_tosses_the_error_and_its_forecast_are_withheld(tmp_path: Path) -> None:
     made = study(blind=True)
     assert made.check().error is None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ordinate import plots
 from ordinate.data.formats import FORMATS
-from ordinate.data.ordering import Measure, Selection
 from ordinate.plots.rank_intervals import chosen_lines
 from ordinate.report import figures
 from ordinate.report.contents import Contents
@@ -34,11 +33,6 @@ MOST_ROWS, MOST_LINES = 200, 60
 """Items of the table, and of the caterpillar plot; of more, the first and the last ones of each group."""
 _LONGEST = 280
 """Letters of an item's text."""
-_MEASURES: dict[Measure, str] = {
-    "recall": "Wanted items that are found",
-    "right side": "Items on the right side of the mark",
-    "right grade": "Items in the right grade",
-}
 STATES = {"passed": "✓", "failed": "✕", "not run": "–"}
 
 
@@ -73,22 +67,12 @@ def summary(contents: Contents) -> Html:
         "Forecast": _forecast(contents),
         **_aim(contents),
     }
-    if contents.selection is not None:
-        facts["Aim"] = ", ".join(contents.selection.aim)
-        facts[_MEASURES[contents.selection.measure]] = _found(contents.selection)
     return tag(
         "section",
         tag("p", tag("strong", word), tag("span", verdict.sentence), class_=f"verdict {level}"),
         tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in facts.items())),
         class_="summary",
     )
-
-
-def _found(selection: Selection) -> str:
-    right = selection.right
-    if right is None:
-        return f"not known: {selection.withheld}"
-    return f"about {100 * right.estimate:.0f} % ({100 * right.low:.0f} to {100 * right.high:.0f} %)"
 
 
 def _error(contents: Contents) -> str:
