@@ -64,6 +64,8 @@ def test_columns_and_words_are_named_on_the_command_line(run, folder):
     words = ["--answers", "A=left,B=right,neither=tie,?=skip"]
     assert run(*line, *words).json["comparisons"] == 2
     assert run(*line, "--answers", "A=lft").err.startswith("Error: --answers: 'lft' is none of left, right, tie")
+    tried = ["simulate", "recorded", "--items", "items.csv", "--comparisons", *line[1:8], *words]
+    assert "2 answers on 2 pairs" in run(*tried, "--share", "0.5", "--budget", "1", "--seeds", "1").out
     assert "--map takes NAME=VALUE, not 'left'" in run("order", "results.csv", "--map", "left").err
     assert "there is none" in run("create", "s.db", "--items", "items.csv", "--map", "left=one").err
 

@@ -280,7 +280,9 @@ def _without_left_out(
 def _texts(columns: Columns, comparisons: Sequence[Comparison], rows: Sequence[int]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for side in ("left", "right"):
-        for row, one, text in zip(rows, comparisons, columns.get(f"{side}_text", [None] * len(rows)), strict=True):
+        if f"{side}_text" not in columns:
+            continue
+        for row, one, text in zip(rows, comparisons, columns[f"{side}_text"], strict=True):
             item = getattr(one, side)
             if is_missing(text) or text == item:
                 continue
