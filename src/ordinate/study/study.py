@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
 
 import numpy as np
@@ -708,6 +709,13 @@ class Study:
     def question(self) -> str:
         """What annotators are asked now: the rule `question`, or else what the study was created with."""
         return self.rules.question or self.settings.question
+
+    def answers_since(self, time: datetime) -> int:
+        """How many answers, without skips and those taken back, were stored from this time on."""
+        since = timestamp(time)
+        with self._ledger.reading() as state:
+            newest = takewhile(lambda entry: entry.at >= since, reversed(state.answered.values()))
+            return sum(entry.answer != "skip" for entry in newest)
 
     @property
     def entries(self) -> int:
