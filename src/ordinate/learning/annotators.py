@@ -7,7 +7,7 @@ probability pi, or log alpha_a ~ N(0, tau^2). Scores and people are found in tur
   - the fit with margins alpha (f_left - f_right);
   - what the fit says of each answer's margin without that answer, by one step of Newton's method back:
         m_- = m - v alpha (y - p) / (1 - s v),  v_- = v / (1 - s v),  s = alpha^2 p (1 - p);
-  - each alpha's posterior, on a grid, from the annotator's own answers. pi ~ Beta(1, 6) and tau ~ |N(0, 0.6^2)| have a
+  - each alpha's posterior, on a grid, from the annotator's own answers. pi ~ Beta(1, 6) and tau ~ U(0, 0.6) have a
     posterior too, from all annotators: where people hardly differ, or answered little, nobody is weighed for noise;
   - alpha = (1 - P(coin)) E[alpha | no coin], scaled so that the geometric mean over honest answers is 1.
 """
@@ -28,13 +28,12 @@ from ordinate.learning.posterior import Posterior
 
 FEWEST = 3
 """With fewer annotators nobody can say whose answers are the better ones."""
-_GRID = np.linspace(-3.0, 3.0, 81)
+_GRID = np.linspace(-2.0, 2.0, 81)
 """Of log alpha."""
 _COINS = 1.0 - (1.0 - (np.arange(12) + 0.5) / 12.0) ** (1.0 / 6.0)
 """Values of pi that are equally likely before any answer."""
-_DEVIATIONS = np.linspace(0.05, 2.15, 15)
-_LOG_DENSITY = -0.5 * np.square(_DEVIATIONS / 0.6)
-"""Values of tau, and how likely they are before any answer, up to a constant."""
+_DEVIATIONS = 0.6 * (np.arange(12) + 0.5) / 12.0
+"""Values of tau that are. Were larger ones possible, coins would pass for people of little sharpness."""
 _BIASES = np.linspace(-3.0, 3.0, 121)
 _ROUNDS = 10
 _STEP = 0.05
@@ -108,7 +107,7 @@ def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: 
     honest = logsumexp(likelihood[:, None, :] + prior, axis=2)  # (A, tau)
     log_coin, log_no_coin = np.log(_COINS)[:, None], np.log1p(-_COINS)[:, None]
     either = np.logaddexp(log_coin, log_no_coin + honest[:, None, :])  # (A, pi, tau)
-    both = either[named].sum(axis=0) + _LOG_DENSITY
+    both = either[named].sum(axis=0)
     both = np.exp(both - logsumexp(both))  # (pi, tau), the posterior
     coin = (np.exp(log_coin - either) * both).sum(axis=(1, 2))
     no_coin = (np.exp(log_no_coin + honest[:, None, :] - either) * both).sum(axis=1)  # (A, tau)
