@@ -54,6 +54,10 @@ def test_a_study_is_made_of_comparisons(run, battles, folder):
     assert "give the items, with --items, or comparisons" in run("create", "other.db").err
     bad = run("create", "other.db", "--items", "items.csv", "--comparisons", battles)
     assert "battles.csv: row 1: there is no item 'x'" in bad.err
+    assert (
+        "this is a table of comparisons (arena), not of items; give it as"
+        in run("create", "o.db", "--items", battles).err
+    )
     assert not (folder / "other.db").exists()
 
 
@@ -102,3 +106,10 @@ def test_tasks_for_label_studio_come_back_as_its_export(run, study, folder):
     assert (status["comparisons"], status["open"]) == (2, [])
     assert status["annotators"] == [{"name": "3", "answers": 2}]
     assert "name one with --out" in run("ask", "study.db", "--format", "label-studio").err
+
+
+def test_preference_data_on_disk_are_enough(run, folder):
+    datasets = pytest.importorskip("datasets")
+    pairs = {"prompt": ["Why?"] * 3, "chosen": ["a", "b", "a"], "rejected": ["b", "c", "c"]}
+    datasets.Dataset.from_dict(pairs).save_to_disk(folder / "preferences")
+    assert [row["id"] for row in run("order", "preferences", "--json").json["items"]] == ["a", "b", "c"]

@@ -223,7 +223,7 @@ def _items_and_comparisons(
     encoder: str | None = None,
 ) -> tuple[Columns, Items, Recipe | None, ReadComparisons | None]:
     """The table of items, the items in it with the recipe of their features, and comparisons of these items."""
-    from ordinate.data.comparison_formats import read_comparison_file
+    from ordinate.data.comparison_formats import read_comparison_file, recognised
     from ordinate.data.items import read_item_columns
 
     given = None if comparisons is None else read_comparison_file(comparisons, reading.reading())
@@ -231,6 +231,11 @@ def _items_and_comparisons(
         reading.refuse_without()
     if items is not None:
         columns = read_item_columns(items)
+        form = recognised(columns)
+        if form is not None and table.id_column not in columns:
+            raise InvalidInput(
+                f"{items}: this is a table of comparisons ({form}), not of items; give it as --comparisons"
+            )
     elif given is not None:
         with naming(comparisons):
             columns = given.item_columns()
@@ -244,10 +249,11 @@ def _items_and_comparisons(
 
 
 def is_table_of_comparisons(address: str) -> bool:
-    """Whether the address is that of a table, and not of a study."""
+    """Whether the address is that of a table, or of a data set on disk, and not of a study."""
     from ordinate.data.formats import FORMATS
+    from ordinate.data.formats.data_set import is_data_set
 
-    return Path(address).suffix.lower() in (*FORMATS, ".npy")
+    return Path(address).suffix.lower() in (*FORMATS, ".npy") or is_data_set(address)
 
 
 def study_of_comparisons(comparisons: str, items: str | None, table: TableOptions, reading: ReadingOptions) -> Study:

@@ -262,6 +262,7 @@ class Status(BaseModel):
     answers: int
     open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
+    last_hour: int | None = Field(None, description="For owners: how many answers came within the last hour.")
     expected_error: float | None = Field(
         default=None, description="How many pairs are expected to be in the wrong order, if people answered sensibly."
     )

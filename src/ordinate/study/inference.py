@@ -129,6 +129,7 @@ class Fit(NamedTuple):
     answers: Answers
 
 
+HISTORY_STEPS = 20
 Pending = Sequence[tuple[int, int]]
 """Rows (left, right) of the pairs that are asked and not answered, oldest first."""
 
@@ -364,10 +365,10 @@ class Inference:
         """Of the ordering by all answers, or by the first `count`."""
         return self._expected_error(state, len(state.effective) if count is None else count)
 
-    def error_history(self, state: State, most: int) -> list[tuple[int, float]]:
-        """(answers, expected error) at up to 21 even steps, of which at most `most` are computed now, newest first."""
+    def error_history(self, state: State, most: int, steps: int) -> list[tuple[int, float]]:
+        """(answers, expected error) at even steps, of which at most `most` are computed now, newest first."""
         points: list[tuple[int, float]] = []
-        for count in reversed(history_counts(len(state.effective))):
+        for count in reversed(history_counts(len(state.effective), steps)):
             if self._error_key(state, count) not in self._errors:
                 if most == 0:
                     continue
@@ -588,10 +589,10 @@ def asked_at_random(state: State) -> NDArray[np.bool_]:
     return np.isin(state.effective.positions, np.array(positions, dtype=np.int64))
 
 
-def history_counts(total: int) -> range:
-    """After how many answers the history of the expected error has points."""
+def history_counts(total: int, steps: int = HISTORY_STEPS) -> range:
+    """After how many answers the history of the expected error has points, at most `steps` but the first."""
     step = 5
-    while total > 20 * step:
+    while total > steps * step:
         step *= 2
     return range(0, total + 1, step)
 
