@@ -7,10 +7,7 @@ from typing import Any, Protocol
 
 
 class Cursor(Protocol):
-    """The rows that a statement gives, or how many it changed."""
-
-    @property
-    def rowcount(self) -> int: ...
+    """The rows that a statement gives."""
 
     def fetchone(self) -> Any: ...
     def fetchall(self) -> list[Any]: ...
