@@ -223,14 +223,14 @@ def needed(curve: Floats, target: float) -> float:
 
 class Case(NamedTuple):
     """Means over the runs of a case: the share that is right and the error at each step, by asking for the order and
-    for the aim."""
+    for the aim; and how much of what is taken for true is expected to be so, where that is by recorded answers."""
 
     name: tuple[str, str]
     seeds: int
     order: Floats
     aim: Floats
     told: list[dict[str, Any]]
-    seconds: tuple[float, float]
+    own: float | None
 
     def at(self, curve: Floats, per_item: float) -> Floats:
         return np.asarray(curve[np.argmin(np.abs(curve[:, 0] - per_item))])
@@ -253,18 +253,17 @@ def cases(rows: list[dict[str, Any]]) -> Iterator[Case]:
         runs = {method: [methods[method][seed] for seed in seeds] for method in methods}
         steps = min(len(run["curve"]) for part in runs.values() for run in part)
         curves = {m: np.mean([run["curve"][:steps] for run in part], axis=0) for m, part in runs.items()}
-        seconds = tuple(float(np.median([run["seconds"] for run in runs[m]])) for m in ("order", "aim"))
         told = [one for run in runs["aim"] for one in run["told"]]
-        yield Case(name, len(seeds), curves["order"], curves["aim"], told, seconds)  # type: ignore[arg-type]
+        yield Case(name, len(seeds), curves["order"], curves["aim"], told, runs["aim"][0].get("own"))
 
 
 def tables(rows: list[dict[str, Any]]) -> str:
     """Markdown."""
     lines = [
-        "| scores, or data | aim | runs | right by the whole order at 3 / 5 per item | by the aim "
+        "| scores, or data | aim | runs | itself | right by the whole order at 3 / 5 per item | by the aim "
         "| answers that the aim needs for the former | wrong pairs of the whole order at 5: order / aim "
         "| expected minus true at 3 / 5 |",
-        "|---" * 8 + "|",
+        "|---" * 9 + "|",
     ]
     every = list(cases(rows))
     for case in every:
@@ -278,6 +277,7 @@ def tables(rows: list[dict[str, Any]]) -> str:
         cells = [
             *case.name,
             str(case.seeds),
+            "" if case.own is None else f"{case.own:.2f}",
             " / ".join(f"{one[1]:.2f}" for one in order),
             " / ".join(f"{one[1]:.2f}" for one in aim),
             " / ".join(f"{case.fraction(per):.2f}" for per in (3, 5)),
