@@ -75,6 +75,11 @@ CASES: list[tuple[str, str]] = [
     ("500 items, half in the features", "above:150"),
 ]
 """A mark stands at this true rank; several make grades."""
+DRAWN = {
+    CASES[0]: {1: "Share that is right", 2: "Wrong pairs of the whole order"},
+    ("half of it in the features", "above:30"): {1: "Share that is right"},
+}
+"""Columns of the curves of cases that the figure shows."""
 RECORDED: dict[str, str] = {
     "sentimentit_movie_reviews": "top:10",
     "ukpconvarg1": "top:5",
@@ -322,20 +327,19 @@ def forecasts(every: list[Case]) -> list[str]:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """The share that is right, and the error of the whole order, of three cases."""
+    """The share that is right, and the error of the whole order."""
     from ordinate.simulation.names import look
     from ordinate.simulation.plot import Line, Panel
     from ordinate.simulation.plot import draw as draw_panels
 
     panels = []
     for case in cases(rows):
-        if case.name in (CASES[0], ("half of it in the features", "above:30")):
-            for column, ylabel in ((1, "Share that is right"), (2, "Wrong pairs of the whole order")):
-                lines = []
-                for number, (name, curve) in enumerate((("guro-hybrid", case.order), ("aim-hybrid", case.aim))):
-                    answers, none = np.round(curve[:, 0] * HALF.items).astype(np.int64), np.full(len(curve), np.nan)
-                    lines.append(Line(look(name, number), answers, curve[:, column], none, none))
-                panels.append(Panel(lines, ylabel, f"100 items, {case.name[1]}", from_zero=column == 2))
+        for column, ylabel in DRAWN.get(case.name, {}).items():
+            lines = []
+            for number, (name, curve) in enumerate((("guro-hybrid", case.order), ("aim-hybrid", case.aim))):
+                answers, none = np.round(curve[:, 0] * HALF.items).astype(np.int64), np.full(len(curve), np.nan)
+                lines.append(Line(look(name, number), answers, curve[:, column], none, none))
+            panels.append(Panel(lines, ylabel, f"100 items, {case.name[1]}", from_zero=column == 2))
     seeds = [case.seeds for case in cases(rows) if case.name == CASES[0]]
     draw_panels(panels, path, title="Questions for an aim", explanation=f"Mean over {seeds[0]} runs")
 
