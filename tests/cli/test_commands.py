@@ -47,6 +47,7 @@ class TestCreate:
             "coefficient_variance": None,
             "item_variance": 0.5,
             "likelihood": "cumulative",
+            "weigh_annotators": False,
             "columns_not_used": ["sharpness", "contrast"],
             "notes": [],
         }

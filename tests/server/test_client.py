@@ -156,6 +156,7 @@ def test_an_owner_does_everything(site, connect):
         owner.include(annotator="Ann")
         assert owner.warnings()["not_loaded"] == []
         assert [(one["name"], one["answers"]) for one in owner.annotators()] == [("Ann", 1)]
+        assert owner.annotator_quality() == site.study.annotator_quality().fields()
         assert owner.export("comparisons").splitlines()[0] == "left,right,winner,annotator"
         assert len(owner.export("ordering").splitlines()) == 13
         made = owner.make_link(expires_at=datetime(2099, 1, 1, tzinfo=UTC))

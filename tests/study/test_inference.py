@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from ordinate.algorithms import ALGORITHMS, takes
+from ordinate.algorithms import ALGORITHMS, model_of, takes
 from ordinate.choosing.search import Choice
 from ordinate.choosing.strategies import Situation
 from ordinate.choosing.strategies.subsampled import Subsampled
@@ -50,7 +50,7 @@ def options_of(algorithm: str, fitted: bool) -> dict[str, Any]:
 
 def model_after(algorithm: str, fitted: bool, answers: Answers) -> Any:
     """The model for a fit of these answers to the 20 items."""
-    model: Any = ALGORITHMS[algorithm].model
+    model: Any = model_of(algorithm, likelihood="cumulative")
     if not fitted:
         return model
     scales_at = last_prior_fit(len(answers.left), 20)
@@ -107,7 +107,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str, fitt
         study.ask(name)
     answers = answers_of(study, 107)
     model = model_after(algorithm, fitted, first(answers, 100))
-    assert (model == ALGORITHMS[algorithm].model) == (not fitted)
+    assert (model == model_of(algorithm, likelihood="cumulative")) == (not fitted)
     expected = model.fit(SCALED, first(answers, 100)).belief
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
@@ -140,7 +140,7 @@ def test_before_an_answer_per_item_the_prior_variances_are_the_algorithms_own(al
     for _ in range(3):
         study.withdraw(study.ask().id)
         study.record([Comparison("3", "4", "left")])
-    own = ALGORITHMS[algorithm].model
+    own = model_of(algorithm, likelihood="cumulative")
     fitted = model_after(algorithm, True, answers_of(study, 20))
     assert models_asked(study) == [repr(own), repr(own), repr(fitted)], "after 18, 19 and 20 answers"
     assert fitted != own

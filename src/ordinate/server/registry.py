@@ -159,14 +159,15 @@ class ServedStudy:
         self._newest: Ordering | None = None
         self._scores: tuple[Ordering, dict[str, float]] | None = None
         self.folders = tuple(folder for folder in (place.folder, *media_folders) if folder is not None)
+        self.url = place.url
         self._closing = ExitStack()
-        self.study = self._closing.enter_context(Study.open(place.url))
+        self.study = self._closing.enter_context(Study.open(self.url))
         media.require_inside(self.study.items, self.folders)
         self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
         if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
             self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(place.url, executor, limits)
+        self.prefetcher = Prefetcher(self.url, executor, limits)
         self._closing.callback(self.prefetcher.close)
         # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)
