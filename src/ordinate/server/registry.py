@@ -26,8 +26,8 @@ from ordinate.errors import (
     OrdinateError,
     PairsHeld,
     PoolExhausted,
+    StorageFailed,
     StudyExists,
-    StudyMoved,
     StudyPaused,
 )
 from ordinate.learning.forecast import Forecast
@@ -417,7 +417,7 @@ class ServedStudy:
         reason = None if failure is None else failure.reason
         try:
             self.study.require_unmoved()
-        except StudyMoved as error:
+        except StorageFailed as error:
             reason = str(error)
         if reason is None:
             return None
@@ -425,6 +425,15 @@ class ServedStudy:
             "answers cannot be stored at the moment and wait in the browsers of those who judge: "
             f"{self.without_folders(reason)}"
         )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the study is where it was, and can be reached."""
+        try:
+            self.study.require_unmoved()
+        except StorageFailed:
+            return False
+        return True
 
     def without_folders(self, message: str) -> str:
         """The message with files named as seen from the folders that are served."""

@@ -127,7 +127,9 @@ class PostgresqlStorage:
             return feature_files.move(connection, None, path).matrix
 
     def check(self) -> None:
-        """Every write finds that out by itself."""
+        """Raise StorageFailed where the database of a served study does not answer; each write finds out the rest."""
+        if self._watch is not None:
+            self._watch.newest()
 
     def version(self) -> int | None:
         return None if self._watch is None else self._watch.newest()

@@ -10,7 +10,7 @@ here between calls is keyed by what it depends on, and may be dropped at any mom
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -82,6 +82,10 @@ class _Refitted:
     def answers(self) -> int:
         return self.version.answers
 
+    def is_of(self, state: State, refit: int) -> bool:
+        """Whether it is on the way to a refit of so many answers."""
+        return self.answers <= refit and self.version == state.version(self.answers)
+
 
 class Reliability(NamedTuple):
     """How far the ordering can be trusted.
@@ -129,6 +133,7 @@ class Fit(NamedTuple):
     answers: Answers
 
 
+HISTORY_STEPS = 20
 Pending = Sequence[tuple[int, int]]
 """Rows (left, right) of the pairs that are asked and not answered, oldest first."""
 
@@ -170,7 +175,9 @@ class Inference:
         self._results: dict[tuple[Version, Fitted], Posterior] = {}
         # Expected errors of so many answers, with the newest prior variances.
         self._errors: dict[tuple[Version, Fitted], float] = {}
+        # After the last refit, and after the one before it with the same covariance.
         self._refitted: _Refitted | None = None
+        self._earlier: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
         # Of items, for this aim, by the belief after that refit.
@@ -316,15 +323,20 @@ class Inference:
         refit = last_refit(len(state.effective), items, self._every)
         renewal = last_renewal(self._model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
-        if at is not None and (at.version != state.version(at.answers) or at.answers > refit):
-            at = None
+        if at is not None and not at.is_of(state, refit):
+            at, earlier = None, self._earlier
+            if earlier is not None and earlier.is_of(state, refit):
+                # An answer was taken back that the last refit saw.
+                self._refitted = self._answered = self._pending = self._weights = self._earlier = None
+                earlier.covariance.restore()
+                at = replace(earlier, belief=earlier.covariance.belief(earlier.belief.mean))
         beside = self.beside if at is not None and is_slow(self._model, items) else None
         renews = at is None or at.renewal != renewal
         if renews and beside is not None:
             renews = take and beside.is_ready(self._what(state, renewal))
         if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
-            self._refitted = self._answered = self._pending = self._weights = at = None
+            self._refitted = self._answered = self._pending = self._weights = self._earlier = at = None
             fit = self._fit(state, renewal)
             covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
             at = _Refitted(state.version(renewal), renewal, covariance, covariance.belief(fit.mean))
@@ -332,8 +344,9 @@ class Inference:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
             # Beliefs of the old memory stop working, also if this is interrupted.
-            self._refitted = self._answered = self._pending = self._weights = None
+            self._refitted = self._answered = self._pending = self._weights = self._earlier = None
             at.covariance.absorb(belief)
+            self._earlier = at
             at = _Refitted(state.version(answers), at.renewal, at.covariance, at.covariance.belief(mean))
         self._refitted = at
         self.overdue = None if at.renewal == renewal else at.renewal
@@ -360,10 +373,10 @@ class Inference:
         """Of the ordering by all answers, or by the first `count`."""
         return self._expected_error(state, len(state.effective) if count is None else count)
 
-    def error_history(self, state: State, most: int) -> list[tuple[int, float]]:
-        """(answers, expected error) at up to 21 even steps, of which at most `most` are computed now, newest first."""
+    def error_history(self, state: State, most: int, steps: int) -> list[tuple[int, float]]:
+        """(answers, expected error) at even steps, of which at most `most` are computed now, newest first."""
         points: list[tuple[int, float]] = []
-        for count in reversed(history_counts(len(state.effective))):
+        for count in reversed(history_counts(len(state.effective), steps)):
             if self._error_key(state, count) not in self._errors:
                 if most == 0:
                     continue
@@ -584,10 +597,10 @@ def asked_at_random(state: State) -> NDArray[np.bool_]:
     return np.isin(state.effective.positions, np.array(positions, dtype=np.int64))
 
 
-def history_counts(total: int) -> range:
-    """After how many answers the history of the expected error has points."""
+def history_counts(total: int, steps: int = HISTORY_STEPS) -> range:
+    """After how many answers the history of the expected error has points, at most `steps` but the first."""
     step = 5
-    while total > 20 * step:
+    while total > steps * step:
         step *= 2
     return range(0, total + 1, step)
 

@@ -47,7 +47,7 @@ from ordinate.study.aim import ORDER, checked_aim, require_possible
 from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
-from ordinate.study.inference import Beside, Reliability
+from ordinate.study.inference import HISTORY_STEPS, Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
@@ -486,13 +486,13 @@ class Study:
         with self._ledger.reading() as state:
             return self._ledger.inference.expected_error(state)
 
-    def error_history(self, most: int = 21) -> list[tuple[int, float]]:
-        """(answers, expected error by them) from none to all in up to 21 even steps.
+    def error_history(self, most: int = 21, *, steps: int = HISTORY_STEPS) -> list[tuple[int, float]]:
+        """(answers, expected error by them) from none to all in up to so many even steps.
 
         A point that was not computed before takes a fit; `most` limits how many are computed now.
         """
         with self._ledger.reading() as state:
-            return self._ledger.inference.error_history(state, most)
+            return self._ledger.inference.error_history(state, most, whole("steps", steps, 1))
 
     def forecast(self, target: float | None = None) -> Forecast:
         """How many more answers bring the expected error to the target, and how long these take; see `Forecast`.
