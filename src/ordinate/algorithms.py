@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from ordinate.choosing.search import CurvaturePower
 from ordinate.choosing.strategies import Strategy
+from ordinate.choosing.strategies.aimed import Aimed
 from ordinate.choosing.strategies.bayes_guro import BayesGuro
 from ordinate.choosing.strategies.colstim import Colstim
 from ordinate.choosing.strategies.greedy import Greedy
@@ -41,6 +42,7 @@ class Algorithm(NamedTuple):
 
 
 GURO = Greedy(CurvaturePower(2))
+AIMED = Aimed()
 NORM_MIN = Greedy(CurvaturePower(0))
 BALD = Greedy(Information())
 BALD_PAPER = Greedy(PaperInformation())
@@ -58,6 +60,12 @@ ALGORITHMS: dict[str, Algorithm] = {
     "guro-independent": Algorithm(
         Independent(), GURO, "A score per item and no features (Bradley-Terry); the default without features."
     ),
+    "aim-hybrid": Algorithm(
+        Hybrid(), AIMED, "guro-hybrid for an aim: asks where it is open which items are wanted, such as the best ten."
+    ),
+    "aim-hybrid-factored": Algorithm(FactoredHybrid(), AIMED, "guro-hybrid-factored for an aim."),
+    "aim-contextual": Algorithm(Contextual(), AIMED, "guro-contextual for an aim."),
+    "aim-independent": Algorithm(Independent(), AIMED, "guro-independent for an aim."),
     "bayes-guro-hybrid": Algorithm(
         Hybrid(), BayesGuro(), "Asks where 50 draws of the scores disagree most about the answer: GURO with chance."
     ),
@@ -235,7 +243,11 @@ def require_size(name: str, items: int) -> None:
         )
 
 
-def strategy_of(name: str, candidates: int | None) -> Strategy:
-    """The algorithm's strategy, on a random part of the pool where `candidates` limits it."""
+def strategy_of(name: str, candidates: int | None, aimed: bool = False) -> Strategy:
+    """The algorithm's strategy, on a random part of the pool where `candidates` limits it.
+
+    aimed  the study has an aim other than the whole order, for which GURO gives way to its variant
+    """
     strategy = algorithm(name).strategy
+    strategy = AIMED if aimed and strategy == GURO else strategy
     return strategy if candidates is None else Subsampled(strategy, candidates)

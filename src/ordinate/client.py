@@ -44,10 +44,13 @@ class OrderedItem(NamedTuple):
     group: str | None = None
     grade: int | None = None
     grade_probability: float | None = None
+    part: int | None = None
+    membership: float | None = None
 
 
 class Client:
-    """A study on a server, for whom the link is.
+    """A study on a server, for whom the link is. A server of a folder has a link for its owner, with `study` a name of
+    a study there; without, the client only lists and creates studies.
 
     timeout   seconds that one request may take, and that `ask` waits for a pair
     patience  seconds for which a request is sent again while the server cannot be reached or is too busy
@@ -61,15 +64,19 @@ class Client:
         self,
         link: str,
         *,
+        study: str | None = None,
         timeout: float = 60.0,
         patience: float = 15.0,
         pause: float = 0.5,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        found = re.fullmatch(r"(https?://.+)/join/([^/?#]+)/([^/?#]+)/?", link.strip())
+        found = re.fullmatch(r"(https?://.+)/(?:join/([^/?#]+)|enter)/([^/?#]+)/?", link.strip())
         if found is None:
             raise errors.InvalidInput("a server is named by a link such as http://127.0.0.1:8000/join/study/TOKEN")
-        base, self.study, token = found.groups()
+        base, named, token = found.groups()
+        if study is not None and named is not None and study != named:
+            raise errors.InvalidInput(f"this link is of the study {named!r}, not of {study!r}")
+        self.study = named or study or ""
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._timeout, self._patience, self._pause = timeout, patience, pause
         self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout, transport=transport)
@@ -119,6 +126,12 @@ class Client:
             OrderedItem(row["item"]["id"], **{name: row[name] for name in OrderedItem._fields[1:]})
             for row in self._rows("ordering")
         ]
+
+    def selection(self) -> dict[str, Any] | None:
+        """How many of the wanted items are expected to be found; None where the study is about the whole order. With an
+        owner's link."""
+        found: dict[str, Any] | None = self._send("GET", "/ordering", params={"limit": 1})["selection"]
+        return found
 
     def forecast(self, target: float | None = None) -> dict[str, Any]:
         """How many more answers bring the expected error to the target, and how long these take, each with an interval
@@ -209,11 +222,16 @@ class Client:
         items: list[dict[str, Any]],
         *,
         question: str = "Which ranks higher?",
-        algorithm: str | None = None,
-        seed: int = 0,
+        rules: dict[str, Any] | None = None,
+        **options: Any,
     ) -> dict[str, Any]:
-        """Create a study beside this one; returns its name and its links. With an owner's link."""
-        body = {"name": name, "items": items, "question": question, "algorithm": algorithm, "seed": seed}
+        """Create a study beside this one; returns its name and its links. With an owner's link.
+
+        rules    as for `set_rules`, for instance {"budget": 500, "target": 0.1}
+        options  of `Study.create`: algorithm, seed, scaling, refit_every, candidates, coefficient_variance,
+                 item_variance, likelihood, renew_covariance, random
+        """
+        body = {"name": name, "items": items, "question": question, "rules": rules, **options}
         return _content(self._request("POST", _STUDIES, once=True, json=body))
 
     def shown(self, query: str, annotator: str | None = None) -> str | None:

@@ -49,11 +49,11 @@ class ServedStudy(NamedTuple):
 
 
 @contextmanager
-def servers() -> Iterator[Callable[..., list[ServedStudy]]]:
-    """Serve study files in a process of their own, as `ordinate serve` does."""
+def processes() -> Iterator[Callable[..., list[str]]]:
+    """Run `ordinate serve` in processes of their own; gives the links that it prints."""
     running: list[subprocess.Popen[str]] = []
 
-    def start(*paths: Path, options: tuple[str, ...] = ()) -> list[ServedStudy]:
+    def start(*paths: Path, links_in_all: int, options: tuple[str, ...] = ()) -> list[str]:
         names = [str(path) for path in paths]
         command = [sys.executable, "-u", "-m", "ordinate", "serve", *names, "--port", "0", "--no-open", *options]
         environment = {**os.environ, "COLUMNS": "500", "OMP_NUM_THREADS": "1"}
@@ -61,11 +61,11 @@ def servers() -> Iterator[Callable[..., list[ServedStudy]]]:
         running.append(process)
         assert process.stdout is not None
         links: list[str] = []
-        while len(links) < 2 * len(paths):
+        while len(links) < links_in_all:
             line = process.stdout.readline()
             assert line, "the server ended before it printed its links"
             links += re.findall(r"http://\S+", line)
-        return [ServedStudy(path, *links[2 * k : 2 * k + 2]) for k, path in enumerate(paths)]
+        return links
 
     yield start
     for process in running:
@@ -73,6 +73,25 @@ def servers() -> Iterator[Callable[..., list[ServedStudy]]]:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
+
+
+@contextmanager
+def servers() -> Iterator[Callable[..., list[ServedStudy]]]:
+    """Serve study files."""
+    with processes() as run:
+
+        def start(*paths: Path, options: tuple[str, ...] = ()) -> list[ServedStudy]:
+            links = run(*paths, links_in_all=2 * len(paths), options=options)
+            return [ServedStudy(path, *links[2 * k : 2 * k + 2]) for k, path in enumerate(paths)]
+
+        yield start
+
+
+@pytest.fixture
+def serve_folder() -> Iterator[Callable[[Path], str]]:
+    """Serve a folder; gives the link of its owner."""
+    with processes() as run:
+        yield lambda path: run(path, links_in_all=1)[0]
 
 
 @pytest.fixture

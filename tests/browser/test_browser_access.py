@@ -169,6 +169,50 @@ def test_pages_of_other_studies(
     check(someone.page, "paused")
 
 
+def test_pages_of_the_owner_of_a_server(
+    serve_folder: Callable[..., Any], degraded: Any, judge: Callable[..., Any], tmp_path: Path
+) -> None:
+    degraded.write(tmp_path)
+    (tmp_path / "photos" / "drawing.svg").write_text("<svg/>")
+    owner = judge()
+    page = owner.page
+    page.goto(serve_folder(tmp_path / "studies"))
+    check(page, "enter")
+    page.click("form button")
+    page.wait_for_selector("#none")
+    page.click("text=Make a study")
+    check(page, "new-empty")
+    page.set_input_files("#folder", tmp_path / "photos")
+    page.wait_for_selector("#form:not([hidden])", timeout=60_000)
+    page.click("#refused summary")
+    assert "drawing.svg is an SVG drawing" in page.inner_text("#refused-list")
+    check(page, "new")
+    page.fill("#question", "Which photo is **clearer**?")
+    page.click("#make")
+    page.wait_for_selector("#made:not([hidden])", timeout=60_000)
+    check(page, "made")
+    link = page.input_value("#link input")
+    someone = judge(degraded.truth)
+    someone.begin(link, "Ada")
+    someone.answer()
+    someone.wait_until_sent()
+    page.click("text=Your studies")
+    page.click("text=Duplicate")
+    check(page, "duplicate")
+    page.click("#copy button.main-button")
+    page.wait_for_selector("#studies li:nth-child(2)", timeout=60_000)
+    page.click("[aria-label='Archive: photos-2']")
+    page.click("#archive summary")
+    page.wait_for_selector("#archived button")
+    check(page, "start")
+    page.click("[aria-label='Delete: photos-2']")
+    check(page, "delete")
+    page.fill("#delete-name", "photos-2")
+    page.click("#delete button.main-button")
+    owner.until("document.getElementById('archive').hidden")
+    assert not (tmp_path / "studies" / ".archive" / "photos-2").exists()
+
+
 def test_a_phone_on_its_side_gives_the_pictures_most_of_its_height(shared: Any, judge: Callable[..., Any]) -> None:
     served = shared["photos"]
     someone = judge(viewport={"width": 667, "height": 375}, has_touch=True)

@@ -1,4 +1,5 @@
-"""docs/first-study.md as a newcomer follows it: its commands, word for word, then two people who judge."""
+"""docs/first-study.md as a newcomer follows it, in the browser and in the terminal: its commands, word for word, then
+two people who judge."""
 
 import os
 import re
@@ -16,11 +17,13 @@ from ordinate.datasets import degrade_photo
 pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "first-study.md").read_text(encoding="utf-8")
-CREATE, _, ORDER = re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTALL)
+CREATE, _, ORDER = re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTALL)[0].splitlines()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the guide's commands are for a POSIX shell")
-def test_from_a_folder_of_images_to_two_annotators(tmp_path: Path, serve: Any, judge: Callable[..., Any]) -> None:
+def test_from_a_folder_of_images_to_two_annotators_in_the_terminal(
+    tmp_path: Path, serve: Any, judge: Callable[..., Any]
+) -> None:
     degrade_photo(np.random.default_rng(2), 12).write(tmp_path)
 
     def run(command: str) -> None:
@@ -40,3 +43,34 @@ def test_from_a_folder_of_images_to_two_annotators(tmp_path: Path, serve: Any, j
     ann.wait_until_sent()
     run(ORDER)
     assert len((tmp_path / "ordering.csv").read_text().splitlines()) == 13
+
+
+def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
+    tmp_path: Path, serve_folder: Any, judge: Callable[..., Any], open_page: Callable[..., Any]
+) -> None:
+    degrade_photo(np.random.default_rng(2), 12).write(tmp_path)
+    owner = open_page()
+    owner.goto(serve_folder(tmp_path / "studies"))
+    owner.click("form button")
+    owner.click("text=Make a study")
+    owner.set_input_files("#folder", tmp_path / "photos")
+    owner.wait_for_selector("#form:not([hidden])", timeout=60_000)
+    assert owner.inner_text("#items-words") == "12 items."
+    assert owner.input_value("#name") == "photos"
+    owner.fill("#question", "Which photo is **clearer**?")
+    owner.fill("#budget", "300")
+    owner.click("#make")
+    owner.wait_for_selector("#link input", timeout=60_000)
+    link = owner.input_value("#link input")
+    ann, bob = judge(), judge(width="phone")
+    ann.begin(link, "Ann")
+    bob.begin(link, "Bob")
+    for _ in range(3):
+        ann.answer()
+        assert ann.pair != bob.pair
+        bob.press("ArrowLeft")
+    bob.wait_until_sent()
+    ann.wait_until_sent()
+    owner.click("text=Open the study")
+    owner.wait_for_selector("#figures >> text=6 of 300", timeout=60_000)
+    owner.wait_for_selector("#people tr:nth-child(2)", timeout=60_000)

@@ -43,6 +43,7 @@ class TestCreate:
             "algorithm": "guro-independent",
             "question": "Which?",
             "seed": 3,
+            "aim": ["order"],
             "coefficient_variance": None,
             "item_variance": 0.5,
             "likelihood": "cumulative",
@@ -365,11 +366,11 @@ class TestStatus:
         told = run("exclude", "study.db", "--item", excluded).out
         assert f"Take back in with: ordinate include study.db --item {excluded}\n" in told
         out = run("status", "study.db").out
-        assert f"ordinate include study.db --item {excluded} " in out
+        assert f"ordinate include study.db --item {excluded}\n" in out
         assert "Which is clearer?" in out
         assert "guro-hybrid" in out
         assert "excluded items" in out
-        assert "items           3, 2 feature columns (sharpness, contrast); 1 more excluded" in out
+        assert "3, 2 feature columns (sharpness, contrast); 1 more excluded" in out
         assert run("status", "study.db", "--json").json["items"] == 3
         assert "expected error" in out
 
@@ -473,3 +474,58 @@ def test_status_shows_the_oldest_of_many_open_questions(run, study):
 )
 def test_an_expected_error_in_words(error, words):
     assert words in error_in_words(error)
+
+
+class TestAim:
+    @pytest.fixture
+    def ranked(self, run, folder):
+        """Thirty recorded answers about four items: a above b above c above d."""
+        run("create", "study.db", "--items", "items.csv", "--aim", "top:2")
+        with Study.open(URL) as study:
+            study.record([Comparison(one, other, "left") for one, other in pairwise("abcd")] * 10)
+
+    def test_create_stores_and_says_it(self, run, ranked):
+        assert run("aim", "study.db").out == "Aim: the first 2 items.\n"
+        assert run("aim", "study.db", "--json").json == {"study": "study.db", "aim": ["top:2"]}
+
+    def test_it_changes_and_answers_stay(self, run, ranked):
+        assert run("aim", "study.db", "--aim", "above:b").out == "Aim: which items are above b.\n"
+        said = run("aim", "study.db", "--aim", "above:b", "--aim", "above:c").out
+        assert said == "Aim: grades between b, c.\n"
+        assert run("aim", "study.db", "--aim", "order").out == "Aim: the whole order.\n"
+        with Study.open(URL) as study:
+            assert len(study.comparisons()) == 30
+
+    def test_what_cannot_be_is_refused(self, run, ranked):
+        result = run("aim", "study.db", "--aim", "top:4")
+        assert (result.code, result.out) == (2, "")
+        assert "top:4 leaves nothing to find out: there are only 4 items" in result.err
+        assert "no item 'z'" in run("aim", "study.db", "--aim", "above:z").err
+
+    def test_order_says_which_items_are_wanted(self, run, ranked):
+        out = run("order", "study.db").out
+        assert "wanted" in out
+        assert "Aim: the first 2 items; about " in out
+        found = run("order", "study.db", "--json").json
+        assert [item["part"] for item in found["items"]] == [1, 1, 2, 2]
+        assert found["selection"]["measure"] == "recall"
+        assert found["selection"]["expected"] == pytest.approx(
+            np.mean([one["membership"] for one in found["items"][:2]])
+        )
+
+    def test_status_says_what_is_found_and_forecasts(self, run, ranked):
+        out = run("status", "study.db").out
+        assert "of the wanted items are among the 2 that are marked" in out
+        found = run("status", "study.db", "--recall", "0.99", "--json").json
+        assert found["rules"]["aim"] == ["top:2"]
+        assert found["found"]["forecast"]["target"] == pytest.approx(0.99)
+
+    def test_before_three_answers_per_item_it_is_withheld(self, run):
+        run("create", "study.db", "--items", "items.csv", "--aim", "bottom:1")
+        with Study.open(URL) as study:
+            study.record([Comparison("a", "b", "left")] * 11)
+        assert "not known: there are fewer than 3 answers per item" in run("status", "study.db").out
+
+    def test_a_recall_needs_an_aim(self, run):
+        run("create", "study.db", "--items", "items.csv")
+        assert "--recall goes with an aim" in run("status", "study.db", "--recall", "0.9").err

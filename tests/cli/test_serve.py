@@ -21,12 +21,14 @@ import pytest
 
 from ordinate.cli.serve import _is_loopback, _listening
 from ordinate.client import Client
+from ordinate.data.items import Items
+from ordinate.server.signing import LinkSigner
 from ordinate.storage import tables
 from ordinate.study.study import Study
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+def serving(*arguments: str, links_in_all: int = 2) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """A server that has started, and the links it printed."""
     command = [sys.executable, "-m", "ordinate", "serve", *arguments, "--port", "0", "--no-open"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -34,7 +36,7 @@ def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]
     assert process.stdout is not None
     links: list[str] = []
     try:
-        while len(links) < 2:
+        while len(links) < links_in_all:
             line = process.stdout.readline()
             assert line, process.communicate()
             links += re.findall(r"http://\S+", line)
@@ -233,3 +235,36 @@ def test_a_study_of_the_first_version_is_upgraded_and_goes_on(run, folder):
         assert study.ordering().ids[-1] == "b"
     assert run("db", "upgrade", "items.csv").code == 2
     assert run("db", "upgrade", "missing.db").code == 2
+
+
+def test_a_folder_is_made_and_its_owner_gets_one_link(folder):
+    with serving(str(folder / "studies"), links_in_all=1) as (process, (link,)):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/enter/[\w-]+", link)
+        headers = {"Authorization": f"Bearer {link.rpartition('/')[2]}"}
+        body = {"name": "made", "items": [{"id": "a"}, {"id": "b"}]}
+        base = link.partition("/enter/")[0]
+        assert httpx.post(f"{base}/api/v1/studies", json=body, headers=headers, timeout=60).status_code == 201
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    assert (folder / "studies" / ".ordinate-secret").stat().st_mode & 0o777 == 0o600
+    assert (folder / "studies" / "made.db").is_file()
+
+
+def test_a_link_to_a_study_of_a_folder_is_signed_with_the_secret_of_the_folder(run, folder):
+    own = folder / "studies" / "made"
+    own.mkdir(parents=True)
+    (folder / "studies" / ".ordinate-secret").write_text("a secret of this very test\n")
+    (folder / "studies" / ".ordinate-secret").chmod(0o600)
+    with Study.create(Items(["a", "b"]), storage=f"sqlite:///{own / 'made.db'}") as made:
+        token = made.token
+    link = run("link", str(own / "made.db"), "--json").json
+    signed = link["url"].rpartition("/")[2]
+    assert LinkSigner("a secret of this very test").read_link(signed) == (token, link["id"])
+    assert not (own / ".ordinate-secret").exists()
+
+
+def test_a_folder_is_served_alone(run, folder):
+    (folder / "one").mkdir()
+    done = run("serve", "one", "two.db")
+    assert done.code == 2
+    assert "serve one folder" in done.err

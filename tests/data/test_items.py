@@ -152,7 +152,7 @@ class TestItemsFromTables:
             ({"id": ["a", "b"], "x": [1, pandas.NA]}, {"feature_columns": ["x"]}, "row 2 of column 'x' is empty"),
             ({"id": ["a", "b"], "x": ["1", "nan"]}, {"feature_columns": ["x"]}, "row 2 of column 'x' is nan"),
             ({"id": ["a", "b"], "x": ["-inf", "1"]}, {"feature_columns": ["x"]}, "row 1 of column 'x' is -inf"),
-            ({"id": ["a"], "x": [[1, 2]]}, {"feature_columns": ["x"]}, r"row 1 of column 'x' holds \[1, 2\]"),
+            ({"id": ["a"], "x": [[1, 2]], "y": [1]}, {"feature_columns": ["x", "y"]}, "column 'x' holds vectors"),
             ({"id": ["a"], "x": [10**400]}, {"feature_columns": ["x"]}, "row 1 of column 'x' holds 1000"),
         ],
     )

@@ -61,7 +61,7 @@ def test_a_projected_belief_shrinks_as_the_factored_one_that_it_stands_for() -> 
     projected = random_belief(np.random.default_rng(3), "projected", 8)
     factored: Belief = FactoredBelief(projected.mean, projected.pieces.factor, projected.pieces.residual)
     for left, right in ((0, 1), (3, 0), (5, 7), (1, 0)):
-        projected, factored = (pending(update(belief, left, right), 2, 6) for belief in (projected, factored))
+        projected, factored = (pending(update(belief, left, right), (2, 6)) for belief in (projected, factored))
         np.testing.assert_allclose(full(projected), full(factored), atol=1e-12)
         np.testing.assert_allclose(projected.variance, factored.variance, atol=1e-12)
 
@@ -80,9 +80,10 @@ def test_no_variance_grows_by_more_than_histories_say(kind: str) -> None:
         asked = [tuple(rng.choice(8, 2, replace=False).tolist()) for _ in range(5)]
         before = after = update(fit, 0, 1)
         for left, right in asked:
-            before = pending(before, left, right)
+            before = pending(before, (left, right))
         for step, place in enumerate(rng.permutation(5)):
-            after = (pending if step > 2 else update)(after, *asked[place][:: 1 - 2 * int(rng.integers(2))])
+            left, right = asked[place][:: 1 - 2 * int(rng.integers(2))]
+            after = pending(after, (left, right)) if step > 2 else update(after, left, right)
         after = update(after, *rng.choice(8, 2, replace=False).tolist())
         left, right = np.triu_indices(8, 1)
         growth = after.history.growth_since(before.history)
@@ -94,7 +95,7 @@ def test_no_variance_grows_by_more_than_histories_say(kind: str) -> None:
         # Without one of them, variance may come back, and so it may under another fit.
         fewer = update(update(fit, 0, 1), *asked[0])
         assert fewer.history.growth_since(before.history) == np.inf
-        assert pending(fewer.with_mean(fewer.mean), *asked[0]).history.growth_since(before.history) == np.inf
+        assert pending(fewer.with_mean(fewer.mean), asked[0]).history.growth_since(before.history) == np.inf
     assert largest > 0.9
     assert named > 10
 
@@ -169,7 +170,7 @@ def random_belief(rng: np.random.Generator, kind: str, n: int) -> Belief:
 @pytest.mark.parametrize("kind", ["dense", "factored", "hybrid", "projected"])
 def test_differences_are_those_of_the_full_covariance(kind: str) -> None:
     belief = random_belief(np.random.default_rng(2), kind, 7)
-    belief = pending(update(belief, 0, 3), 2, 5)
+    belief = pending(update(belief, 0, 3), (2, 5))
     left, right = np.triu_indices(7, 1)
     margins, variances = belief.differences(left, right)
     z = contrasts(7)
@@ -180,10 +181,36 @@ def test_differences_are_those_of_the_full_covariance(kind: str) -> None:
     np.testing.assert_array_equal(swapped[0], -margins)
 
 
+def taken_by(belief: Belief, count: int) -> list[tuple[float, ...]]:
+    """The newest links of a belief's history."""
+    found: list[tuple[float, ...]] = []
+    link = belief.history
+    for _ in range(count):
+        assert link.taken is not None
+        assert link.previous is not None
+        found.append((link.taken.left, link.taken.right, link.taken.shared, *link.taken.own))
+        link = link.previous
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 3, 20])
+@pytest.mark.parametrize("kind", ["dense", "factored", "hybrid", "projected"])
+def test_open_queries_taken_together_shrink_a_belief_as_one_by_one(kind: str, count: int) -> None:
+    rng = np.random.default_rng(count)
+    belief = update(random_belief(rng, kind, 9), 0, 3)
+    pairs = [tuple(rng.choice(9, 2, replace=False).tolist()) for _ in range(count)]
+    together, one_by_one = pending(belief, *pairs), belief
+    for pair in pairs:
+        one_by_one = pending(one_by_one, pair)
+    np.testing.assert_allclose(full(together), full(one_by_one), atol=1e-12)
+    np.testing.assert_allclose(together.variance, one_by_one.variance, atol=1e-12)
+    np.testing.assert_allclose(taken_by(together, count), taken_by(one_by_one, count), atol=1e-12)
+
+
 def test_pending_is_close_to_the_expected_shrinkage_of_an_answer() -> None:
     """At m = 4, v = 4 the expectation over scores and answers leaves about 0.86 v; sigma'(m) would leave 0.93 v."""
     belief = FactoredBelief(np.array([4.0, 0.0]), np.array([[2.0], [0.0]]), np.zeros(2))
-    left_over = pending(belief, 0, 1).differences(np.array([0]), np.array([1]))[1][0] / 4.0
+    left_over = pending(belief, (0, 1)).differences(np.array([0]), np.array([1]))[1][0] / 4.0
 
     def posterior_variance(answer: int) -> tuple[float, float]:
         def weight(x: float, power: int) -> float:
@@ -225,7 +252,7 @@ def test_draws_of_a_dense_belief_follow_its_answers_open_queries_and_refits(piec
     for _ in range(pieces):
         belief = update(belief, *rng.choice(n, 2, replace=False))
     kept.absorb(belief)
-    belief = pending(update(kept.belief(rng.normal(size=n)), 0, 3), 1, 2)
+    belief = pending(update(kept.belief(rng.normal(size=n)), 0, 3), (1, 2))
     belief = belief.shrink(2, 3, 0.0)  # an answer that was certain
     wanted, draws = full(belief), belief.sample(400_000, np.random.default_rng(8))
     scale = np.sqrt(np.outer(np.diagonal(wanted), np.diagonal(wanted)))

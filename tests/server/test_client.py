@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.server.test_folder import Folder
 
 from ordinate.client import Client
 from ordinate.data.comparisons import Comparison
@@ -167,8 +168,26 @@ def test_an_owner_does_everything(site, connect):
         with Client(created["owner"]["url"], transport=Wire(site)) as other:
             assert other.status()["question"] == "Which?"
             assert [one["study"] for one in other.studies()] == ["colours"]
+        options = {"random": 0.0, "item_variance": 3.0}
+        created = owner.create_study("greys", [{"id": "1"}, {"id": "2"}], rules={"target": 0.2}, **options)
+        greys = site.authenticator.find_study(created["study"]).study
+        assert (greys.settings.random, greys.settings.item_variance, greys.rules.target) == (0.0, 3.0, 0.2)
         with pytest.raises(InvalidInput, match="only the owner"):
             ann.export("ordering")
+
+
+def test_the_owner_of_a_server_names_the_study(tmp_path):
+    folder = Folder(tmp_path)
+    link = f"http://testserver{folder.link}"
+    with Client(link, transport=Wire(folder)) as server:
+        assert server.studies() == []
+        server.create_study("colours", [{"id": "red"}, {"id": "blue"}])
+        assert [one["study"] for one in server.studies()] == ["colours"]
+    with Client(link, study="colours", transport=Wire(folder)) as colours:
+        assert len(colours.items()) == 2
+        with pytest.raises(InvalidInput, match="not of 'other'"):
+            Client(colours.links()[0]["url"], study="other")
+    folder.close()
 
 
 def test_it_waits_for_a_pair_as_the_server_says(build):

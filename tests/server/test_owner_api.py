@@ -18,6 +18,7 @@ from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like
 from ordinate.server import helper
+from ordinate.server.app import create_app
 from ordinate.storage import open as open_storage
 from ordinate.study.leases import Offer
 from ordinate.study.study import Study
@@ -397,3 +398,34 @@ def test_a_link_ends_in_the_future_or_is_refused(site, expires_at):
     assert response.status_code == 422
     assert "expires_at" in response.json()["detail"]
     assert len(owner.get("/links").json()["links"]) == before
+
+
+def test_an_aim_is_a_rule_and_the_ordering_says_what_was_found_for_it(site):
+    owner = site.program("owner")
+    assert owner.get("/rules").json()["aim"] == ["order"]
+    assert owner.get("/ordering").json()["selection"] is None
+    first = site.study.items.ids[0]
+    for wrong, status in (("top:2", 422), ([], 422), (["best"], 422), (["above:nothing"], 404), (["top:12"], 422)):
+        assert owner.patch("/rules", {"aim": wrong}).status_code == status, wrong
+    assert owner.patch("/rules", {"aim": ["top:2"]}).json()["aim"] == ["top:2"]
+    answer_sensibly(site.study)
+    found = owner.get("/ordering").json()
+    assert found["selection"]["aim"] == ["top:2"]
+    assert found["selection"]["measure"] == "recall"
+    assert found["selection"]["wanted"] == 2
+    assert [row["part"] for row in found["ordering"]][:3] == [1, 1, 2]
+    assert all(0.0 <= row["membership"] <= 1.0 for row in found["ordering"])
+    assert found["selection"]["expected"] == site.study.selection().right.estimate
+    owner.patch("/rules", {"aim": [f"above:{first}"]})
+    assert owner.get("/ordering").json()["selection"]["measure"] == "right side"
+
+
+def test_a_study_with_an_aim_gets_the_rules_for_people_too(tmp_path):
+    path = tmp_path / "aimed.db"
+    Study.create(Items(list("abcd")), aim="top:1", storage=f"sqlite:///{path}").close()
+    app = create_app([path], "a secret of sixteen letters or more")
+    try:
+        rules = next(iter(app.state.authenticator.registry)).study.rules
+        assert (rules.aim, rules.lease, rules.again) == (("top:1",), 600.0, False)
+    finally:
+        app.state.authenticator.registry.close()

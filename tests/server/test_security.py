@@ -173,6 +173,7 @@ OWNERS = [
     ("GET", "/links/annotator/names", None),
     ("POST", "/links", {"role": "owner"}),
     ("POST", "/links/annotator/revoke", None),
+    ("GET", "/links/annotator/qr.svg", None),
     ("GET", "/rules", None),
     ("PATCH", "/rules", {"paused": True}),
     ("GET", "/annotators", None),

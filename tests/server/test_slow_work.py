@@ -17,6 +17,7 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.server import helper
 from ordinate.server.helper import Results, SlowWork
+from ordinate.study.fold import Version
 from ordinate.study.inference import Fit
 from ordinate.study.study import Study
 
@@ -43,7 +44,7 @@ def work(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 def fit_of(answers: int) -> Fit:
     rows = np.arange(answers)
-    return Fit((1, 1, answers), Hybrid(), ITEMS.features, Answers(rows, rows + 1, np.ones(answers)))
+    return Fit(Version(1, 1, answers), Hybrid(), ITEMS.features, Answers(rows, rows + 1, np.ones(answers)))
 
 
 def wait_for(work: SlowWork, fit: Fit) -> None:

@@ -87,7 +87,7 @@ def test_it_does_what_tell_and_take_do(tmp_path: Path) -> None:
                 if name == "one":
                     study.answer(held.query.id, answer, annotator=annotator, count=1, offers=offers)  # type: ignore[arg-type]
                 else:
-                    study.tell(held.query.id, answer)  # type: ignore[arg-type]
+                    study.tell(held.query.id, answer)
                     study.take(annotator, 1, offers)
         with closing(open_storage(f"sqlite:///{tmp_path / name}.db")) as storage, storage.reading() as log:
             logs.append([entry._replace(at="") for entry in log.entries(0)])

@@ -11,7 +11,7 @@ from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import Entry, Recorded
-from ordinate.study.fold import State
+from ordinate.study.fold import State, Version
 from ordinate.study.rules import Rules
 
 ITEMS = Items(ids=["a", "b", "c", "d"], features=np.arange(8, dtype=np.float64).reshape(4, 2))
@@ -195,14 +195,35 @@ def test_a_view_of_the_first_answers_stays_what_it_was() -> None:
 
 def test_epochs_rise_exactly_when_more_than_growth_happens() -> None:
     state = folded(asked(1), answered(1, "left"), asked(2, "a", "c"), answered(2, "skip", "a", "c"))
-    epochs = (state.epoch, state.items_epoch)
+    version = state.version(1)
     apply(state, [recorded("a", "b", "left"), asked(3), about("withdraw", 3), about("retract", 2, "a", "c")])
-    assert (state.epoch, state.items_epoch) == epochs
+    assert state.version(1) == version
     apply(state, [about("retract", 1)])
-    assert state.epoch > epochs[0]
-    assert state.items_epoch == epochs[1]
+    assert state.version(1).change > version.change
+    assert state.items_epoch == version.items_epoch
     apply(state, [Entry(0, "exclude-item", "t", left="a")])
-    assert state.items_epoch > epochs[1]
+    assert state.items_epoch > version.items_epoch
+
+
+@pytest.mark.parametrize("looked", [False, True])
+def test_equal_versions_are_of_equal_comparisons(looked: bool) -> None:
+    """Answers given and taken back at random: what has the version that it had before is what it was before."""
+    rng, state, given, known = np.random.default_rng(0), folded(), list[int](), dict[Version, list[int]]()
+    survived = 0
+    for number in range(1, 200):
+        if given and rng.random() < 0.4:
+            apply(state, [about("retract", given.pop(int(rng.integers(max(0, len(given) - 4), len(given)))))])
+            if len(given) > 2:
+                survived += state.version(len(given) - 3) in known
+        apply(state, [asked(number)])
+        if rng.random() < 0.2:
+            apply(state, [Entry(0, kind, "t", annotator="Bob") for kind in ("exclude-annotator", "include-annotator")])
+        apply(state, [answered(number, "left")])
+        given.append(number)
+        for count in range(len(given) + 1) if looked or rng.random() < 0.3 else ():
+            positions = state.effective.positions[:count].tolist()
+            assert known.setdefault(state.version(count), positions) == positions
+    assert survived > 10, "what comes before an answer that is taken back keeps its version"
 
 
 def test_pairs_that_an_annotator_has_not_seen() -> None:

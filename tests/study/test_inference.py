@@ -112,7 +112,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str, fitt
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
     for query in study.open_queries():
-        expected = beliefs.pending(expected, int(query.left), int(query.right))
+        expected = beliefs.pending(expected, (int(query.left), int(query.right)))
     found = belief_of(study)
     for one, other in zip(found.differences(LEFT, RIGHT), expected.differences(LEFT, RIGHT), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
@@ -215,6 +215,62 @@ def test_what_is_pending_no_longer_is_no_part_of_the_belief() -> None:
             np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+def counted_fits(monkeypatch: pytest.MonkeyPatch, algorithm: str) -> list[int]:
+    """How many answers each fit saw, from now on."""
+    model = type(ALGORITHMS[algorithm].model)
+    fits, fit = list[int](), model.fit
+
+    def counted(self: Model, features: Any, answers: Answers) -> Any:
+        fits.append(len(answers.left))
+        return fit(self, features, answers)
+
+    monkeypatch.setattr(model, "fit", counted)
+    return fits
+
+
+ONE_OF_EACH = ["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "guro-independent"]
+
+
+@pytest.mark.parametrize("algorithm", ONE_OF_EACH)
+def test_nothing_that_came_before_an_undo_is_fitted_again(monkeypatch: pytest.MonkeyPatch, algorithm: str) -> None:
+    study = study_after(algorithm, 103)
+    for _ in range(3):
+        study.tell(study.ask("ada").id, "left")
+    fits = counted_fits(monkeypatch, algorithm)
+    for _ in range(3):
+        study.undo("ada")
+    belief_of(study)
+    for _ in range(3):
+        study.tell(study.ask("ada").id, "right")
+    study.ask("ada")
+    assert fits == []
+
+
+@pytest.mark.parametrize(("algorithm", "fitted"), [*((name, True) for name in ONE_OF_EACH), ("trueskill", False)])
+def test_after_an_undo_all_is_as_if_made_anew(algorithm: str, fitted: bool) -> None:
+    """A study that keeps what it can beside one that loses its caches before every step."""
+    kept, anew = (study_after(algorithm, 15, fitted) for _ in range(2))
+    rng, given, undone = np.random.default_rng(3), 0, 0
+    for _ in range(90):
+        count = min(int(rng.integers(1, 4)), given) if rng.random() < 0.3 else 0
+        given, undone = given + 1 - count, undone + count
+        left = rng.random() < 0.5
+        for study in (kept, anew):
+            if study is anew:
+                study._ledger.drop_caches()
+            for _ in range(count):
+                study.undo("ada")
+            study.tell(study.ask("ada").id, "left" if left else "right")
+        pairs = [(query.left, query.right) for query in (study.ask("ada") for study in (kept, anew))]
+        assert pairs[0] == pairs[1]
+        for one, other in zip(*(belief_of(study).differences(LEFT, RIGHT) for study in (kept, anew)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+        assert kept.expected_error() == pytest.approx(anew.expected_error(), rel=1e-12)
+    np.testing.assert_allclose(kept.error_history(), anew.error_history(), rtol=1e-12)
+    assert kept.reliability() == anew.reliability()
+    assert undone > 20
+
+
 @pytest.mark.parametrize("change", ["another answer", "an excluded item", "an excluded annotator"])
 def test_the_expected_error_is_never_one_of_other_answers(change: str) -> None:
     """As many answers as before, but not the same ones, or not about the same items."""
@@ -277,14 +333,7 @@ def test_however_long_the_log_the_first_question_after_opening_takes_one_fit(
     ids = rng.permuted(np.tile(np.arange(20), (2345, 1)), axis=1)[:, :2]
     study.record([Comparison(str(left), str(right), "left") for left, right in ids])
     study._ledger.drop_caches()
-    model = type(ALGORITHMS[algorithm].model)
-    fits, fit = [], model.fit
-
-    def counted(self: Model, features: Any, answers: Answers) -> Any:
-        fits.append(len(answers.left))
-        return fit(self, features, answers)
-
-    monkeypatch.setattr(model, "fit", counted)
+    fits = counted_fits(monkeypatch, algorithm)
     study.ask("cleo")
     assert fits == [2340]
 

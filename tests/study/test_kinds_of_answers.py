@@ -42,7 +42,7 @@ def test_every_kind_is_stored_exported_and_read_again(tmp_path: Path) -> None:
     with Study.create(ITEMS, storage=address) as study:
         for answer in WORDS:
             query = study.ask("ada")
-            study.tell(query.id, answer)  # type: ignore[arg-type]
+            study.tell(query.id, answer)
         assert [one.outcome for one in study.comparisons()] == list(WORDS)
         assert study.annotators() == {"ada": len(WORDS)}
     with Study.open(address) as study:

@@ -41,6 +41,10 @@ CHANGES: list[dict[str, Any]] = [
     {"ties": True},
     {"random": 0.5},
     {"random": 0.0},
+    {"aim": "order"},
+    {"aim": "top:1"},
+    {"aim": "bottom:2"},
+    {"aim": ["above:0", "above:1"]},
 ]
 annotators = st.sampled_from([None, "Ann", "Bob"])
 tabs = st.sampled_from([None, "a tab", "another"])
@@ -64,7 +68,9 @@ class Reopened(RuleBasedStateMachine):
         return timestamp(self.time)
 
     @initialize(
-        algorithm=st.sampled_from(["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "uniform-independent"]),
+        algorithm=st.sampled_from(
+            ["guro-hybrid", "guro-hybrid-factored", "guro-contextual", "aim-independent", "uniform-independent"]
+        ),
         refit_every=st.sampled_from([None, 1, 4]),
         candidates=st.sampled_from([None, 3]),
         grouped=st.booleans(),

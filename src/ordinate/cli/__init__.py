@@ -42,6 +42,7 @@ COMMANDS = (
         "ordinate create study.db --items essays.csv --embed auto --pca 0.9",
         "ordinate create study.db --items names.csv --id-column name",
         "ordinate create study.db --items photos/ --convert",
+        "ordinate create study.db --items essays.csv --features embeddings.npy --aim top:10",
         "ordinate create study.db --comparisons battles.csv",
     ),
     _row(
@@ -60,6 +61,14 @@ COMMANDS = (
         "exclusion.exclude",
         "ordinate exclude study.db --item essay-17",
         "ordinate exclude study.db --annotator mallory",
+    ),
+    _row(
+        CHANGE,
+        "aim",
+        "aim.aim",
+        "ordinate aim study.db",
+        "ordinate aim study.db --aim top:10",
+        "ordinate aim study.db --aim above:essay-17",
     ),
     _row(CHANGE, "include", "exclusion.include", "ordinate include study.db --item essay-17"),
     _row(
@@ -143,6 +152,7 @@ COMMANDS = (
         "ordinate reproduce all --folder data --backend dask --scheduler tcp://10.0.0.5:8786",
     ),
     _row(TRY, "datasets", "datasets.app"),
+    _row(TRY, "doctor", "doctor.doctor", "ordinate doctor", "ordinate doctor --json"),
     _row(TRY, "algorithms", "algorithms.algorithms", "ordinate algorithms", "ordinate algorithms --json"),
 )
 
@@ -152,7 +162,7 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     app = typer.Typer(
         name="ordinate",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=not words or words[0].startswith("-"),
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         # An exception that escapes a command is a bug: show Python's own traceback.

@@ -147,7 +147,7 @@ class _Session:
             line += f" ({percent(self._first_error)} when you began)"
         self._screen.print(f"{self._notice}\n" if self._notice else "", style="dim", end="")
         self._screen.print(line, style="dim")
-        self._screen.print(visible(self._study.settings.question), style="bold")
+        self._screen.print(visible(self._study.question), style="bold")
         left, right = self._panel(query.left, "← 1"), self._panel(query.right, "2 →")
         width = self._screen.width if self._screen.is_terminal else PIPED_WIDTH
         if width >= SIDE_BY_SIDE:

@@ -61,7 +61,7 @@ def ask(
             contents = {item["id"]: _shown(item) for one in given for item in (one["left"], one["right"])}
     else:
         with open_study(study) as opened:
-            queries, question = opened.ask(annotator=annotator, count=count), opened.settings.question
+            queries, question = opened.ask(annotator=annotator, count=count), opened.question
             contents = item_contents(opened.items)
     if as_json:
         print_json(
@@ -108,12 +108,11 @@ def tell(
     study: StudyFileOrLink,
     query: QueryId,
     answer: Annotated[
-        Literal[
-            "left", "right", "tie", "left-much", "left-slightly", "right-slightly", "right-much", "both-bad", "skip"
-        ],
+        str,
         typer.Argument(
             metavar="ANSWER",
-            help="left, right, tie or skip; left-much, left-slightly, right-slightly, right-much; both-bad.",
+            help="left, right, tie or skip; left-much, left-slightly, right-slightly, right-much; both-bad. Or, of a "
+            "study in a file, the id of the item that won.",
             show_default=False,
         ),
     ],
@@ -130,8 +129,13 @@ def tell(
             opened.tell(query, answer)
             _report(opened, study, as_json, {"query": query, "answer": answer}, sentence)
         return
+    from ordinate.data.comparisons import ANSWERS
+
+    side = next((one for one in ANSWERS if one == answer), None)
+    if side is None:
+        raise InvalidInput(f"unknown answer {answer!r}; it is {', '.join(ANSWERS)}")
     with open_client(study) as client:
-        given = client.tell(query, answer, annotator)
+        given = client.tell(query, side, annotator)
     if as_json:
         print_json({"study": study, "query": query, "answer": answer, "your_answers": given})
     else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordinate.cli import media
+from ordinate.cli.aim import AimOption, aim_in_words
 from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
@@ -79,6 +80,7 @@ def create(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
+    aim: AimOption = None,
     method: MethodOptions,
     convert: Convert = False,
     as_json: AsJson = False,
@@ -98,11 +100,12 @@ def create(
     Ids are exact texts: 7 and 007 are two items. Ids that look alike are mentioned.
     """
     from ordinate.data.cells import all_numbers
+    from ordinate.data.recipe import GIVEN
     from ordinate.study.study import Study
 
     columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading, embed, pca)
     source = items or comparisons or ""
-    unused = read.unused(columns, table.id_column)
+    unused = read.unused(columns, *table.used(columns))
     with media.in_study(read, source, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", FeatureWarning)
         made = Study.create(
@@ -112,6 +115,7 @@ def create(
             seed=seed,
             storage=study_url(study),
             recipe=recipe,
+            aim="order" if aim is None else aim,
             **asdict(method),
         )
     notes = [*_notes(source, shown, study), *(str(one.message) for one in warned)]
@@ -135,10 +139,14 @@ def create(
             say(f"  --feature-columns {quote(','.join([*split_names(table.feature_columns), *numbers]))}")
         for one in notes:
             note(one)
-        if recipe is not None:
+        if recipe is not None and recipe.encoder != GIVEN:
             say(f"Features: by {recipe.encoder}; new items get theirs in the same way")
+        elif recipe is not None:
+            say("Features: principal components of those given; give new items the same columns")
         say(f"Question: {made.settings.question}")
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
+        if aim is not None:
+            say(f"Aim: {aim_in_words(made.rules.aim, made.items.group is not None)}")
         say()
         say("What to type next:")
         say(f"  ordinate annotate {quote(study)}    answer in this terminal")
@@ -159,14 +167,18 @@ def add_items(
 
     Of a folder, the files that are not in the study yet are added.
     """
+    from ordinate.data.feature_columns import categories
+    from ordinate.data.folders import is_folder_of_files
     from ordinate.data.items import read_item_columns
 
     with open_study(study) as opened:
         columns = read_item_columns(items)
         read = read_items_like(opened, columns, items, table)
-        unused, before = read.unused(columns, table.id_column), opened.items.ids
+        recipe, before = opened.settings.recipe, opened.items.ids
+        reduced = categories(columns, recipe.given_names) | dict.fromkeys(recipe.given_names) if recipe else {}
+        unused = read.unused(columns, *table.used(columns), *reduced)
         known_notes = opened.feature_notes()
-        if Path(items).is_dir():
+        if is_folder_of_files(items):
             known = set(before)
             read = read.take([row for row, item in enumerate(read.ids) if item not in known])
         new = set(read.ids)
@@ -248,25 +260,23 @@ def study_of_comparisons(comparisons: str, items: str | None, table: TableOption
 def read_items(
     columns: Columns, path: str, table: TableOptions, encoder: str | None, pca: float | None
 ) -> tuple[Items, Recipe | None]:
-    """The items of a table and, where an encoder makes or made their features, the recipe."""
+    """The items of a table and, where an encoder made their features or these were reduced, the recipe."""
     from ordinate.data.items import Items
+    from ordinate.data.recipe import Recipe
 
-    features, names = table.features, split_names(table.feature_columns)
-    if encoder is None:
-        if pca is not None:
-            raise InvalidInput("--pca goes with --embed; give `ordinate embed` a --pca, or reduce the matrix yourself")
-        if features is None or Path(features).suffix != ".npz":
-            read = Items.from_file_columns(
-                columns, path, id_column=table.id_column, features=features, feature_columns=names
-            )
-            return read, None
+    features, names = table.features, table.feature_names()
+    if encoder is None and (features is None or Path(features).suffix != ".npz"):
+        read = Items.from_file_columns(columns, path, features=features, **_named(table), **table.options())
+        return (read, None) if pca is None else Recipe.of_given(read, pca)
     if encoder is not None and (features is not None or names):
-        raise InvalidInput("--embed makes the features; leave out --features and --feature-columns")
+        raise InvalidInput("--embed makes the features; leave out --features, --feature-columns and --categorical")
     if names:
         raise InvalidInput("give features as a file or as named columns, not both")
-    read = Items.from_file_columns(columns, path, id_column=table.id_column)
+    read = Items.from_file_columns(columns, path, **table.options())
     if encoder is not None:
         return embedded(read, path, encoder, pca)
+    if pca is not None:
+        raise InvalidInput(f"{features} has principal components of its own; give `ordinate embed` the --pca")
     from ordinate.embedding import read_embedding
 
     return read_embedding(str(features), read)
@@ -275,28 +285,36 @@ def read_items(
 def read_items_like(study: Study, columns: Columns, path: str, table: TableOptions) -> Items:
     """Items for a study that exists: without other word, with features made as the study's own were."""
     from ordinate.data.items import Items
+    from ordinate.data.recipe import GIVEN
 
     features = table.features
     if features is not None and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
         )
-    names = split_names(table.feature_columns)
-    if features is None and not names:
-        names = list(study.items.feature_names or ())
-    read = Items.from_file_columns(columns, path, id_column=table.id_column, features=features, feature_columns=names)
-    recipe = study.settings.recipe
+    named, recipe = _named(table), study.settings.recipe
+    if features is None and not any(named.values()):
+        names = study.items.feature_names if recipe is None else recipe.given_names
+        named = {"feature_columns": list(names or ())}
+    read = Items.from_file_columns(columns, path, features=features, **named, **table.options())
+    if recipe is not None and recipe.encoder == GIVEN:
+        return recipe.projected(read)
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
+
+
+def _named(table: TableOptions) -> dict[str, list[str]]:
+    """The columns that are features, for `Items.from_columns`."""
+    return {"feature_columns": split_names(table.feature_columns), "categorical": split_names(table.categorical)}
 
 
 def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:
     """What else the owner should know: files left out, names that look alike, pictures that were converted or should
     be. `earlier`: the ids that the study had before."""
-    from ordinate.data.folders import list_folder
+    from ordinate.data.folders import is_folder_of_files, list_folder
     from ordinate.data.lookalikes import lookalikes
 
     notes = []
-    if Path(source).is_dir():
+    if is_folder_of_files(source):
         listing = list_folder(source)
         if listing.ignored:
             notes.append(f"Ignored, hidden or left behind by a system: {_first(listing.ignored)}.")
@@ -339,8 +357,9 @@ def _summary(study: Study) -> dict[str, Any]:
         "feature_names": None if items.feature_names is None else list(items.feature_names),
         "groups": 1 if items.group is None else len(set(items.group)),
         "algorithm": study.settings.algorithm,
-        "question": study.settings.question,
+        "question": study.question,
         "seed": study.settings.seed,
+        "aim": list(study.rules.aim),
         "coefficient_variance": study.settings.coefficient_variance,
         "item_variance": study.settings.item_variance,
         "likelihood": study.settings.likelihood,

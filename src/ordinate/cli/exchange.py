@@ -81,7 +81,7 @@ def export(
     file: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE", help="Where to write: .csv, .tsv, .json, .jsonl or .parquet.", show_default=False
+            metavar="FILE", help="Where to write: .csv, .tsv, .json, .jsonl, .parquet or .xlsx.", show_default=False
         ),
     ] = None,
     out: Annotated[

@@ -8,7 +8,7 @@ import typer
 
 from ordinate.cli.options import AsJson, StudyFile
 from ordinate.cli.screen import print_json, say
-from ordinate.cli.serve import public_address, secret_for, study_path
+from ordinate.cli.serve import SECRET_FILE, public_address, secret_for, study_path
 from ordinate.errors import InvalidInput, MissingExtra
 
 
@@ -49,7 +49,10 @@ def link(
 
     path, start = study_path(study), public_address(url)
     with Study.open(f"sqlite:///{path}") as opened:
-        signer = LinkSigner(secret_for(secret_file, "localhost", path.parent))
+        # A server of a folder keeps its secret there; a study made in the browser has a folder of its own in it.
+        above = path.parent.parent
+        folder = above if (above / SECRET_FILE).is_file() and not (path.parent / SECRET_FILE).exists() else path.parent
+        signer = LinkSigner(secret_for(secret_file, "localhost", folder))
         made = opened.make_link("annotator" if shared or annotator is not None else "owner", annotator)
         address = f"{start}/join/{short_name(path)}/{signer.link(opened.token, made.id)}"
     if as_json:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ordinate.client import Client
     from ordinate.cluster import Cluster
     from ordinate.data.comparison_formats import Reading
+    from ordinate.data.tables import Columns
     from ordinate.simulation.parallel import Jobs
     from ordinate.study.study import Study
 
@@ -45,9 +46,9 @@ ItemsFile = Annotated[
     typer.Option(
         "--items",
         metavar="FILE|FOLDER",
-        help="Table of items: .csv, .tsv, .json, .jsonl or .parquet. It has a column of ids, and may have the columns "
-        "group, text, image, audio, video and link. Relative paths start at the folder of the table. Or a folder: each "
-        "file in it is an item.",
+        help="Table of items: .csv, .tsv, .json, .jsonl, .parquet or .xlsx. It has a column of ids, and may have the "
+        "columns group, text, image, audio, video and link. Relative paths start at the folder of the table. Or a "
+        "folder: each file in it is an item; a .txt file: each line is one; or a data set on disk (Hugging Face).",
         show_default=False,
     ),
 ]
@@ -80,10 +81,41 @@ class TableOptions:
     feature_columns: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help="Columns of the table to use as features: length,brightness.", show_default=False
+            metavar="NAMES",
+            help="Columns of the table to use as features: length,brightness. Or one column of vectors.",
+            show_default=False,
+        ),
+    ] = None
+    categorical: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Columns of categories to use as features; each value becomes a column of 0 and 1.",
+            show_default=False,
+        ),
+    ] = None
+    content: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND=COLUMN",
+            help="The columns of what is shown, if they have other names: text=review,image=file.",
+            show_default=False,
         ),
     ] = None
     id_column: IdColumn = "id"
+
+    def feature_names(self) -> list[str]:
+        """The columns of the table that are features."""
+        return split_names(self.feature_columns) + split_names(self.categorical)
+
+    def options(self) -> dict[str, Any]:
+        """For `Items.from_columns`: all but the features."""
+        return {"id_column": self.id_column, "content": _assignments("--content", split_names(self.content))}
+
+    def used(self, columns: Columns) -> list[str]:
+        """Those of the columns that the options name."""
+        named = {self.id_column, *self.feature_names(), *self.options()["content"].values()}
+        return [name for name in columns if name in named]
 
 
 @dataclass(frozen=True)

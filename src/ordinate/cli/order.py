@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ordinate.cli.aim import aim_in_words, found_in_words, next_in_words
 from ordinate.cli.answering import item_contents
 from ordinate.cli.create import is_table_of_comparisons, read_items_like, study_of_comparisons
 from ordinate.cli.exclusion import include_command
@@ -57,7 +58,7 @@ def order(
             "--out",
             "-o",
             metavar="FILE",
-            help="Write the ordering to .csv, .tsv, .json, .jsonl or .parquet.",
+            help="Write the ordering to .csv, .tsv, .json, .jsonl, .parquet or .xlsx.",
             show_default=False,
         ),
     ] = None,
@@ -94,6 +95,9 @@ def order(
     Items share a rank, such as "2 to 5", where the answers cannot tell them from the first of them with a probability
     of 90 %. With that probability each item's own rank is among the likely ranks. Items of another table are given the
     ranks that they would have among the study's items.
+
+    Where the study has an aim (`ordinate aim`), the table says which items are wanted, each with the probability that
+    it is.
     """
     ends = _ranks(cuts)
     if is_link(study):
@@ -115,13 +119,15 @@ def order(
         ordering = opened.ordering(given, cuts=ends)
         # Asked for new items, the error between the study's own would be beside the point.
         reliability = opened.reliability() if given is None else None
+        forecast = opened.forecast_of_aim() if given is None else None
     if out is not None:
         ordering.save(out)
     if as_json:
         known_of_it = {} if reliability is None else reliability._asdict()
         summary = {"study": study, "comparisons": answers, "expected_error": None, **known_of_it, "file": out}
         grades = {} if ordering.grades is None else {"grades": ordering.grades.rows()}
-        print_json({**summary, **grades, "items": _rows(ordering)})
+        chosen = {} if ordering.selection is None else {"selection": ordering.selection.fields()}
+        print_json({**summary, **grades, **chosen, "items": _rows(ordering)})
         return
     if out is not None:
         say(f"Wrote {count(len(ordering), 'item')} in order to {out}.")
@@ -130,6 +136,11 @@ def order(
     if ordering.grades is not None:
         for grade in ordering.grades.rows():
             say(grade_in_words(grade))
+    if ordering.selection is not None:
+        aim = aim_in_words(ordering.selection.aim, ordering.group is not None)
+        say(f"Aim: {aim}; {found_in_words(ordering.selection, forecast)}.")
+        if candidates := next_in_words(ordering):
+            say(f"Next candidates: {candidates}.")
     if blind:
         say("The study has no features, so items that nobody compared cannot be told apart: their places mean nothing.")
     if reliability is None:
@@ -231,6 +242,8 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         table.add_column("likely ranks", justify="right")
     if ordering.grades is not None:
         table.add_column("grade", justify="right")
+    if ordering.selection is not None:
+        table.add_column("grade by marks" if ordering.selection.measure == "right grade" else "wanted", justify="right")
     if ordering.study_ranks is not None:
         table.add_column("rank in the study", justify="right")
         table.add_column("likely ranks", justify="right")
@@ -247,6 +260,10 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
             cells.append(span(row["rank_low"], row["rank_high"]))
         if ordering.grades is not None:
             cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
+        if ordering.selection is not None:
+            wanted = "yes" if row["part"] == 1 else "no"
+            part = row["part"] if ordering.selection.measure == "right grade" else wanted
+            cells.append(f"{part} ({row['membership']:.0%})")
         if ordering.study_ranks is not None:
             cells += [str(row["study_rank"]), span(row["study_rank_low"], row["study_rank_high"])]
         if kinds:

@@ -61,7 +61,7 @@ def plan(
             "--out",
             "-o",
             metavar="FILE",
-            help="Write all measurements to .parquet, .csv, .tsv, .json or .jsonl.",
+            help="Write all measurements to .parquet, .csv, .tsv, .json, .jsonl or .xlsx.",
             show_default=False,
         ),
     ] = None,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 import unicodedata
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
     from ordinate.learning.forecast import Forecast
     from ordinate.study.inference import Reliability
@@ -21,6 +22,8 @@ DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2
 # The width of output that goes to no terminal: nothing is wrapped or cut.
 ENDLESS = 10_000
 _ENDLESS_ANSWERS = 1e6
+FIRST_LINE, NEXT_LINE = 10.0, 30.0
+"""Seconds until the first line about progress where there is no terminal, and between two lines."""
 
 
 def visible(text: str) -> str:
@@ -46,6 +49,12 @@ def console(*, error: bool = False) -> Console:
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() else ENDLESS
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """The first few names, and how many more there are: a table of many must fit a line."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f", and {more:,} more (all of them: --json)" if more > 0 else "")
 
 
 def say(text: str = "") -> None:
@@ -78,19 +87,53 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
-def progress_bar() -> Progress:
-    """A progress bar on standard error; it shows nothing if that is not a terminal."""
+class Bar(Protocol):
+    """Progress of several tasks."""
+
+    def add_task(self, description: str, *, total: float | None) -> Any: ...
+    def update(self, task: Any, /, *, completed: float, total: float | None) -> None: ...
+
+
+class _Lines:
+    """Progress where there is no terminal, as in a log: a line after some seconds, and then every half minute."""
+
+    def __init__(self) -> None:
+        self._tasks: list[tuple[str, float]] = []
+        self._next: dict[int, float] = {}
+
+    def add_task(self, description: str, *, total: float | None) -> int:
+        begun = time.monotonic()
+        self._tasks.append((description, begun))
+        self._next[len(self._tasks) - 1] = begun + FIRST_LINE
+        return len(self._tasks) - 1
+
+    def update(self, task: int, /, *, completed: float, total: float | None) -> None:
+        description, begun = self._tasks[task]
+        now = time.monotonic()
+        if now < self._next[task]:
+            return
+        self._next[task] = now + NEXT_LINE
+        if not total:
+            note(f"{description}: {completed:,.0f}")
+            return
+        left = ""
+        if 0 < completed < total:
+            left = f", about {duration((now - begun) * (total - completed) / completed)} left"
+        note(f"{description}: {completed:,.0f} of {total:,.0f} ({100 * completed / total:.0f} %){left}")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Bar]:
+    """A progress bar on standard error, or lines now and then if that is not a terminal."""
+    screen = console(error=True)
+    if not screen.is_terminal:
+        yield _Lines()
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    screen = console(error=True)
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=screen,
-        disable=not screen.is_terminal,
-    )
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=screen) as bar:
+        yield bar
 
 
 def percent(share: float) -> str:

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import typer
 
 from ordinate.cli.media import has_viewer, study_folder
-from ordinate.cli.screen import note, say
+from ordinate.cli.screen import count, note, say
+from ordinate.data.formats.files import failures
 from ordinate.errors import InvalidInput, MissingExtra, StorageFailed
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ SECRET_FILE = ".ordinate-secret"
 
 def serve(
     studies: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDY.db]...", help="The files of the studies.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[FOLDER|STUDY.db]...",
+            help="A folder for studies, which may be empty, or the files of studies.",
+            show_default=False,
+        ),
     ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Make a study of 100 versions of one photo, and serve it.")
@@ -89,11 +95,13 @@ def serve(
 ) -> None:
     """Let people judge pairs together in the browser, and programs through HTTP.
 
-    Prints two links for each study: one for its owner, one to hand to annotators. Rules given as options are stored in
-    the studies and hold until they are changed, here or on the owner's page.
+    Of a folder it prints one link, for you: the page behind it makes studies of files that you drop there, and has all
+    studies of the folder. Of files of studies it prints two links for each: one for its owner, one to hand to
+    annotators. Rules given as options are stored in the studies and hold until they are changed, here or on the page.
     """
     if demo == bool(studies):
-        raise InvalidInput("name the file of a study, or give --demo")
+        raise InvalidInput("name a folder or the file of a study, or give --demo")
+    workspace = _workspace(studies or [])
     rules = {
         "lease": lease,
         "annotator_budget": annotator_budget,
@@ -103,8 +111,11 @@ def serve(
         "ties": ties,
     }
     with TemporaryDirectory(prefix="ordinate-") as scratch:
-        paths = [_demo_study(Path(folder or scratch))] if demo else [study_path(study) for study in studies or []]
-        secret = secret_for(secret_file, host, paths[0].parent)
+        if workspace is not None:
+            paths = []
+        else:
+            paths = [_demo_study(Path(folder or scratch))] if demo else [study_path(study) for study in studies or []]
+        secret = secret_for(secret_file, host, workspace or paths[0].parent)
         proxies = [_proxy(one) for one in proxy or []]
         try:
             from ordinate.server import connections
@@ -112,21 +123,23 @@ def serve(
         except ModuleNotFoundError as error:
             raise MissingExtra(str(error.name), "app", "ordinate serve") from error
         address = None if url is None else public_address(url)
-        app = create_app(paths, secret, media_folders=[Path(one).absolute() for one in media or []], url=address)
+        folders = [Path(one).absolute() for one in media or []]
+        app = create_app(paths, secret, media_folders=folders, url=address, folder=workspace)
         authenticator: Authenticator = app.state.authenticator
         try:
             with _listening(host, port) as listener:
-                owners = _print_links(
-                    authenticator,
-                    address or _address(host, listener.getsockname()[1]),
-                    {name: value for name, value in rules.items() if value is not None},
-                )
+                given = {name: value for name, value in rules.items() if value is not None}
+                start = address or _address(host, listener.getsockname()[1])
+                if workspace is None:
+                    owners = _print_links(authenticator, start, given)
+                else:
+                    owners = [_print_link(authenticator, start, given, workspace)]
                 note("Stop with Ctrl-C. Answers are stored as they come in.")
                 if owners and (has_viewer() if open_browser is None else open_browser):
                     webbrowser.open(owners[0])
                 connections.server(app, proxies).run([listener])
         finally:
-            authenticator.registry.close()
+            app.state.close()
 
 
 def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]) -> list[str]:
@@ -135,7 +148,7 @@ def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]
     for served in authenticator.registry:
         if rules:
             served.study.set_rules(**rules)
-        say(f"{served.path}: {served.study.settings.question}")
+        say(f"{served.path}: {served.study.question}")
         for role, whom in (("owner", "for you, the owner"), ("annotator", "for annotators    ")):
             # Links named after their role are there from the first time on, so they stay what they were.
             link = served.study.make_link(role, "owner" if role == "owner" else None, name=role)  # type: ignore[arg-type]
@@ -146,6 +159,31 @@ def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]
             say(f"  {whom}  {address}")
             owners += [address] if role == "owner" else []
     return owners
+
+
+def _print_link(authenticator: Authenticator, start: str, rules: dict[str, Any], folder: Path) -> str:
+    """Print and return the link of the owner of a server."""
+    served = list(authenticator.registry)
+    for one in served if rules else []:
+        one.study.set_rules(**rules)
+    address = f"{start}/enter/{authenticator.signer.server_link()}"
+    say(f"{folder}: {count(len(served), 'study', 'studies')}")
+    say(f"  for you, the owner  {address}")
+    return address
+
+
+def _workspace(studies: list[str]) -> Path | None:
+    """The folder that is to be served, if it is one; a new one is made."""
+    folders = [study for study in studies if Path(study).is_dir()]
+    if len(studies) == 1 and not Path(studies[0]).suffix and "://" not in studies[0]:
+        with failures("made", studies[0]):
+            Path(studies[0]).mkdir(exist_ok=True)
+        folders = studies
+    if not folders:
+        return None
+    if len(studies) > 1:
+        raise InvalidInput(f"serve one folder, or files of studies; {folders[0]!r} is a folder")
+    return Path(os.path.realpath(folders[0]))
 
 
 def public_address(url: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -57,7 +58,7 @@ class OutputOptions:
             "--out",
             "-o",
             metavar="FILE",
-            help="Write the rows to .parquet, .csv, .tsv, .json or .jsonl.",
+            help="Write the rows to .parquet, .csv, .tsv, .json, .jsonl or .xlsx, after each run those made so far.",
             show_default=False,
         ),
     ] = None
@@ -188,10 +189,9 @@ def _run(
             runs.every,
             jobs=workers.workers(),
             progress=lambda made, total: bar.update(shown, completed=made, total=total),
+            keep=None if output.out is None else partial(write_columns, output.out),
             **asdict(method),
         )
-    if output.out is not None:
-        write_columns(output.out, rows)
     if output.plot is not None:
         plot_error(rows, output.plot, ylabel=measure.capitalize())
     if output.as_json:

@@ -1,5 +1,6 @@
 """How single values are read, whatever file, frame or caller they come from: missing values, ids, texts, numbers."""
 
+import hashlib
 import math
 import operator
 import re
@@ -13,6 +14,7 @@ from ordinate.errors import InvalidInput
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_SHORT = 60
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([,._'\u2019\s][0-9]{3})+([.,][0-9]+)?")
 """A number with separators of thousands."""
 
@@ -33,6 +35,13 @@ def id_text(value: object) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def text_id(text: str) -> str:
+    """The id of an item that has no other name than its text: a short text itself, or else a hash of it."""
+    if len(text) <= _SHORT and text.isprintable() and text == text.strip():
+        return text
+    return f"text-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def require_single(value: object, where: str) -> None:

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ordinate.data.cells import text_id
+from ordinate.data.formats.data_set import is_data_set
 from ordinate.data.formats.files import failures, read_bytes
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.media import media_type, read_head
@@ -43,12 +45,12 @@ def list_folder(folder: str | Path) -> Listing:
     with failures("read", folder):
         for place, folders, files in os.walk(folder, onerror=_raise):
             start = Path(place).relative_to(folder)
-            left_out = [name for name in folders if _is_junk(name) or _is_of_a_study(Path(place), name)]
+            left_out = [name for name in folders if is_junk(name) or _is_of_a_study(Path(place), name)]
             folders[:] = [name for name in folders if name not in left_out]
             ignored += [f"{(start / name).as_posix()}/" for name in left_out]
             for name in files:
                 path, kind = (start / name).as_posix(), None
-                if _is_junk(name):
+                if is_junk(name):
                     ignored.append(path)
                 elif (kind := _kind(Path(place, name))) is None:
                     unknown.append(path)
@@ -65,6 +67,18 @@ def list_folder(folder: str | Path) -> Listing:
     return Listing(columns, sorted(ignored), sorted(unknown))
 
 
+def is_folder_of_files(path: str | Path) -> bool:
+    """Whether each file at this path is an item: it is a folder, and no data set on disk."""
+    return Path(path).is_dir() and not is_data_set(path)
+
+
+def list_lines(path: str | Path) -> dict[str, list[Any]]:
+    """A table of the lines of a text file that are not blank; a short line is its own id."""
+    with naming(path):
+        lines = [line.strip() for line in text_of(read_bytes(path)).split("\n") if line.strip()]
+    return {"id": [text_id(line) for line in lines], "text": list(lines)}
+
+
 def _kind(path: Path) -> str | None:
     known = _KINDS.get(path.suffix.lower())
     if known is None and path.is_file() and (found := media_type(read_head(path))) is not None:
@@ -77,7 +91,8 @@ def _text(path: Path) -> str:
         return text_of(read_bytes(path))
 
 
-def _is_junk(name: str) -> bool:
+def is_junk(name: str) -> bool:
+    """Whether a file is hidden, or of those that systems leave behind."""
     return name.startswith((".", "~$")) or name.endswith("~") or name.lower() in _JUNK
 
 

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.cells import all_valid_ids, id_text, is_missing, numbers, plain_text, require_single
+from ordinate.data.cells import all_valid_ids, id_text, is_missing, plain_text, require_single, text_id
+from ordinate.data.feature_columns import categories, feature_matrix, one_hot_names
+from ordinate.data.lookalikes import suggestion
 from ordinate.data.matrices import LARGEST_IN_MEMORY, FileMatrix, StackedMatrix
+from ordinate.data.media import place_within
 from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
 from ordinate.errors import InvalidInput, naming
 
@@ -26,11 +29,13 @@ CONTENT_KINDS = ("text", "image", "audio", "video", "link")
 
 
 def read_item_columns(path: str | Path) -> Columns:
-    """The columns of a table of items in a file, or of the files in a folder."""
-    from ordinate.data.folders import list_folder
+    """The columns of a table of items in a file, of the files in a folder, or of the lines of a text file."""
+    from ordinate.data.folders import is_folder_of_files, list_folder, list_lines
     from ordinate.data.formats import read_columns
 
-    return list_folder(path).columns if Path(path).is_dir() else read_columns(path)
+    if Path(path).suffix.lower() == ".txt":
+        return list_lines(path)
+    return list_folder(path).columns if is_folder_of_files(path) else read_columns(path)
 
 
 def content_folder(path: str | Path) -> Path:
@@ -107,21 +112,34 @@ class Items:
         id_column: str = "id",
         features: Any = None,
         feature_columns: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        content: Mapping[str, str] | None = None,
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside."""
-        require_columns(columns, (id_column, *feature_columns))
+        columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside.
+
+        feature_columns  numbers, or one column that holds a vector in each row
+        categorical      columns of which each value becomes a feature column, such as "material=wood"
+        content          the columns of texts, images and so on where they are called otherwise: {"text": "review"}
+
+        A table without a column `id` is named by its texts, or by its paths and addresses.
+        """
+        columns = _with_content(columns, content or {})
+        if id_column == "id" and "id" not in columns:
+            columns = {**columns, "id": _ids_from_content(columns)}
+        require_columns(columns, (id_column,))
         # Ignored in silence, "Group" would put all items into one group.
         refuse_near_misses(columns, ("group", *CONTENT_KINDS))
-        if features is not None and feature_columns:
+        names: list[str] | None = [*feature_columns, *one_hot_names(columns, categorical)]
+        if features is not None and names:
             raise InvalidInput("give features as a matrix or as named columns, not both")
-        _refuse_repeated_names(feature_columns)
-        if feature_columns:
-            features = np.column_stack([numbers(columns[name], name) for name in feature_columns])
+        _refuse_repeated_names(names or ())
+        if names:
+            features, names = feature_matrix(columns, names)
         return cls(
             ids=columns[id_column],
             features=features,
-            feature_names=feature_columns or None,
+            feature_names=names or None,
             group=columns.get("group"),
             content={kind: columns[kind] for kind in CONTENT_KINDS if kind in columns},
         )
@@ -136,19 +154,16 @@ class Items:
         cls,
         path: str | Path,
         *,
-        id_column: str = "id",
         features: str | Path | None = None,
-        feature_columns: Sequence[str] = (),
+        **options: Any,
     ) -> Items:
-        """Items from a .csv, .tsv, .jsonl, .json or .parquet file, or from a folder of files (see `folders.py`);
-        `features` is a .npy file with one row per item. A large one (above 64 MB) is not read into memory.
+        """Items from a table in a file, a folder of files, a data set on disk, or the lines of a text file; see
+        docs/files.md. `features` is a .npy file with one row per item. A large one (above 64 MB) is not read into
+        memory. The options are those of `from_columns`.
 
         Errors name the file. Row 1 is the first below the header line.
         """
-        columns = read_item_columns(path)
-        return cls.from_file_columns(
-            columns, path, id_column=id_column, features=features, feature_columns=feature_columns
-        )
+        return cls.from_file_columns(read_item_columns(path), path, features=features, **options)
 
     @classmethod
     def from_file_columns(
@@ -164,10 +179,11 @@ class Items:
         with naming(path if features is None else f"{path} with {features}"):
             return cls.from_columns(columns, features=matrix, **options)
 
-    def unused(self, columns: Columns, id_column: str = "id") -> list[str]:
-        """Those of the columns, from which these items were made, that they do not hold."""
-        used = {id_column, "group", *CONTENT_KINDS, *(self.feature_names or ())}
-        return [name for name in columns if name not in used]
+    def unused(self, columns: Columns, *used: str) -> list[str]:
+        """Those of the columns, from which these items were made, that they do not hold; `used` are others they do."""
+        names = self.feature_names or ()
+        held = {*used, "id", "group", *CONTENT_KINDS, *names, *categories(columns, names)}
+        return [name for name in columns if name not in held]
 
     def take(self, rows: Sequence[int] | Integers) -> Items:
         """The items in the given rows, in that order."""
@@ -181,6 +197,29 @@ class Items:
         )
 
 
+def _with_content(columns: Columns, content: Mapping[str, str]) -> Columns:
+    """The table with the columns that are named for texts, images and so on under these names."""
+    for kind, name in content.items():
+        if kind not in CONTENT_KINDS:
+            raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
+        if name not in columns:
+            raise InvalidInput(f"no column {name!r}; the table has {', '.join(columns)}{suggestion(name, columns)}")
+    return {**columns, **{kind: columns[name] for kind, name in content.items()}}
+
+
+def _ids_from_content(columns: Columns) -> list[str]:
+    """An id for each row of a table that has none: its path, address or text."""
+    refuse_near_misses(columns, ("id",))
+    kind = next((one for one in (*CONTENT_KINDS[1:], "text") if one in columns), None)
+    if kind is None or not all(isinstance(value, str) and value for value in columns[kind]):
+        near = next((near for name in columns if (near := suggestion(name, ("id",)))), "")
+        raise InvalidInput(
+            f"no column 'id'{near}; the table has {', '.join(map(repr, columns)) or 'no columns'}. Name the column of "
+            "ids, with --id-column NAME, or what is shown, as in --content text=NAME"
+        )
+    return [text_id(value) if kind == "text" else value for value in columns[kind]]
+
+
 def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:
     """Each value converted by `text`, which also gets the row for its errors."""
     listed = _listed(name, values)
@@ -188,6 +227,8 @@ def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[
 
 
 def _text_shown(value: object, where: str) -> str | None:
+    if isinstance(value, Mapping) and {"bytes", "path"} >= value.keys():
+        value = place_within(value, where)
     if is_missing(value):
         return None
     require_single(value, where)

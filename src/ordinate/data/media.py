@@ -7,7 +7,9 @@ import binascii
 import io
 import os
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from ordinate.data.formats.files import failures
@@ -52,8 +54,8 @@ _HEIF = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs",
 _AUDIO = (b"M4A ", b"M4B ")
 _CONTAINERS = ("video/mp4", "video/webm", "video/ogg")
 """Types of videos that may hold sound alone."""
-_CONVERTED = ("a TIFF picture", "a HEIC picture", "a JPEG 2000 picture", "a Photoshop picture")
-"""What Pillow reads and browsers do not show."""
+_CONVERTED = ("a TIFF picture", "a HEIC picture", "a JPEG 2000 picture", "a Photoshop picture", "a DICOM picture")
+"""What Pillow or pydicom reads and browsers do not show."""
 _ENDS = {"image/png": b"IEND\xaeB`\x82", "image/jpeg": b"\xff\xd9", "image/gif": b"\x3b"}
 _TAIL = 4096
 
@@ -91,13 +93,13 @@ def _ftyp(head: bytes) -> str | None:
 
 def described(head: bytes) -> str:
     """What a file that browsers do not show holds, in words."""
+    if head[128:132] == b"DICM":  # first: it may begin as a TIFF picture does
+        return "a DICOM picture"
     for start, words in _NOT_SHOWN:
         if head.startswith(start):
             return words
     if head[4:8] == b"ftyp" and head[8:12] in _HEIF:
         return "a HEIC picture"
-    if head[128:132] == b"DICM":
-        return "a DICOM picture"
     if head[:4] == b"RIFF" and head[8:12] == b"AVI ":
         return "an AVI video"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -129,6 +131,16 @@ def data_url(place: str) -> tuple[str, bytes] | None:
         return None
     kind = media_type(data[:HEAD])
     return (kind, data) if comma and kind is not None else None
+
+
+def place_within(value: Mapping[str, Any], where: str) -> str | None:
+    """The place of a picture or sound that a table holds itself, as Hugging Face's do: a data: URL, or the path."""
+    data = value.get("bytes")
+    if not data:
+        return value.get("path")
+    if (kind := media_type(data[:HEAD])) is None:
+        raise InvalidInput(f"{where} is {described(data[:HEAD])}, which browsers do not show")
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 class NotShown(InvalidInput):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -80,6 +82,46 @@ class Grades(NamedTuple):
         return self._replace(grade=self.grade[rows], probability=self.probability[rows])
 
 
+Measure = Literal["recall", "right side", "right grade"]
+
+
+class Selection(NamedTuple):
+    """Which items are wanted where a study has an aim, and how surely; see `ordinate.learning.selection`.
+
+    aim         such as ("top:10",) or ("above:a", "above:b")
+    measure     of what `right` is the share: of the wanted items those that are shown as such; with marks, of all items
+                but the marks those on the right side of the mark, or in the right one of the grades between marks
+    part        (n,) 1: the item is among the wanted ones; 2: it is not; of grades their number, from the top
+    membership  (n,) the probability that the item is wanted; of grades, that it is in its grade
+    right       the expected share, with an interval of 90 %; None: withheld
+    withheld    why; None where it is not
+    """
+
+    aim: tuple[str, ...]
+    measure: Measure
+    part: Integers
+    membership: Floats
+    right: Interval | None
+    withheld: str | None
+
+    def of(self, rows: Integers) -> Selection:
+        """Those of some of the items; the share stays that of all."""
+        return self._replace(part=self.part[rows], membership=self.membership[rows])
+
+    def fields(self) -> dict[str, Any]:
+        """What the command line and the API say of it."""
+        right, low, high = self.right or (None, None, None)
+        return {
+            "aim": list(self.aim),
+            "wanted": int((self.part == 1).sum()),
+            "measure": self.measure,
+            "expected": right,
+            "expected_low": low,
+            "expected_high": high,
+            "withheld": self.withheld,
+        }
+
+
 class StudyRanks(NamedTuple):
     """Ranks that given items have, or would have, among the study's items of their group, (m,) each.
 
@@ -95,6 +137,16 @@ class StudyRanks(NamedTuple):
         return StudyRanks(self.rank[rows], self.low[rows], self.high[rows])
 
 
+class Ranked(NamedTuple):
+    """An item in an ordering."""
+
+    id: str
+    rank: int
+    score: float
+    standard_error: float
+    group: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Ordering:
     """The result: items from the highest score to the lowest, group after group.
@@ -104,6 +156,7 @@ class Ordering:
     intervals        of the ranks; None where other items than the study's own are ordered
     error            the expected ordering error with an interval of 90 %; None likewise
     grades           where cuts between grades were given, or the study's rules have some
+    selection        where the study has an aim other than the whole order
     study_ranks      of given items, where they belong among the study's own; else None
     """
 
@@ -114,10 +167,16 @@ class Ordering:
     intervals: RankIntervals | None = None
     error: Interval | None = None
     grades: Grades | None = None
+    selection: Selection | None = None
     study_ranks: StudyRanks | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __iter__(self) -> Iterator[Ranked]:
+        """The items from the highest score to the lowest, group after group."""
+        group = self.group or [None] * len(self)
+        return map(Ranked, self.ids, self.ranks.tolist(), self.scores.tolist(), self.standard_errors.tolist(), group)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {score:+.2f}" for name, score in zip(self.ids[:3], self.scores[:3], strict=True))
@@ -144,6 +203,8 @@ class Ordering:
             columns |= {f"rank_{name}": values.tolist() for name, values in self.intervals._asdict().items()}
         if self.grades is not None:
             columns |= {"grade": self.grades.grade.tolist(), "grade_probability": self.grades.probability.tolist()}
+        if self.selection is not None:
+            columns |= {"part": self.selection.part.tolist(), "membership": self.selection.membership.tolist()}
         if self.study_ranks is not None:
             reach = REACH * self.standard_errors
             columns |= {"score_low": (self.scores - reach).tolist(), "score_high": (self.scores + reach).tolist()}
@@ -151,15 +212,19 @@ class Ordering:
             columns |= {name: values.tolist() for name, values in zip(names, self.study_ranks, strict=True)}
         return columns
 
-    def to_frame(self, backend: Literal["polars", "pandas"] = "polars") -> Any:
-        """A native frame with the columns rank, id, group (where there are groups), score, standard_error; of the
-        study's own items those of the rank intervals, rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high,
-        and where there are grades grade and grade_probability; of other items score_low, score_high, study_rank,
-        study_rank_low and study_rank_high."""
-        return columns_to_frame(self.to_columns(), backend)
+    def to_frame(self, backend: Literal["polars", "pandas"] | None = None) -> Any:
+        """A native frame; where no library is named, of polars, or else of pandas.
+
+        The columns are rank, id, group (where there are groups), score, standard_error; of the study's own items those
+        of the rank intervals, rank_low, rank_high, rank_best, rank_tied_low, rank_tied_high, where there are grades
+        grade and grade_probability, and where there is an aim part and membership; of other items score_low,
+        score_high, study_rank, study_rank_low and study_rank_high.
+        """
+        alone = find_spec("polars") is None and find_spec("pandas") is not None
+        return columns_to_frame(self.to_columns(), backend or ("pandas" if alone else "polars"))
 
     def save(self, path: str | Path) -> None:
-        """Write to .csv, .tsv, .json, .jsonl or .parquet; the file is written completely or not at all."""
+        """Write to .csv, .tsv, .json, .jsonl, .parquet or .xlsx; the file is written completely or not at all."""
         from ordinate.data.formats import write_columns
 
         write_columns(path, self.to_columns())

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL.PngImagePlugin import PngInfo
 
 from ordinate.data.arrays import Floats
+from ordinate.data.dicom import WINDOW, DicomPicture, is_dicom, read_dicom
 from ordinate.data.media import DEEP_MODES, HEAD, described, media_type
 from ordinate.errors import InvalidInput, MissingExtra
 
@@ -34,9 +36,12 @@ def web_version(data: bytes) -> WebVersion | None:
     """What browsers show of a picture that they do not show rightly; None for one that they do.
 
     TIFF, HEIC, JPEG 2000 and CMYK become 8-bit RGB; of several pages or frames the first is taken; greys of more than
-    8 bits are `windowed`. Animations that browsers play stay. Raises InvalidInput where these bytes are no whole
-    picture, MissingExtra for HEIC without the package that reads it.
+    8 bits are `windowed`; DICOM is shown through its own window, which the PNG keeps. Animations that browsers play
+    stay. Raises InvalidInput where these bytes are no whole picture, MissingExtra for HEIC or DICOM without the package
+    that reads it.
     """
+    if is_dicom(data):
+        return _of_dicom(read_dicom(data))
     upright = _upright(data)
     with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(data)) as original:
         mode, frames, profile = original.mode, getattr(original, "n_frames", 1), original.info.get("icc_profile")
@@ -52,6 +57,15 @@ def web_version(data: bytes) -> WebVersion | None:
         return WebVersion(file.getvalue(), ".jpg", deep, frames - 1)
     shown.save(file, "PNG")
     return WebVersion(file.getvalue(), ".png", deep, frames - 1)
+
+
+def _of_dicom(found: DicomPicture) -> WebVersion:
+    notes = PngInfo()
+    if found.window is not None:
+        notes.add_text(WINDOW, found.window)
+    file = io.BytesIO()
+    found.image.save(file, "PNG", pnginfo=notes)
+    return WebVersion(file.getvalue(), ".png", found.window is None and found.image.mode == "L", found.frames - 1)
 
 
 def windowed(image: Image.Image) -> Image.Image:
@@ -77,6 +91,8 @@ def picture(data: bytes) -> Image.Image:
     known. Raises InvalidInput if these bytes are not an image, or one that is cut short; MissingExtra for HEIC without
     the package that reads it.
     """
+    if is_dicom(data):
+        return read_dicom(data).image.convert("RGB")
     image = _upright(data)
     if image.mode in DEEP_MODES:
         values = _numbers(image)
@@ -87,8 +103,6 @@ def picture(data: bytes) -> Image.Image:
 def _upright(data: bytes) -> Image.Image:
     if described(data[:HEAD]) == "a HEIC picture":
         _register_heif()
-    if data[128:132] == b"DICM":
-        raise InvalidInput("it is a DICOM file, which is not read; export it as PNG")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of damaged metadata

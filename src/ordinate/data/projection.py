@@ -18,7 +18,7 @@ class Projection:
     """features -> (features - mean) @ components.T
 
     mean        (d,)
-    components  (k, d) orthonormal rows, by falling variance
+    components  (k, d) rows by falling variance; orthonormal unless the columns have units of their own
     """
 
     mean: Floats
@@ -28,6 +28,14 @@ class Projection:
     def fit(cls, features: Floats, keep: float | int) -> Projection:
         """The first principal components of these features (n, d); `keep` as in `principal_components`."""
         return _decomposed(features, keep)[0]
+
+    @classmethod
+    def of_measurements(cls, features: Floats, keep: float | int) -> Projection:
+        """The same of columns that have units of their own: each is divided by its standard deviation first."""
+        spread = features.std(axis=0)
+        spread[spread == 0.0] = 1.0
+        fitted = cls.fit(features / spread, keep)
+        return cls(fitted.mean * spread, fitted.components / spread)
 
     def apply(self, features: Floats) -> Floats:
         """(m, d) -> (m, k)."""

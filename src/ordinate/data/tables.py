@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from ordinate.data.lookalikes import suggestion
 from ordinate.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ def require_columns(columns: Columns, names: Iterable[str]) -> None:
     """Raise InvalidInput if a column is missing or the columns have different lengths."""
     missing = [name for name in names if name not in columns]
     if missing:
+        near = suggestion(missing[0], columns) if len(missing) == 1 else ""
         raise InvalidInput(
             f"no column {', '.join(map(repr, missing))}; the table has {', '.join(map(repr, columns)) or 'no columns'}"
+            f"{near}"
         )
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:

@@ -48,14 +48,38 @@ EXTRA = "python -m pip install 'ordinate[%s]'"
 
 FAMILIES: dict[str, Family] = {
     "text": Family(
-        "text", "texts, by any model of sentence-transformers", EXTRA % "text", "all-mpnet-base-v2", text.load
+        "text",
+        "texts, by any model of sentence-transformers",
+        EXTRA % "text",
+        "all-mpnet-base-v2",
+        text.load,
+        "sentence_transformers",
     ),
-    "timm": Family("image", "images, by any network of timm", EXTRA % "image", "resnet34", timm.load),
+    "timm": Family("image", "images, by any network of timm", EXTRA % "image", "resnet34", timm.load, "timm"),
     "open_clip": Family(
-        "image", "images, by any CLIP of open_clip", EXTRA % "image", "ViT-B-32/laion2b_s34b_b79k", open_clip.load
+        "image",
+        "images, by any CLIP of open_clip",
+        EXTRA % "image",
+        "ViT-B-32/laion2b_s34b_b79k",
+        open_clip.load,
+        "open_clip",
     ),
-    "facenet": Family("image", "faces, cropped, by facenet-pytorch", facenet.INSTALL, "casia-webface", facenet.load),
-    "xray": Family("image", "chest X-rays, by torchxrayvision", EXTRA % "xray", "densenet121-res224-all", xray.load),
+    "facenet": Family(
+        "image",
+        "faces, cropped, by facenet-pytorch",
+        facenet.INSTALL,
+        "casia-webface",
+        facenet.load,
+        "facenet_pytorch",
+    ),
+    "xray": Family(
+        "image",
+        "chest X-rays, by torchxrayvision",
+        EXTRA % "xray",
+        "densenet121-res224-all",
+        xray.load,
+        "torchxrayvision",
+    ),
 }
 DEFAULTS = {"text": "text:all-mpnet-base-v2", "image": "timm:resnet34"}
 BATCH = 32

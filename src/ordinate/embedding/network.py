@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ class Family(NamedTuple):
     install  the command that installs what it needs
     example  the name of a model
     load     (model, seed of untrained weights or None for the trained ones, device or None) -> network
+    module   that must be installed; None: nothing more
     """
 
     content: Literal["text", "image"]
@@ -51,6 +53,11 @@ class Family(NamedTuple):
     install: str
     example: str
     load: Callable[[str, int | None, str | None], Network]
+    module: str | None = None
+
+    @property
+    def is_installed(self) -> bool:
+        return self.module is None or find_spec(self.module) is not None
 
 
 def choose_device(wanted: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
@@ -13,7 +14,8 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 
 from ordinate import __version__
-from ordinate.server import data_quality, judging, owner_api, pages, problems, thumbnails
+from ordinate.errors import OrdinateError
+from ordinate.server import data_quality, folder_api, judging, owner_api, pages, problems, start, thumbnails
 from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import SecurityHeaders
 from ordinate.server.helper import HelperProcess
@@ -22,6 +24,9 @@ from ordinate.server.registry import StudyRegistry
 from ordinate.server.schemas import ProblemShown
 from ordinate.server.signing import LinkSigner
 from ordinate.server.static import FOLDER, VersionedFiles
+from ordinate.server.workspace import Workspace
+
+log = logging.getLogger("ordinate.server")
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemShown, "content": {"application/problem+json": {}}, "description": description}
@@ -36,6 +41,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (415, "Not JSON"),
         (422, "Not valid"),
         (429, "Too often"),
+        (507, "No room"),
         (503, "Not just now"),
     )
 }
@@ -47,6 +53,7 @@ def create_app(
     *,
     media_folders: Sequence[Path] = (),
     url: str | None = None,
+    folder: Path | None = None,
     executor: Callable[[], Executor] = HelperProcess,
     limits: Limits = DEFAULT,
     clock: Callable[[], float] = time.monotonic,
@@ -55,17 +62,24 @@ def create_app(
 
     secret         signs links and sessions; whoever has it can make links
     media_folders  more folders that items may show files of, beside each study's own
+    folder         whose studies are served beside these, and where the owner of the server makes new ones
     url            the address that links begin with; None: the one that a request was sent to
     clock          in seconds, by which requests are counted and annotators are there or have left
     executor       makes what chooses pairs and computes results, one for each study
     """
-    registry = StudyRegistry(executor, media_folders, limits, urlsplit(url or "").path.rstrip("/"), clock)
+    registry = StudyRegistry(executor, media_folders, limits, urlsplit(url or "").path.rstrip("/"), clock, folder)
     authenticator = Authenticator(LinkSigner(secret), registry, limits, clock)
+    workspace = None if folder is None else Workspace(folder, executor, limits)
+
+    def close() -> None:
+        registry.close()
+        if workspace is not None:
+            workspace.close()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        registry.close()
+        close()
 
     app = FastAPI(
         title="ordinate",
@@ -79,6 +93,7 @@ def create_app(
         responses=PROBLEMS,
     )
     app.state.authenticator = authenticator
+    app.state.workspace, app.state.close = workspace, close
     app.state.limits = limits
     app.state.url = url
     app.add_middleware(SecurityHeaders, url=url)
@@ -87,6 +102,8 @@ def create_app(
     app.include_router(owner_api.router)
     app.include_router(owner_api.server_router)
     app.include_router(data_quality.router)
+    app.include_router(folder_api.router)
+    app.include_router(start.router)
     # Before the pages, whose media have any other name.
     app.include_router(thumbnails.router)
     app.include_router(pages.router)
@@ -99,7 +116,12 @@ def create_app(
     try:
         for path in studies:
             registry.open(path)
+        for path in [] if workspace is None else workspace.studies():
+            try:
+                registry.open(path)
+            except OrdinateError as error:
+                log.error("%s is not served: %s", path, error)
     except BaseException:
-        registry.close()
+        close()
         raise
     return app

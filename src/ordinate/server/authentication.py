@@ -20,6 +20,9 @@ from ordinate.server.signing import LinkSigner, Session
 from ordinate.study.rules import Link
 
 CSRF_HEADER = "X-CSRF-Token"
+SERVER_COOKIE = "ordinate-server"
+SERVER_LINK = Link("server", "owner", None, None, "", False)
+"""What the owner of a server has instead of a link of each study."""
 StudyName = Annotated[str, Path(alias="study", max_length=100)]
 
 
@@ -60,11 +63,13 @@ class Signed(NamedTuple):
     link       the id of the link
     annotator  the name of the session
     session    the value of the cookie; None for a program
+    of_server  whether it is the owner of the server, whose link is in no log
     """
 
     link: str
     annotator: str | None
     session: str | None
+    of_server: bool = False
 
 
 class Authenticator:
@@ -83,23 +88,27 @@ class Authenticator:
         self._caller_turns, self._program_turns = Turns(limits.at_once), Turns(10 * limits.at_once)
         self._failures = RateLimit(failures, 30 * failures, clock)
 
-    def authenticate(self, request: Request, study: str) -> Caller:
-        """The caller of a request for this study, counted. Raises problems 401, 403, 404, 429."""
+    def authenticate(self, request: Request, study: str, *, as_owner: bool = False) -> Caller:
+        """The caller of a request for this study, counted; `as_owner`: whoever owns the server comes as its owner.
+
+        Raises problems 401, 403, 404, 429.
+        """
         with self._counting_failures(request):
             served = self.find_study(study)
-            signed = self._read_signed(request, served)
+            signed = self._read_signed(request, served, as_owner)
         self._count_request(served, signed)
         with self._counting_failures(request):
             return self._caller(served, signed)
 
     def authenticate_everywhere(self, request: Request) -> list[Caller]:
-        """The caller in every study that the request's link or cookies open. Raises problems 401, 429."""
+        """The caller in every study that the request's link or cookies open; none for the owner of a server without
+        studies. Raises problems 401, 429."""
         signatures: list[tuple[ServedStudy, Signed]] = []
         found: list[Caller] = []
         refusal = Problem(401, "no study is served here")
         for served in self.registry:
             try:
-                signatures.append((served, self._read_signed(request, served)))
+                signatures.append((served, self._read_signed(request, served, as_owner=True)))
             except Problem as problem:
                 refusal = problem
         if signatures:
@@ -109,13 +118,40 @@ class Authenticator:
                 found.append(self._caller(served, signed))
             except Problem as problem:
                 refusal = problem
-        if not found:
+        if not found and self.is_server_owner(request):
+            self.authenticate_server_owner(request)
+        elif not found:
             with self._counting_failures(request):
                 raise refusal
         return found
 
-    def turn(self, caller: Caller) -> asyncio.Semaphore:
-        """Held while a request of this caller is answered."""
+    def authenticate_server_owner(self, request: Request) -> None:
+        """Count a request of the owner of the server. Raises problems 401, 403, 429."""
+        with self._counting_failures(request):
+            if not self.is_server_owner(request):
+                refusal = "open the link that `ordinate serve FOLDER` printed first"
+                raise Problem(401, refusal, {"WWW-Authenticate": "Bearer"})
+        cookie, token = request.cookies.get(SERVER_COOKIE, ""), request.headers.get(CSRF_HEADER, "")
+        if request.method not in SAFE and _bearer(request) is None and not self.signer.is_form_token(cookie, token):
+            raise _no_form_token()
+        self._programs.count(SERVER_COOKIE)
+
+    def is_server_owner(self, request: Request) -> bool:
+        token = _bearer(request)
+        if token is not None:
+            return self.signer.is_server_link(token)
+        return self.signer.is_server_session(request.cookies.get(SERVER_COOKIE, ""))
+
+    def open_server_link(self, request: Request, signed: str) -> None:
+        """Raises problems 401, 429."""
+        with self._counting_failures(request):
+            if not self.signer.is_server_link(signed):
+                raise Problem(401, "this server did not make this link")
+
+    def turn(self, caller: Caller | None) -> asyncio.Semaphore:
+        """Held while a request of this caller is answered; None: the owner of the server."""
+        if caller is None:
+            return self._program_turns.of(SERVER_COOKIE)
         turns = self._program_turns if caller.session is None else self._caller_turns
         return turns.of((caller.served.name, caller.link.id, caller.annotator))
 
@@ -161,19 +197,40 @@ class Authenticator:
     def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
         return self.signer.session(Session(served.study.token, link.id, annotator))
 
-    def _read_signed(self, request: Request, served: ServedStudy) -> Signed:
-        """Raises problems 401 and 403 where the request has no signature of this server for this study."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return Signed(self._read_link(served, token.strip()), None, None)
-        cookie = request.cookies.get(cookie_name(served))
+    def _read_signed(self, request: Request, served: ServedStudy, as_owner: bool = False) -> Signed:
+        """Raises problems 401 and 403 where the request has no signature of this server for this study.
+
+        A browser may have a session of this study and one of the server's owner. The page that sends the request knows
+        the token of one of them; else `as_owner` says which one comes first.
+        """
+        token = _bearer(request)
+        if token is not None:
+            if self.signer.is_server_link(token):
+                return Signed(SERVER_LINK.id, None, None, of_server=True)
+            return Signed(self._read_link(served, token), None, None)
+        found = self._sessions(request, served)
+        if as_owner:
+            found.reverse()
+        form_token = request.headers.get(CSRF_HEADER, "")
+        own = [signed for signed in found if self.signer.is_form_token(signed.session or "", form_token)]
+        if request.method not in SAFE and not own:
+            raise _no_form_token()
+        return (own or found)[0]
+
+    def _sessions(self, request: Request, served: ServedStudy) -> list[Signed]:
+        """That of the study, and that of the server's owner. Raises a problem 401 where there is neither."""
+        found = []
+        cookie, of_server = request.cookies.get(cookie_name(served)), request.cookies.get(SERVER_COOKIE)
         session = None if cookie is None else self.signer.read_session(cookie)
-        if cookie is None or session is None:
+        if session is not None and session.study == served.study.token:
+            found.append(Signed(session.link, session.annotator, cookie))
+        if of_server is not None and self.signer.is_server_session(of_server):
+            found.append(Signed(SERVER_LINK.id, "owner", of_server, of_server=True))
+        if session is not None and not found:
+            _require_study(served, session.study)
+        if not found:
             raise Problem(401, "open the link that you were given first", {"WWW-Authenticate": "Bearer"})
-        _require_study(served, session.study)
-        if request.method not in SAFE and not self.signer.is_form_token(cookie, request.headers.get(CSRF_HEADER, "")):
-            raise Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
-        return Signed(session.link, session.annotator, cookie)
+        return found
 
     def _read_link(self, served: ServedStudy, signed: str) -> str:
         """The id of the link that was signed. Raises a problem 401."""
@@ -186,6 +243,8 @@ class Authenticator:
 
     def _caller(self, served: ServedStudy, signed: Signed) -> Caller:
         """Raises a problem 401 where the link is not valid any more."""
+        if signed.of_server:
+            return Caller(served, SERVER_LINK, signed.annotator, signed.session)
         link = self._valid_link(served, signed.link)
         if signed.session is None:
             return Caller(served, link, link.annotator, None)
@@ -220,6 +279,16 @@ class Authenticator:
         except Problem:
             self._failures.count(request.client.host if request.client else "")
             raise
+
+
+def _bearer(request: Request) -> str | None:
+    """The link that a program sends along."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _no_form_token() -> Problem:
+    return Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
 
 
 def cookie_name(served: ServedStudy) -> str:

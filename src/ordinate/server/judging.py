@@ -43,7 +43,7 @@ def status(
     ] = None,
 ) -> Status:
     served, name = caller.served, caller.name(None if annotator is None else unquote(annotator))
-    progress, settings = served.study.progress(name, served.presence.everybody()), served.study.settings
+    progress, question = served.study.progress(name, served.presence.everybody()), served.study.question
     rules = progress.rules
     served.prefetcher.answers_are(progress.total)
     served.prefetcher.rules_are(rules)
@@ -56,8 +56,8 @@ def status(
     return Status(
         study=served.name,
         role=caller.link.role,
-        question=settings.question,
-        question_html=rendered(settings.question),
+        question=question,
+        question_html=rendered(question),
         items=progress.items,
         answers=progress.total,
         open=progress.open,

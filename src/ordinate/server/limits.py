@@ -23,6 +23,11 @@ class Limits:
     helper_seconds       that the helper process may take for one job before it is replaced; doubled each time that it
                          is replaced, so that a large study gets the time it needs
     stop_seconds         that a helper may take to finish when the server stops
+    upload               size of one file that is dropped on the page where studies are made
+    upload_files, upload_total  how many files one study may be made of, and their size together
+    upload_seconds       until such a file is complete
+    upload_free          bytes of the disk that stay free
+    text                 size of such a file that is a text
     open_per_link        pairs that everybody who came by one link may hold together
     """
 
@@ -40,6 +45,12 @@ class Limits:
     results_seconds: float = 30.0
     helper_seconds: float = 20.0
     stop_seconds: float = 1.0
+    upload: int = 512 * 1024 * 1024
+    upload_files: int = 20_000
+    upload_total: int = 20 * 1024**3
+    upload_seconds: float = 600.0
+    upload_free: int = 512 * 1024 * 1024
+    text: int = 1024 * 1024
     open_per_link: int = 500
 
 

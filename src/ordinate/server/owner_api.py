@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
+import segno
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from ordinate.data.comparisons import comparison_columns
@@ -16,11 +18,13 @@ from ordinate.data.formats import FORMATS
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
+from ordinate.data.recipe import GIVEN
 from ordinate.data.showing import shown
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.server import media
 from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, TheCallers
+from ordinate.server.headers import MEDIA
 from ordinate.server.problems import Problem
 from ordinate.server.registry import ServedStudy
 from ordinate.server.routes import OwnerRoute, ServerRoute
@@ -46,6 +50,7 @@ from ordinate.server.schemas import (
     OrderingPage,
     RuleChanges,
     RulesShown,
+    SelectionShown,
     Studies,
     StudyShown,
 )
@@ -84,7 +89,8 @@ def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor:
         for place in places
     ]
     grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
-    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades)
+    chosen = None if result.selection is None else SelectionShown(**result.selection.fields())
+    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades, selection=chosen)
 
 
 @router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")
@@ -154,7 +160,9 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     """
     study = caller.served.study
     added, recipe = _items(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
-    if recipe is not None and not added.features.shape[1]:
+    if recipe is not None and recipe.encoder == GIVEN:
+        added = recipe.projected(added)
+    elif recipe is not None and not added.features.shape[1]:
         added = embed_like(recipe, added, folder=caller.served.path.parent)
     study.add_items(added)
     return Added(items=len(study.items))
@@ -203,6 +211,20 @@ def revoke_link(request: Request, caller: TheCaller, authenticator: TheAuthentic
     return show_link(request, authenticator, caller.served, caller.served.revoke_link(link))
 
 
+class _Drawing(Response):
+    media_type = "image/svg+xml"
+
+
+@router.get("/{study}/links/{link}/qr.svg", summary="A link as a QR code", response_class=_Drawing)
+def qr_code(request: Request, caller: TheCaller, authenticator: TheAuthenticator, link: str) -> Response:
+    shown = show_link(request, authenticator, caller.served, caller.served.study.link(link))
+    if shown.url is None:
+        raise Problem(404, "this link was revoked")
+    drawing = io.BytesIO()
+    segno.make(shown.url, micro=False).save(drawing, kind="svg", border=2, light="#fff", scale=4, xmldecl=False)
+    return _Drawing(drawing.getvalue(), headers={"Content-Security-Policy": MEDIA})
+
+
 @router.get("/{study}/rules", summary="The rules")
 def rules(caller: TheCaller) -> RulesShown:
     return RulesShown(**asdict(caller.served.study.rules))
@@ -239,24 +261,31 @@ def exclusions(caller: TheCaller, what: Exclusion) -> Exclusion:
 @server_router.get("", summary="The studies that a link opens")
 def studies(callers: TheCallers) -> Studies:
     found = [
-        StudyShown(study=one.served.name, question=one.served.study.settings.question, role=one.link.role)
-        for one in callers
+        StudyShown(study=one.served.name, question=one.served.study.question, role=one.link.role) for one in callers
     ]
     return Studies(studies=found)
 
 
 @server_router.post("", summary="Create a study", status_code=201)
 def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
-    """In the folder of the study whose owner's link comes with the request, and served at once."""
-    beside = next(one.served for one in callers if one.is_owner)
-    path = beside.path.parent / f"{new.name}.db"
-    if authenticator.registry.get(new.name) is not None:
+    """In the folder that is served, or that of the study whose owner's link comes with the request. Served at once."""
+    registry, workspace = authenticator.registry, request.app.state.workspace
+    if registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
-    made = _items(new.items, beside.folders)
-    Study.create(
-        made, algorithm=new.algorithm, question=new.question, seed=new.seed, storage=f"sqlite:///{path}"
-    ).close()
-    served = authenticator.registry.open(path, new.name)
+    if workspace is None:
+        beside = next(one.served for one in callers if one.is_owner)
+        folders = beside.folders
+        path = beside.path.parent / f"{new.name}.db"
+    else:
+        workspace.require_free(new.name)
+        folders = (workspace.folder,)
+        path = workspace.folder / f"{new.name}.db"
+    made = _items(new.items, folders)
+    options = new.for_study()
+    Study.create(made, question=new.question, storage=f"sqlite:///{path}", **options).close()
+    served = registry.open(path, new.name)
+    if new.rules is not None:
+        served.study.set_rules(**new.rules.model_dump(exclude_unset=True))
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
     return Created(
         study=served.name,

@@ -44,11 +44,11 @@ def join(request: Request, authenticator: TheAuthenticator, study: str, signed: 
     try:
         served, link = authenticator.open_link(request, study, signed)
     except Problem as problem:
-        return _refused(request, problem)
+        return refused(request, problem)
     name = link.annotator or _session_name(request, authenticator, served) or ""
     response = _join_page(request, served, link, name)
     # Before a name is given: where the response to that is lost, the same browser gives it again.
-    _set_cookie(request, response, BROWSER, _browser(request), BROWSER_SECONDS)
+    set_cookie(request, response, BROWSER, _browser(request), BROWSER_SECONDS)
     return response
 
 
@@ -73,12 +73,12 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
     except InvalidInput as error:
         return _join_page(request, served, link, given, str(error), 422)
     except Problem as problem:
-        return _refused(request, problem)
+        return refused(request, problem)
     root = request.scope.get("root_path", "")
     response = RedirectResponse(f"{root}/{'owner' if link.role == 'owner' else 'judge'}/{study}", 303)
     session = authenticator.new_session(served, link, annotator)
-    _set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
-    _set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
+    set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
+    set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
     return response
 
 
@@ -134,28 +134,25 @@ def _sent(request: Request, type_: str, data: bytes) -> Response:
     return _unless_known(request, Response(data, media_type=type_, headers=headers))
 
 
-@router.get("/")
-def start(request: Request) -> Response:
-    return _refused(request, Problem(404, "open the link that you were given"))
-
-
 def _study_page(request: Request, authenticator: Authenticator, study: str, template: str, *, owner: bool) -> Response:
     try:
-        caller = authenticator.authenticate(request, study)
+        caller = authenticator.authenticate(request, study, as_owner=owner)
         if owner:
             require_owner(caller)
     except Problem as problem:
-        return _refused(request, problem)
-    settings, rules = caller.served.study.settings, caller.served.study.rules
+        return refused(request, problem)
+    question, rules = caller.served.study.question, caller.served.study.rules
     return page(
         request,
         template,
         study=study,
         role=caller.link.role,
         name=caller.annotator or "",
-        question=settings.question,
-        question_html=rendered(settings.question),
+        question=question,
+        question_html=rendered(question),
+        first_question=caller.served.study.settings.question,
         theme=rules.theme,
+        server_owner=request.app.state.workspace is not None and authenticator.is_server_owner(request),
         appearance={"brightness": rules.brightness, "contrast": rules.contrast, "invert": rules.invert},
         csrf=authenticator.signer.form_token(caller.session or ""),
     )
@@ -169,7 +166,7 @@ def _join_page(
         request,
         "join.html",
         study=served.name,
-        question_html=rendered(served.study.settings.question),
+        question_html=rendered(served.study.question),
         role=link.role,
         name=name,
         named=link.annotator is not None,
@@ -185,7 +182,7 @@ def _browser(request: Request) -> str:
     return known if re.fullmatch(r"[\w-]{22}", known, re.ASCII) else secrets.token_urlsafe(16)
 
 
-def _set_cookie(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
+def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
     response.set_cookie(
         name,
         value,
@@ -197,7 +194,7 @@ def _set_cookie(request: Request, response: Response, name: str, value: str, sec
     )
 
 
-def _refused(request: Request, problem: Problem) -> Response:
+def refused(request: Request, problem: Problem) -> Response:
     return error_page(request, problem.status, problem.detail, problem.headers)
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -37,6 +38,7 @@ from ordinate.server.prefetcher import Prefetcher
 from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.storage import AnswerDetails, now
+from ordinate.study.aim import ORDER
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
 from ordinate.study.rules import PEOPLE, Link, Rules
@@ -158,7 +160,7 @@ class ServedStudy:
         media.require_inside(self.study.items, self.folders)
         self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
-        if self.study.rules == Rules(random=self.study.settings.random):
+        if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
             self.study.set_rules(**PEOPLE)
         self.prefetcher = Prefetcher(url, executor, limits)
         self._closing.callback(self.prefetcher.close)
@@ -409,7 +411,8 @@ class ServedStudy:
 class StudyRegistry:
     """All studies that one server serves, by name.
 
-    root  what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    root    what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    folder  whose studies are served; None: single files are
     """
 
     def __init__(
@@ -419,7 +422,9 @@ class StudyRegistry:
         limits: Limits,
         root: str,
         clock: Callable[[], float],
+        folder: Path | None = None,
     ) -> None:
+        self._folder = folder
         self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._clock = clock
         self._served: dict[str, ServedStudy] = {}
@@ -435,6 +440,8 @@ class StudyRegistry:
         """A message without the folders of this machine in which studies are."""
         for served in self:
             message = served.without_folders(message)
+        if self._folder is not None:
+            message = re.sub(rf"{re.escape(str(self._folder))}/?(\.drafts/\w+/)?", "", message)
         return message
 
     def open(self, path: Path, name: str | None = None) -> ServedStudy:
@@ -448,6 +455,14 @@ class StudyRegistry:
             )
             self._served[chosen] = served
             return served
+
+    def remove(self, name: str) -> Path:
+        """Serve a study no more; returns its file."""
+        with self._lock:
+            served = self._served.pop(name)
+        served.prefetcher.stop()
+        served.close()
+        return served.path
 
     def close(self) -> None:
         # All helpers finish their jobs at the same time.

@@ -21,9 +21,11 @@ JSON = ("application/json",)
 class StudyRoute(APIRoute):
     """For everybody with a link of the study that the address names."""
 
-    def admit(self, request: Request, authenticator: Authenticator) -> Caller:
+    as_owner = False
+
+    def admit(self, request: Request, authenticator: Authenticator) -> Caller | None:
         """Who sends the request, which is noted on it. Raises problems 401, 403, 404, 429."""
-        caller = authenticator.authenticate(request, request.path_params["study"])
+        caller = authenticator.authenticate(request, request.path_params["study"], as_owner=self.as_owner)
         request.state.caller = caller
         return caller
 
@@ -56,18 +58,30 @@ class StudyRoute(APIRoute):
 class OwnerRoute(StudyRoute):
     """For the owners of the study that the address names."""
 
-    def admit(self, request: Request, authenticator: Authenticator) -> Caller:
+    as_owner = True
+
+    def admit(self, request: Request, authenticator: Authenticator) -> Caller | None:
         caller = super().admit(request, authenticator)
-        require_owner(caller)
+        if caller is not None:
+            require_owner(caller)
         return caller
 
 
 class ServerRoute(StudyRoute):
-    """For everybody with a link of some study; a request with a body must be an owner's."""
+    """For everybody with a link of some study, or of the server; a request with a body must be an owner's."""
 
-    def admit(self, request: Request, authenticator: Authenticator) -> Caller:
+    def admit(self, request: Request, authenticator: Authenticator) -> Caller | None:
         callers = authenticator.authenticate_everywhere(request)
-        if request.method == "POST" and not any(caller.is_owner for caller in callers):
+        if request.method == "POST" and callers and not any(caller.is_owner for caller in callers):
             raise Problem(403, "to create a study, send the link of an owner of a study that is served here")
         request.state.callers = callers
-        return callers[0]
+        return callers[0] if callers else None
+
+
+class FolderRoute(StudyRoute):
+    """For the owner of the server, where it serves a folder."""
+
+    def admit(self, request: Request, authenticator: Authenticator) -> None:
+        authenticator.authenticate_server_owner(request)
+        if request.app.state.workspace is None:
+            raise Problem(404, "this server serves single studies; start it with a folder: ordinate serve FOLDER")

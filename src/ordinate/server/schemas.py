@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from ordinate.data.comparisons import Answer
-from ordinate.study.rules import Role, Theme
+from ordinate.data.ordering import Measure
+from ordinate.study.rules import RANDOM_SHARE, Role, Theme
 
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
@@ -87,13 +88,27 @@ class NewItems(Given):
     items: Annotated[list[NewItem], Field(min_length=1, max_length=100_000), FailFast()]
 
 
-class NewStudy(Given):
-    brings_items = True
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
-    question: Text = "Which ranks higher?"
+Aim = Annotated[list[Text], Field(min_length=1, max_length=100)]
+
+
+class CreateOptions(Given):
+    """How a study learns from answers and chooses questions; see Study.create."""
+
     algorithm: Short | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000), FailFast()]
+    scaling: Literal["robust", "standard", "none"] = "robust"
+    refit_every: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    candidates: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    coefficient_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    item_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    likelihood: Short | None = None
+    renew_covariance: bool = True
+    random: Annotated[float, Field(ge=0, le=1)] = RANDOM_SHARE
+    aim: Aim = ["order"]
+
+    def for_study(self) -> dict[str, Any]:
+        """The options as arguments of Study.create."""
+        return {name: getattr(self, name) for name in CreateOptions.model_fields}
 
 
 class NewLink(Given):
@@ -103,6 +118,7 @@ class NewLink(Given):
 
 
 class RuleChanges(Given):
+    aim: Aim = ["order"]
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
     annotator_budget: Amount | None = None
     budget: Amount | None = None
@@ -120,6 +136,15 @@ class RuleChanges(Given):
     contrast: Annotated[int, Field(ge=20, le=400)] | None = None
     invert: bool | None = None
     markdown: bool | None = None
+    question: Text | None = None
+
+
+class NewStudy(CreateOptions):
+    brings_items = True
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
+    question: Text = "Which ranks higher?"
+    items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000), FailFast()]
+    rules: RuleChanges | None = None
 
 
 class Exclusion(Given):
@@ -277,6 +302,7 @@ class Warnings(BaseModel):
 
 
 class RulesShown(BaseModel):
+    aim: list[str] = Field(description="order, top:10, bottom:10, or above:ITEM for each mark.")
     lease: float | None
     annotator_budget: int | None
     budget: int | None
@@ -294,6 +320,7 @@ class RulesShown(BaseModel):
     contrast: int
     invert: bool
     markdown: bool
+    question: str | None = Field(description="What annotators are asked; null: as when the study was created.")
 
 
 class Page(BaseModel):
@@ -317,6 +344,12 @@ class OrderedItem(BaseModel):
     rank_tied_high: int
     grade: int | None = Field(None, description="From 1, where the rules have cuts between grades.")
     grade_probability: float | None = Field(None, description="The probability that the true rank is in this grade.")
+    part: int | None = Field(
+        None, description="With an aim: 1 if the item is wanted, else 2; of several marks a grade."
+    )
+    membership: float | None = Field(
+        None, description="The probability that the item is wanted; of several marks, that it is in its grade."
+    )
     item: ItemShown
 
 
@@ -330,9 +363,20 @@ class GradeShown(BaseModel):
     misplaced_high: float
 
 
+class SelectionShown(BaseModel):
+    aim: list[str]
+    wanted: int = Field(description="How many items are shown as wanted.")
+    measure: Measure = Field(description="Of the wanted items those shown; of all items those on the right side.")
+    expected: float | None
+    expected_low: float | None = Field(description="From here to expected_high with a probability of 90 %.")
+    expected_high: float | None
+    withheld: str | None = Field(description="Why nothing is expected yet.")
+
+
 class OrderingPage(Page):
     ordering: list[OrderedItem]
     grades: list[GradeShown] = []
+    selection: SelectionShown | None = Field(None, description="Where the study has an aim.")
 
 
 class ComparisonShown(BaseModel):

@@ -48,6 +48,8 @@ class LinkSigner:
         self._links = URLSafeSerializer(secret, salt="ordinate.link")
         self._sessions = URLSafeTimedSerializer(secret, salt="ordinate.session", signer=Stamping)
         self._forms = Signer(secret, salt="ordinate.form")
+        self._server_links = Signer(secret, salt="ordinate.server-link")
+        self._server_sessions = URLSafeTimedSerializer(secret, salt="ordinate.server-session", signer=Stamping)
 
     def link(self, study: str, link: str) -> str:
         return str(self._links.dumps([study, link]))
@@ -67,6 +69,23 @@ class LinkSigner:
 
     def session(self, session: Session) -> str:
         return str(self._sessions.dumps(list(session)))
+
+    def server_link(self) -> str:
+        """Opens everything that the server serves; there is one for each secret."""
+        return self._server_links.get_signature("owner").decode("ascii")
+
+    def is_server_link(self, given: str) -> bool:
+        return hmac.compare_digest(self.server_link().encode(), given[:_LONGEST].encode())
+
+    def server_session(self) -> str:
+        return str(self._server_sessions.dumps(secrets.token_urlsafe(9)))
+
+    def is_server_session(self, signed: str) -> bool:
+        try:
+            _, signed_at = self._server_sessions.loads(signed[:_LONGEST], return_timestamp=True)
+        except (BadData, TypeError, ValueError):
+            return False
+        return bool(self._clock() - signed_at.timestamp() <= SESSION_SECONDS)
 
     def read_session(self, signed: str) -> Session | None:
         """The session; None where the signature is not ours, or is older than a session lasts."""

@@ -38,13 +38,18 @@ def item_thumbnail(request: Request, authenticator: TheAuthenticator, study: str
     elif place is not None and not media.is_elsewhere(place):
         path = media.inside(place, served.folders)
         if path is not None and path.is_file() and media.media_type(media.read_head(path)):
-            state = path.stat()
-            with _one_at_a_time:
-                made = _of_file(path, state.st_mtime_ns, state.st_size)
+            made = thumbnail_of(path)
     if made is None:
         raise Problem(404, "there is no such picture, or none that a thumbnail can be made of")
     headers = {"Content-Security-Policy": MEDIA, "Cache-Control": "private, max-age=86400"}
     return Response(made, media_type="image/webp", headers=headers)
+
+
+def thumbnail_of(path: Path) -> bytes | None:
+    """The thumbnail of a picture in a file, one at a time; the newest are kept."""
+    state = path.stat()
+    with _one_at_a_time:
+        return _of_file(path, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=512)

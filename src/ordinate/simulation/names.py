@@ -19,6 +19,7 @@ class Look(NamedTuple):
 _STRATEGIES = {
     "bayes-guro": ("BayesGURO", "#56B4E9", "s"),
     "guro": ("GURO", "#0072B2", "o"),
+    "aim": ("GURO for an aim", "#332288", "<"),
     "bald-paper": ("BALD (paper's)", "#E69F00", "v"),
     "bald": ("BALD (exact)", "#D55E00", "^"),
     "norm-min": ("NormMin", "#CC79A7", "D"),

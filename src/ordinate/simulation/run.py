@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
-from ordinate.simulation.parallel import Jobs, Progress, Report, run_all
+from ordinate.simulation.parallel import Jobs, Progress, Report, finished
 from ordinate.simulation.tasks import Task
 from ordinate.study.rules import RANDOM_SHARE
 
@@ -93,8 +93,11 @@ def simulate(
     renew_covariance: bool = True,
     random: float = RANDOM_SHARE,
     likelihood: LikelihoodName | None = None,
+    keep: Callable[[dict[str, list[Any]]], None] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
+
+    `keep` is called after each run with the columns of all that have ended.
 
     A run that uses all recorded answers ends early; its last row is at that step. `jobs` (a number of processes, or a
     cluster) changes no column but `seconds`. An interrupt stops all processes.
@@ -118,7 +121,17 @@ def simulate(
         if not any(takes(name, option) for name in algorithms):
             raise InvalidInput(f"none of the algorithms takes {option}; leave it out")
     runs = [partial(run_once, task, plan, algorithm, seed) for algorithm in algorithms for seed in seeds]
-    rows = [row for run in run_all(runs, budget, jobs, progress) for row in run]
+    ended: dict[int, list[Row]] = {}
+    for place, run in finished(runs, budget, jobs, progress):
+        ended[place] = run
+        if keep is not None:
+            keep(_columns(ended))
+    return _columns(ended)
+
+
+def _columns(ended: Mapping[int, list[Row]]) -> dict[str, list[Any]]:
+    """The rows of these runs, which are numbered, as columns in the order of the runs."""
+    rows = [row for _, run in sorted(ended.items()) for row in run]
     return {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
 
 

@@ -6,8 +6,9 @@ again, answers from another process, and a study that is opened again.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,14 @@ class Pair(Protocol):
     def annotator(self) -> str | None: ...
 
 
+class Version(NamedTuple):
+    """See `State.version`."""
+
+    items_epoch: int
+    change: int
+    answers: int
+
+
 class State:
     """What follows from the entries so far.
 
@@ -57,7 +66,6 @@ class State:
     names                every name that an annotator has had
     links, revoked       id -> `link` entry, and the ids of the revoked links
     linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
-    epoch                rises whenever the effective comparisons change other than by growing at the end
     items_epoch          rises whenever items are added, excluded or included
     """
 
@@ -87,7 +95,6 @@ class State:
         self.claimed: set[str] = set()
         self.excluded_items: dict[str, None] = {}
         self.excluded_annotators: dict[str, None] = {}
-        self.epoch = 0
         self.items_epoch = 0
         self._group_codes: dict[str, int] = {}
         self._names: dict[str, str] = {}  # a name without case -> the first such name
@@ -99,6 +106,10 @@ class State:
         self._taken_back: set[int] = set()
         self._beyond_budget: set[int] = set()
         self._numbers: dict[str | None, int] = {}  # of the annotators in `_given`
+        # Changes of the effective comparisons other than growth: from which one on, and the number of the change. Both
+        # ascend, since a change makes those of later comparisons irrelevant.
+        self._changes: list[tuple[int, int]] = []
+        self._changed = 0
         self.drop_caches()
 
     def drop_caches(self) -> None:
@@ -111,8 +122,20 @@ class State:
         self._drop_effective()
 
     def _drop_effective(self) -> None:
-        self.epoch += 1
+        self._change(0)
         self._effective: Comparisons | None = None
+
+    def _change(self, first: int) -> None:
+        """The effective comparisons from this one on are others."""
+        while self._changes and self._changes[-1][0] >= first:
+            self._changes.pop()
+        self._changed += 1
+        self._changes.append((first, self._changed))
+
+    def version(self, count: int) -> Version:
+        """What the items and the first `count` effective comparisons are known by: others have another version."""
+        before = bisect_left(self._changes, (count, 0))
+        return Version(self.items_epoch, self._changes[before - 1][1] if before else 0, count)
 
     def apply(self, parts: Iterable[Entry | Recorded], items: Callable[[int], Items]) -> None:
         """Fold the next entries in; `items` gives the items that the add-items entry at a position added.
@@ -277,7 +300,11 @@ class State:
         self._seen.pop(answer.annotator, None)
         self._unseen.pop(answer.annotator, None)
         if _is_counted(answer) and self.includes(answer):
-            self._drop_effective()
+            if (effective := self._effective) is None:
+                self._change(0)
+            else:
+                self._change(int(np.searchsorted(effective.positions, answer.position)))
+                self._effective = effective.those(effective.positions != answer.position)
 
     def _count(self, entry: Entry, by: int) -> None:
         if _is_counted(entry):

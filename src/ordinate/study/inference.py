@@ -23,7 +23,7 @@ from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
-from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, StudyRanks
+from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, Selection, StudyRanks
 from ordinate.data.pairs import members
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
@@ -43,15 +43,21 @@ from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
 from ordinate.learning.grades import grades_of
 from ordinate.learning.likelihoods.by_kind import ByKind
+from ordinate.learning.membership import item_weights
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
+from ordinate.learning.selection import Found, found_by
 from ordinate.learning.thresholds import fitted_likelihood, with_likelihood
 from ordinate.storage import Settings
-from ordinate.study.fold import State
+from ordinate.study.aim import aim_of
+from ordinate.study.fold import State, Version
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
+
+TELLING = 3
+"""Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +69,16 @@ class _Scaled:
 
 @dataclass(frozen=True, eq=False)
 class _Refitted:
-    """The belief right after a refit of so many answers. Its covariance was renewed after `renewal` answers."""
+    """The belief right after a refit of these answers. Its covariance was renewed after `renewal` answers."""
 
-    epochs: tuple[int, int]
+    version: Version
     renewal: int
-    answers: int
     covariance: KeptCovariance
     belief: Belief
+
+    @property
+    def answers(self) -> int:
+        return self.version.answers
 
 
 class Reliability(NamedTuple):
@@ -88,7 +97,7 @@ class Reliability(NamedTuple):
 
 
 class Uncertainty(NamedTuple):
-    """What draws of the scores tell: of ranks, of the expected error, and of grades where there are cuts.
+    """What draws of the scores tell: of ranks, of the expected error, of grades and of an aim where there are such.
 
     spread  standard deviation of the log of the true error about the expected one
     """
@@ -96,6 +105,7 @@ class Uncertainty(NamedTuple):
     ranks: RankIntervals
     spread: float
     grades: Grades | None
+    found: Found | None
 
 
 class Beside(Protocol):
@@ -111,7 +121,7 @@ class Beside(Protocol):
 class Fit(NamedTuple):
     """What a fit depends on; equal fits have equal keys."""
 
-    key: tuple[int, int, int]
+    key: Version
     model: Model
     features: Floats
     answers: Answers
@@ -143,22 +153,26 @@ class Inference:
         """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
         # The two latest fits: that of the last refit, and that of all answers.
-        self._fits: dict[tuple[int, int, int, Model], Posterior] = {}
+        self._fits: dict[tuple[Version, Model], Posterior] = {}
         # Models with prior variances that were fitted to so many answers, the two latest.
-        self._fitted_priors: dict[tuple[int, int, int], SiteModel] = {}
+        self._fitted_priors: dict[Version, SiteModel] = {}
         # The uncertainty after so many answers, with these cuts.
-        self._uncertain: tuple[tuple[int, int, int, tuple[int, ...]], Uncertainty] | None = None
-        # Bets against coin tosses since the effective comparisons last changed.
-        self._gate: tuple[tuple[int, int], CoinGate] | None = None
+        self._uncertain: tuple[tuple[Version, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
+        # What was found for this aim by so many answers, with the newest prior variances.
+        self._found: dict[tuple[tuple[Version, Model], tuple[str, ...]], Found] = {}
+        # Bets against coin tosses on these answers.
+        self._gate: tuple[Version, CoinGate] | None = None
         # The latest posterior that was shown.
-        self._results: dict[tuple[int, int, int, Model], Posterior] = {}
+        self._results: dict[tuple[Version, Model], Posterior] = {}
         # Expected errors of so many answers, with the newest prior variances.
-        self._errors: dict[tuple[int, int, Model, int], float] = {}
+        self._errors: dict[tuple[Version, Model], float] = {}
         self._refitted: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
-        # The belief after so many answers.
-        self._answered: tuple[_Refitted, int, Belief] | None = None
+        # Of items, for this aim, by the belief after that refit.
+        self._weights: tuple[_Refitted, tuple[str, ...], Floats] | None = None
+        # The belief after these answers.
+        self._answered: tuple[_Refitted, Version, Belief] | None = None
         # That belief, pending pairs, and the belief with these.
         self._pending: tuple[Belief, tuple[tuple[int, int], ...], Belief] | None = None
         # It checks by itself for which beliefs and pools what it kept of earlier questions is right.
@@ -194,7 +208,7 @@ class Inference:
         """With thresholds for kinds of answers and, where these are fitted, with prior variances."""
         if not (at := last_prior_fit(count, len(state.items))):
             return model
-        key = (state.items_epoch, state.epoch, at)
+        key = state.version(at)
         if key not in self._fitted_priors:
             with one_thread():
                 answers, features = self._answers(state, at), self._scale(state).features
@@ -223,7 +237,7 @@ class Inference:
         if self._site_model is None:
             return self._fit(state, count)
         model = self._fitted(state, self._site_model, len(state.effective))
-        key = (state.items_epoch, state.epoch, count, model)
+        key = (state.version(count), model)
         if key not in self._results:
             with one_thread():
                 answers = self._answers(state, count)
@@ -239,8 +253,7 @@ class Inference:
         base, done, belief = self._pending or (answered, (), answered)
         if base is not answered or done != wanted[: len(done)]:
             done, belief = (), answered
-        for left, right in wanted[len(done) :]:
-            belief = beliefs.pending(belief, left, right)
+        belief = beliefs.pending(belief, *wanted[len(done) :])
         self._pending = (answered, wanted, belief)
         return belief
 
@@ -263,13 +276,24 @@ class Inference:
         """The belief after all answers, without the pending pairs."""
         return self._updated(state, self._after_refit(state), len(state.effective))
 
+    def weights(self, state: State) -> Floats | None:
+        """(n,) how much the aim is about each item, by the belief right after the refit; None: the whole order."""
+        wanted = aim_of(state.rules.aim).wanted(state.rows)
+        if wanted is None:
+            return None
+        at = self._after_refit(state)
+        if self._weights is None or self._weights[:2] != (at, state.rules.aim):
+            with one_thread():
+                self._weights = at, state.rules.aim, item_weights(at.belief, state.active, wanted)
+        return self._weights[2]
+
     def _after_refit(self, state: State, take: bool = False) -> _Refitted:
         """Only with `take` a covariance that was renewed elsewhere replaces an older one: never within a choice."""
-        items, epochs = len(state.items), (state.items_epoch, state.epoch)
+        items = len(state.items)
         refit = last_refit(len(state.effective), items, self._every)
         renewal = last_renewal(self._model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
-        if at is not None and (at.epochs != epochs or at.answers > refit):
+        if at is not None and (at.version != state.version(at.answers) or at.answers > refit):
             at = None
         beside = self.beside if at is not None and is_slow(self._model, items) else None
         renews = at is None or at.renewal != renewal
@@ -277,35 +301,39 @@ class Inference:
             renews = take and beside.is_ready(self._what(state, renewal))
         if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
-            self._refitted = self._answered = self._pending = at = None
+            self._refitted = self._answered = self._pending = self._weights = at = None
             fit = self._fit(state, renewal)
             covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
-            at = _Refitted(epochs, renewal, renewal, covariance, covariance.belief(fit.mean))
+            at = _Refitted(state.version(renewal), renewal, covariance, covariance.belief(fit.mean))
         while at.answers < refit:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
             # Beliefs of the old memory stop working, also if this is interrupted.
-            self._refitted = self._answered = self._pending = None
+            self._refitted = self._answered = self._pending = self._weights = None
             at.covariance.absorb(belief)
-            at = _Refitted(epochs, at.renewal, answers, at.covariance, at.covariance.belief(mean))
+            at = _Refitted(state.version(answers), at.renewal, at.covariance, at.covariance.belief(mean))
         self._refitted = at
         self.overdue = None if at.renewal == renewal else at.renewal
         return at
 
     def _what(self, state: State, count: int) -> Fit:
-        key = (state.items_epoch, state.epoch, count)
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        return Fit(key, self._model_of(state, renewal), self._scale(state).features, self._answers(state, count))
+        return Fit(
+            state.version(count),
+            self._model_of(state, renewal),
+            self._scale(state).features,
+            self._answers(state, count),
+        )
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
-        at, done, belief = self._answered or (refitted, refitted.answers, refitted.belief)
-        if at is not refitted or done > count:
-            done, belief = refitted.answers, refitted.belief
+        at, done, belief = self._answered or (refitted, refitted.version, refitted.belief)
+        if at is not refitted or done.answers > count or done != state.version(done.answers):
+            done, belief = refitted.version, refitted.belief
         left, right, _ = state.effective.first(count)
-        for row in range(done, count):
+        for row in range(done.answers, count):
             belief = beliefs.update(belief, int(left[row]), int(right[row]))
-        self._answered = (refitted, count, belief)
+        self._answered = (refitted, state.version(count), belief)
         return belief
 
     def expected_error(self, state: State, count: int | None = None) -> float:
@@ -329,12 +357,12 @@ class Inference:
             with one_thread():
                 fit = self._result(state, count)
                 error = expected_error(fit.covariance.belief(fit.mean), state.active)
-            kept = {old: value for old, value in self._errors.items() if old[:3] == key[:3]}
+            kept = {old: one for old, one in self._errors.items() if old == self._error_key(state, old[0].answers)}
             self._errors = {**kept, key: error}
         return self._errors[key]
 
-    def _error_key(self, state: State, count: int) -> tuple[int, int, Model, int]:
-        return state.items_epoch, state.epoch, self._model_of(state, len(state.effective)), count
+    def _error_key(self, state: State, count: int) -> tuple[Version, Model]:
+        return state.version(count), self._model_of(state, len(state.effective))
 
     def ordering(self, state: State, items: Items | None, cuts: tuple[int, ...] | None = None) -> Ordering:
         """The study's own items, or the given ones; `cuts` None: those of the rules."""
@@ -352,12 +380,14 @@ class Inference:
             intervals=found.ranks,
             error=error_interval(self.expected_error(state), found.spread),
             grades=found.grades,
+            selection=self.selection(state, cuts),
         )
 
     def uncertainty(self, state: State, cuts: tuple[int, ...] | None = None) -> Uncertainty:
         """Of the ordering by all answers; `cuts` None: those of the rules."""
         cuts = state.rules.cuts if cuts is None else cuts
-        key = (state.items_epoch, state.epoch, len(state.effective), cuts)
+        key = (state.version(len(state.effective)), cuts, state.rules.aim)
+        wanted = aim_of(state.rules.aim).wanted(state.rows)
         if self._uncertain is None or self._uncertain[0] != key:
             with one_thread():
                 posterior, group = self.posterior(state), state.active
@@ -369,19 +399,47 @@ class Inference:
                         ranks_of(posterior, group, draws),
                         error_spread(draws.scores, mean, group),
                         grades_of(draws.scores, mean, group, cuts) if cuts else None,
+                        None if wanted is None else found_by(posterior, draws, group, wanted),
                     ),
                 )
         return self._uncertain[1]
 
+    def selection(self, state: State, cuts: tuple[int, ...] | None = None) -> Selection | None:
+        """Which items are wanted; None where the aim is the whole order. `cuts` as in `uncertainty`."""
+        found = self.uncertainty(state, cuts).found
+        if found is None:
+            return None
+        items, withheld = int(np.count_nonzero(state.active >= 0)), None
+        if len(state.effective) < TELLING * items:
+            withheld = f"there are fewer than {TELLING} answers per item"
+        elif self.reliability(state).better_than_coins is False:
+            withheld = "the answers cannot be told from coin tosses yet"
+        right = found.right if withheld is None else None
+        return Selection(state.rules.aim, found.measure, found.part, found.membership, right, withheld)
+
+    def found(self, state: State, count: int) -> Found | None:
+        """What the first `count` answers find for the aim; None where that is the whole order."""
+        wanted = aim_of(state.rules.aim).wanted(state.rows)
+        if wanted is None or count == len(state.effective):
+            return self.uncertainty(state).found
+        key = self._error_key(state, count), state.rules.aim
+        if key not in self._found:
+            with one_thread():
+                posterior, group = self._result(state, count), state.active
+                draws = draw_scores(posterior, group, np.random.default_rng(self._settings.seed))
+                self._found = {key: found_by(posterior, draws, group, wanted)}
+        return self._found[key]
+
     def reliability(self, state: State) -> Reliability:
         """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
         error = error_interval(self.expected_error(state), self.uncertainty(state).spread)
-        epochs = (state.items_epoch, state.epoch)
-        if self._gate is None or self._gate[0] != epochs:
-            self._gate = epochs, CoinGate()
-        gate = self._gate[1]
+        read, gate = self._gate or (state.version(0), CoinGate())
+        if read != state.version(read.answers):
+            gate = CoinGate()
+        answers = len(state.effective)
         with one_thread():
-            gate.read(self._scale(state).features, Answers(*state.effective.first(len(state.effective))))
+            gate.read(self._scale(state).features, Answers(*state.effective.first(answers)))
+        self._gate = state.version(answers), gate
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
         tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
         return Reliability(gate.is_open if tested else None, *error)
@@ -447,26 +505,23 @@ class Inference:
     def _fit(self, state: State, count: int) -> Posterior:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
         model = self._model_of(state, renewal)
-        key = (state.items_epoch, state.epoch, count, model)
+        key = (state.version(count), model)
         fit = self._fits.pop(key, None)
         if fit is None:
             answers = self._answers(state, count)
             with one_thread():
-                fit = self._continued(key, answers) or model.fit(self._scale(state).features, answers)
-            newest = [(kept, one) for kept, one in self._fits.items() if kept[:2] == key[:2]]
+                fit = self._continued(state, answers) or model.fit(self._scale(state).features, answers)
+            newest = [(kept, one) for kept, one in self._fits.items() if kept[0] == state.version(kept[0].answers)]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit
         return fit
 
-    def _continued(self, key: tuple[int, int, int, Model], answers: Answers) -> Posterior | None:
+    def _continued(self, state: State, answers: Answers) -> Posterior | None:
         """The newest kept fit with the answers since, where the model takes one answer after another."""
-        earlier = [kept for kept in self._fits if kept[:2] == key[:2] and kept[2] < key[2]]
-        newest = max(earlier, key=lambda kept: kept[2], default=None)
-        further = None if newest is None else self._fits[newest].further
-        if newest is None or further is None:
-            return None
-        done = newest[2]
-        return further(answers.those(slice(done, None)))
+        counts = {kept[0].answers: fit for kept, fit in self._fits.items() if kept[0] == state.version(kept[0].answers)}
+        done = max((count for count in counts if count < len(answers.left)), default=0)
+        further = counts[done].further if done else None
+        return None if further is None else further(answers.those(slice(done, None)))
 
     def _scale(self, state: State) -> _Scaled:
         if self._scaled is None or self._scaled.items_epoch != state.items_epoch:
@@ -517,6 +572,9 @@ class _Situation:
     def search(self) -> Search:
         return self.searching
 
+    def weights(self) -> Floats | None:
+        return self.inference.weights(self.state)
+
     def coefficients(self) -> Floats:
         return self.inference.coefficients(self.state)
 
@@ -538,6 +596,7 @@ def _ordered(
     intervals: RankIntervals | None = None,
     error: Interval | None = None,
     grades: Grades | None = None,
+    selection: Selection | None = None,
     study_ranks: StudyRanks | None = None,
 ) -> Ordering:
     """The items in `rows`, group after group as they first appear, each from high to low; equal scores keep the order
@@ -555,5 +614,6 @@ def _ordered(
         intervals=None if intervals is None else intervals.of(ordered),
         error=error,
         grades=None if grades is None else grades.of(ordered),
+        selection=None if selection is None else selection.of(ordered),
         study_ranks=None if study_ranks is None else study_ranks.of(ordered),
     )

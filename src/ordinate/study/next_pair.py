@@ -18,6 +18,7 @@ from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.pairs import PairList, Pool
 from ordinate.errors import InvalidInput, PairsHeld, PoolExhausted
 from ordinate.storage import Entry, Settings
+from ordinate.study.aim import ORDER
 from ordinate.study.fold import Pair, State
 from ordinate.study.inference import Inference
 from ordinate.study.leases import Offer
@@ -46,7 +47,8 @@ def choose(
     number = len(state.queries) + 1 + ahead
     rng = np.random.default_rng([settings.seed, number])
     at_random = np.random.default_rng([settings.seed, number, 4]).random() < state.rules.random
-    strategy = Uniform() if at_random else strategy_of(settings.algorithm, settings.candidates)
+    aimed = state.rules.aim != ORDER
+    strategy = Uniform() if at_random else strategy_of(settings.algorithm, settings.candidates, aimed)
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
     pool = allowed_pairs(state, annotator, among, waiting)
     situation = inference.situation(state, pending_pairs(state, waiting), search)
@@ -63,6 +65,8 @@ def choose(
     ids = state.items.ids
     gain = None if math.isnan(utility) else float(utility)
     by = repr(strategy)
+    if aimed and not at_random:
+        by += f" for {', '.join(state.rules.aim)}"
     if inference.overdue is not None:
         by += f" with the covariance after {inference.overdue} answers"
     model = None if at_random else repr(inference.model(state))

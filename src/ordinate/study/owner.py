@@ -16,6 +16,7 @@ from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Settings
 from ordinate.study import leases
+from ordinate.study.aim import aim_of, checked_aim, require_possible
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.rules import Link, Person, Progress, Role, differences
@@ -47,7 +48,10 @@ def record(transaction: Transaction, comparisons: Sequence[Comparison], several:
 
 
 def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
-    changed = differences(transaction.state.rules, changes)
+    state = transaction.state
+    changed = differences(state.rules, changes)
+    if any(name == "aim" for name, _ in changed):
+        require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())
     transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
 
 
@@ -102,6 +106,8 @@ def find_link(state: State, name: str) -> Link:
 def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
     state = transaction.state
     state.row(item)
+    if excluded and item in aim_of(state.rules.aim).marks:
+        raise InvalidInput(f"item {item!r} is a mark of the study's aim; change the aim before you exclude it")
     if excluded != (item in state.excluded_items):
         transaction.append("exclude-item" if excluded else "include-item", left=item)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ordinate.data.comparisons import Answer, Query
+from ordinate.data.cells import id_text
+from ordinate.data.comparisons import ANSWERS, Answer, Query
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.pairs import PairList
 from ordinate.errors import (
@@ -241,6 +242,17 @@ class Questions:
     def query(self, asked: Entry) -> Query:
         """The query of an `ask` entry."""
         return Query(self._id(asked.query), str(asked.left), str(asked.right), asked.annotator)
+
+    def side_of(self, query_id: str, winner: object) -> Answer:
+        """The side of the item with this id. Raises UnknownQuery, InvalidInput."""
+        with self._ledger.reading() as state:
+            asked = self.query(state.queries[self._number(state, query_id) - 1])
+        if id_text(winner) in (asked.left, asked.right):
+            return "left" if id_text(winner) == asked.left else "right"
+        raise InvalidInput(
+            f"unknown answer {winner!r}; it is {', '.join(ANSWERS)}, or the id of the item that won, {asked.left!r} or "
+            f"{asked.right!r}"
+        )
 
     def _tell(self, transaction: Transaction, query_id: str, answer: Answer, details: AnswerDetails) -> bool:
         """Whether the answer counts."""

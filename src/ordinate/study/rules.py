@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
+from ordinate.data.cells import text
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import ROUND_TARGETS
+from ordinate.study.aim import ORDER, checked_aim
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "annotator"]
@@ -22,6 +24,7 @@ _LARGEST = 2**53
 class Rules:
     """What the owner of a study has set. By default nothing expires and nothing is limited.
 
+    aim               what the study is to find out: the whole order, or some of the items; see aim.py
     lease             seconds for which an annotator holds a pair; None: until it is closed
     annotator_budget  answers that each annotator is asked for; None: no limit
     budget            answers that the study asks for; None: no limit
@@ -42,8 +45,10 @@ class Rules:
     brightness, contrast  of the pictures on the judging page, in percent; annotators may change both
     invert            whether these pictures are negatives at first
     markdown          whether the texts of items are Markdown
+    question          what annotators are asked; None: as when the study was created
     """
 
+    aim: tuple[str, ...] = ORDER
     lease: float | None = None
     annotator_budget: int | None = None
     budget: int | None = None
@@ -61,8 +66,10 @@ class Rules:
     contrast: int = 100
     invert: bool = False
     markdown: bool = False
+    question: str | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "aim", checked_aim(self.aim))
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
         for name in ("annotator_budget", "budget"):
             _number(name, getattr(self, name), 0, _LARGEST, whole=True)
@@ -80,6 +87,8 @@ class Rules:
         for name in ("ties", "again", "paused", "invert", "markdown"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} must be true or false, not {getattr(self, name)!r}")
+        if self.question is not None:
+            text("the question", self.question)
         if self.theme not in get_args(Theme):
             raise InvalidInput(f"unknown theme {self.theme!r}; it is {', '.join(get_args(Theme))}")
 

@@ -47,6 +47,27 @@ def forecast(state: State, inference: Inference, target: float | None) -> Foreca
     return Forecast(goal, answers, error, decline, seconds_per_answer(state), better is None, withheld)
 
 
+def forecast_of_aim(state: State, inference: Inference, wanted: float | None) -> Forecast | None:
+    """Of the share that is not right for the aim; None where the aim is the whole order.
+
+    wanted  the share that is to be right, from 0.5 to 0.999; None: the next round one
+    """
+    if wanted is not None:
+        wanted = between("recall", wanted, 0.5, 1.0 - ROUND_TARGETS[-1])
+    answers, selection = len(state.effective), inference.selection(state)
+    if selection is None:
+        return None
+    missed, decline, present = math.nan, None, inference.found(state, answers)
+    if selection.right is not None and present is not None:
+        missed = 1.0 - selection.right.estimate
+        half = next(count for count in history_counts(answers) if 2 * count >= answers)
+        past = inference.found(state, half) or present
+        decline = Decline.of([(half, 1.0 - past.right.estimate), (answers, missed)], present.spread)
+    goal = round_target(missed) if wanted is None else 1.0 - wanted
+    tested = inference.reliability(state).better_than_coins is None
+    return Forecast(goal, answers, missed, decline, seconds_per_answer(state), tested, selection.withheld)
+
+
 class Met(NamedTuple):
     """The rule that is met, and the position of the last entry that was taken into account."""
 

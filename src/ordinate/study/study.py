@@ -14,7 +14,9 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
+
+import numpy as np
 
 from ordinate import algorithms
 from ordinate import storage as storages
@@ -25,7 +27,7 @@ from ordinate.data.comparison_formats import comparisons_of
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison
 from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
-from ordinate.data.ordering import Ordering
+from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
@@ -38,6 +40,7 @@ from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study.aim import ORDER, checked_aim, require_possible
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -84,6 +87,7 @@ class Study:
         likelihood: LikelihoodName | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
+        aim: str | Sequence[str] = ORDER,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -104,6 +108,10 @@ class Study:
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
+        aim                   what is to be found out: "order", all of it; "top:10" or "bottom:10", the first or last
+                              items of each group; "above:ITEM", those above an item, or several such texts, which make
+                              grades. Then GURO asks about those items, at the cost of the whole order; it is a rule,
+                              so `set_rules(aim=...)` changes it at any time
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -149,7 +157,13 @@ class Study:
         if recipe is not None:
             recipe.require_made(items)
         _require_pair(items)
+        rule = checked_aim(aim)
+        groups = items.group or ()
+        codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
+        require_possible(rule, {item: row for row, item in enumerate(items.ids)}, codes, groups)
         study = cls(storages.create(storage, settings, items), clock)
+        if rule != ORDER:
+            study.set_rules(aim=rule)
         for note in feature_notes(items, scaling):
             warnings.warn(note, FeatureWarning, stacklevel=2)
         return study
@@ -178,6 +192,13 @@ class Study:
 
     def close(self) -> None:
         self._ledger.storage.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a study cannot be pickled or copied, because several processes would write to it as one. Keep it in a "
+            "file, as in Study.create(items, storage='sqlite:///study.db'), and open that file with "
+            "Study.open('sqlite:///study.db') where it is needed"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -270,15 +291,17 @@ class Study:
 
     # Answering --------------------------------------------------------------------------------------------------------
 
-    def tell(self, query_id: str, answer: Answer, details: AnswerDetails | None = None) -> None:
+    def tell(self, query_id: str, answer: Answer | str, details: AnswerDetails | None = None) -> None:
         """Answer a query: "left", "right", "tie" or "skip". Raises UnknownQuery, AlreadyAnswered.
 
         With a strength: "left-much", "left-slightly", "right-slightly", "right-much". "both-bad" is a tie that is told
         apart where answers are exported.
 
-        An answer with the key of an earlier one is the same answer sent again: nothing is added.
+        The id of the item that won is an answer, too; the words go first, also where an item is called so. An answer
+        with the key of an earlier one is the same answer sent again: nothing is added.
         """
-        self._questions.tell(query_id, *_checked_answer(answer, details))
+        side = next((one for one in ANSWERS if one == answer), None) or self._questions.side_of(query_id, answer)
+        self._questions.tell(query_id, *_checked_answer(side, details))
 
     def answer(
         self,
@@ -336,14 +359,24 @@ class Study:
         """
         return self._questions.take_back(annotator, key)
 
-    def record(self, comparisons: Comparison | Iterable[Comparison] | IntoDataFrame) -> int:
+    def record(
+        self,
+        comparisons: Comparison | tuple[str, ...] | Iterable[tuple[str | None, ...]] | IntoDataFrame,
+        *more: object,
+    ) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
 
-        One comparison, several, or a pandas or polars frame with the columns left, right, winner and, where known,
-        annotator.
+        One comparison, several, or a pandas, polars or arrow frame in any of the forms that docs/files.md lists. A
+        comparison is (left, right, winner) or (left, right, winner, annotator); the winner is a side or an id.
         """
-        several = not isinstance(comparisons, Comparison)
-        given = comparisons_of(comparisons, self.items) if several else [check_comparison(comparisons)]  # type: ignore[arg-type]
+        if more:
+            raise InvalidInput(
+                f"record takes one argument; for one comparison write record({(comparisons, *more)!r}), for several a "
+                "list of these"
+            )
+        one: Any = comparisons
+        several = not (isinstance(one, tuple) and len(one) in (3, 4) and isinstance(one[0], str))
+        given = comparisons_of(one, self.items) if several else [check_comparison(Comparison(*one))]
         if given:
             self._ledger.write(lambda transaction: owner.record(transaction, given, several))
         return len(given)
@@ -430,6 +463,25 @@ class Study:
         """
         with self._ledger.reading() as state:
             return stopping.forecast(state, self._ledger.inference, target)
+
+    def selection(self) -> Selection | None:
+        """Which items are wanted by the aim, in the order of `items`, and how surely; None: the aim is the whole order.
+
+        Of excluded items the part is 0 and the membership nan. `Ordering.selection` has the same in order.
+        """
+        with self._ledger.reading() as state:
+            return self._ledger.inference.selection(state)
+
+    def forecast_of_aim(self, recall: float | None = None) -> Forecast | None:
+        """How many more answers bring the expected recall to this one; None: the aim is the whole order.
+
+        The errors of the forecast are shares of the wanted items that are missed; with marks, shares of all items that
+        are on the wrong side, and `recall` is the share on the right side.
+
+        recall  from 0.5 to 0.999; None: the next round figure
+        """
+        with self._ledger.reading() as state:
+            return stopping.forecast_of_aim(state, self._ledger.inference, recall)
 
     def rule_met(self) -> Met | None:
         """The rule that the answers meet so that no more are needed, `target` or `misplaced`; None: none is met."""
@@ -564,6 +616,17 @@ class Study:
     def settings(self) -> Settings:
         """What was decided when the study was created."""
         return self._ledger.storage.settings
+
+    @property
+    def question(self) -> str:
+        """What annotators are asked now: the rule `question`, or else what the study was created with."""
+        return self.rules.question or self.settings.question
+
+    @property
+    def newest_answer(self) -> Entry | None:
+        """The newest answer or skip of a query that was not taken back."""
+        with self._ledger.reading() as state:
+            return next(reversed(state.answered.values()), None)
 
     @property
     def token(self) -> str:

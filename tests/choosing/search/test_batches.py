@@ -21,6 +21,7 @@ UTILITIES: dict[str, MonotoneUtility] = {
     "norm-min": CurvaturePower(0),
     "guro": CurvaturePower(2),
     "bald": Information(),
+    "guro with weights": CurvaturePower(2, 10.0 ** np.random.default_rng(0).uniform(-4.0, 0.0, 60)),
 }
 
 
@@ -36,7 +37,8 @@ def fitted(rng: np.random.Generator, kind: str, n: int, coarse: bool, columns: i
 
 
 def utilities_under(belief: Belief, utility: MonotoneUtility) -> Callable[[Integers, Integers], Floats]:
-    return lambda left, right: utility(*belief.differences(left, right))
+    weights = np.ones(len(belief.mean)) if utility.weights is None else utility.weights
+    return lambda left, right: utility(*belief.differences(left, right)) * (weights[left] * weights[right])
 
 
 def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed: int) -> None:
@@ -49,7 +51,7 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
     for _ in range(4):
         belief, asked = answered, every
         for pair in batch:
-            belief, asked = pending(belief, *pair), asked.without(np.array([pair[0]]), np.array([pair[1]]))
+            belief, asked = pending(belief, pair), asked.without(np.array([pair[0]]), np.array([pair[1]]))
         for _ in range(int(rng.integers(1, 12))):
             hers = seen[int(rng.integers(3))]
             pool = asked.without(hers.left, hers.right)
@@ -64,7 +66,7 @@ def check_batches(kind: str, name: str, n: int, groups: int, coarse: bool, seed:
             plain = best_scored(pool, utilities_under(belief, utility), np.random.default_rng(number))
             assert {choice.left, choice.right} == {plain.left, plain.right}
             assert choice.utility == plain.utility
-            belief = pending(belief, choice.left, choice.right)
+            belief = pending(belief, (choice.left, choice.right))
             asked = asked.without(np.array([choice.left]), np.array([choice.right]))
             batch.append((choice.left, choice.right))
         rng.shuffle(batch)
@@ -114,7 +116,7 @@ def test_open_queries_cost_no_second_look_whoever_answers_first(kind: str) -> No
             answered = update(answered, *waiting.pop(int(rng.integers(20))))
         belief = answered
         for pair in waiting:
-            belief = pending(belief, *pair)
+            belief = pending(belief, pair)
         choice = search.best(answered, belief, pool, CurvaturePower(2), rng)
         waiting.append((choice.left, choice.right))
         pool = pool.without(np.array([choice.left]), np.array([choice.right]))

@@ -16,6 +16,7 @@ UTILITIES: dict[str, MonotoneUtility] = {
     "norm-min": CurvaturePower(0),
     "guro": CurvaturePower(2),
     "bald": Information(),
+    "guro with weights": CurvaturePower(2, np.ones(30)),
 }
 
 
@@ -36,11 +37,18 @@ def test_the_choice_is_that_of_brute_force(
     right = (left + rng.integers(1, n, answers)) % n
     fit = Independent().fit(np.empty((n, 0)), Answers(left, right, rng.integers(0, 2, answers).astype(np.float64)))
     answered, search = fit.belief, LazySearch()
-    every = AllPairs.of(rng.integers(-1 if groups > 1 else 0, groups, n))
+    group = rng.integers(-1 if groups > 1 else 0, groups, n)
+    every, weights = AllPairs.of(group), np.ones(n)
+    if utility.weights is not None:
+        free = np.zeros(n, dtype=np.bool_) if answered.free is None else answered.free
+        # Free items of a group have one weight, but for a mark now and then.
+        weights = np.where(free, 10.0 ** rng.uniform(-4.0, 0.0, groups)[group], rng.uniform(1e-4, 1.0, n))
+        weights[rng.random(n) < 0.1] = 1.0
+        utility = CurvaturePower(2, weights)
     for _ in range(5):
         belief = answered
         for _ in range(waiting):
-            belief = pending(belief, *rng.choice(n, 2, replace=False).tolist())
+            belief = pending(belief, tuple(rng.choice(n, 2, replace=False).tolist()))
         lacked = every.sample(int(masked * every.size), rng)
         pool = every.without(lacked.left, lacked.right)
         if not pool.size:
@@ -49,7 +57,9 @@ def test_the_choice_is_that_of_brute_force(
         choice = search.best(answered, belief, pool, utility, np.random.default_rng(number))
         plain = best_scored(
             pool,
-            lambda left, right, belief=belief: utility(*belief.differences(left, right)),  # type: ignore[misc]
+            lambda left, right, belief=belief: (  # type: ignore[misc]
+                utility(*belief.differences(left, right)) * (weights[left] * weights[right])
+            ),
             np.random.default_rng(number),
         )
         assert {choice.left, choice.right} == {plain.left, plain.right}
@@ -60,7 +70,7 @@ def test_the_choice_is_that_of_brute_force(
 def test_items_are_free_until_they_are_compared_or_asked_about() -> None:
     one = Answers(np.array([1]), np.array([4]), np.ones(1))
     belief = Independent().fit(np.empty((9, 0)), one).belief
-    asked = pending(update(belief, 2, 4), 8, 0)
+    asked = pending(update(belief, 2, 4), (8, 0))
     assert belief.free is not None
     assert asked.free is not None
     assert np.flatnonzero(~belief.free).tolist() == [1, 4]

@@ -28,7 +28,12 @@ from ordinate.learning.belief.projected import ProjectedBelief
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-UTILITIES: dict[str, MonotoneUtility] = {"guro": CurvaturePower(2), "normmin": CurvaturePower(0), "bald": Information()}
+UTILITIES: dict[str, MonotoneUtility] = {
+    "guro": CurvaturePower(2),
+    "guro with weights": CurvaturePower(2, 10.0 ** np.random.default_rng(0).uniform(-4.0, 0.0, 300)),
+    "normmin": CurvaturePower(0),
+    "bald": Information(),
+}
 
 
 def make_belief(rng: np.random.Generator, n: int, k: int, spread: float, hybrid: bool) -> ProjectedBelief:
@@ -98,7 +103,8 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
         return
     for _ in range(answers):
         belief = update(belief, *map(int, rng.choice(n, 2, replace=False)))
-    with_open = pending(belief, *map(int, rng.choice(n, 2, replace=False)))
+    one, other = map(int, rng.choice(n, 2, replace=False))
+    with_open = pending(belief, (one, other))
     limits = small(budget, most_items)
     search = ManyItemsSearch(belief, pool, utility, limits)
     found = search.best(belief, with_open, pool, np.uint64(seed))
@@ -111,6 +117,8 @@ def test_the_pair_is_of_the_pool_and_no_pair_beats_the_bound(
     assert group[found.left] == group[found.right] >= 0
     assert (found.left, found.right) not in set(zip(left[gone].tolist(), right[gone].tolist(), strict=True))
     worth = utility(*plain(with_open).differences(np.array([found.left]), np.array([found.right])))[0]
+    if utility.weights is not None:
+        worth *= utility.weights[found.left] * utility.weights[found.right]
     assert found.utility == pytest.approx(worth, rel=1e-9, abs=1e-12)
     assert above <= max(found.utility, bound)
 
@@ -219,9 +227,11 @@ def test_of_pairs_that_can_all_be_evaluated_it_is_the_best_of_all(
         if step == "a":
             answered = belief = update(answered, i, j)
         elif step == "o":
-            belief = pending(belief, i, j)
+            belief = pending(belief, (i, j))
         elif step == "r":
             answered = belief = answered.with_mean(rng.normal(size=n))
+            if utility.weights is not None:
+                utility = CurvaturePower(2, 10.0 ** rng.uniform(-4.0, 0.0, n))
         elif step == "i":  # another annotator, who has seen nothing
             pool, belief = whole, answered
         found = search.best(answered, belief, pool, utility, np.random.default_rng([seed, number]))
@@ -384,7 +394,7 @@ def test_what_was_kept_changes_no_choice(seed: int, hybrid: bool, steps: list[st
         if step == "a":
             answered = belief = update(answered, i, j)
         elif step == "o":
-            belief = pending(belief, i, j)
+            belief = pending(belief, (i, j))
         elif step == "r":  # a refit that keeps the covariance
             answered = belief = answered.with_mean(rng.normal(size=n))
         else:  # a skip: the open queries are gone

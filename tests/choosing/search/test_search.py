@@ -24,7 +24,12 @@ def plain(margin: Floats, variance: Floats) -> Floats:
     return variance / (1.0 + variance) - 0.1 * np.abs(margin)
 
 
-UTILITIES: dict[str, Utility] = {"norm-min": CurvaturePower(0), "guro": CurvaturePower(2), "plain": plain}
+UTILITIES: dict[str, Utility] = {
+    "norm-min": CurvaturePower(0),
+    "guro": CurvaturePower(2),
+    "guro with weights": CurvaturePower(2, 10.0 ** np.random.default_rng(0).uniform(-4.0, 0.0, 700)),
+    "plain": plain,
+}
 
 
 def brute_force(belief: Belief, pairs: list[tuple[int, int]], utility: Utility, seed: np.uint64) -> tuple[int, int]:
@@ -32,6 +37,8 @@ def brute_force(belief: Belief, pairs: list[tuple[int, int]], utility: Utility, 
     left, right = np.array(pairs).T.copy()
     margins, variances = belief.differences(left, right)
     values = np.array([utility(np.array([m]), np.array([v]))[0] for m, v in zip(margins, variances, strict=True)])
+    if isinstance(utility, CurvaturePower) and utility.weights is not None:
+        values *= [utility.weights[i] * utility.weights[j] for i, j in pairs]
     floor = tie_floor(values.max())
     tied = [pair for pair, value in zip(pairs, values, strict=True) if value >= floor]
     return max(tied, key=lambda pair: int(pair_priority(seed, *pair)))

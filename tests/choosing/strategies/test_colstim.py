@@ -33,6 +33,9 @@ class Linear:
     def search(self) -> Search:
         raise AssertionError("the rule makes no search")
 
+    def weights(self) -> Floats | None:
+        raise AssertionError("the rule looks for the best item")
+
     def coefficients(self) -> Floats:
         return self.theta
 

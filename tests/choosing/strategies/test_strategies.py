@@ -15,6 +15,7 @@ from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, PoolExhausted
 from ordinate.learning.belief import Belief
 from ordinate.learning.belief.factored import FactoredBelief
+from ordinate.learning.membership import Wanted, item_weights
 from ordinate.study.schedule import last_refit
 
 STRATEGIES: dict[str, Strategy] = {repr(row.strategy): row.strategy for row in ALGORITHMS.values()}
@@ -26,6 +27,7 @@ class Known:
     """A situation that is what it is given as."""
 
     given: Belief
+    aim: Wanted | None = None
 
     def belief(self) -> Belief:
         return self.given
@@ -35,6 +37,9 @@ class Known:
 
     def search(self) -> Search:
         return LazySearch()
+
+    def weights(self) -> Floats | None:
+        return None if self.aim is None else item_weights(self.given, GROUP, self.aim)
 
     def coefficients(self) -> Floats:
         return np.array([1.0, -0.5, 0.2])
@@ -49,10 +54,13 @@ class Known:
 GROUP = np.array([0] * 6 + [1] * 5 + [-1])
 NUMBERS = np.random.default_rng(0)
 SITUATION = Known(FactoredBelief(NUMBERS.normal(size=12), NUMBERS.normal(size=(12, 3)), NUMBERS.random(12)))
+AIMS = {"order": None, "first": Wanted(first=2), "last": Wanted(last=5), "marks": Wanted(marks=np.array([1, 4, 7]))}
 
 
+@pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_chooses_a_pair_of_the_pool_and_the_same_one_for_the_same_seed(name: str) -> None:
+def test_chooses_a_pair_of_the_pool_and_the_same_one_for_the_same_seed(name: str, aim: str) -> None:
+    situation = Known(SITUATION.given, AIMS[aim])
     full = AllPairs.of(GROUP)
     every = full.sample(99, np.random.default_rng(0))
     for seed in range(20):
@@ -63,7 +71,7 @@ def test_chooses_a_pair_of_the_pool_and_the_same_one_for_the_same_seed(name: str
         ):
             if pool.size == 0:
                 continue
-            one, two = (STRATEGIES[name].choose(SITUATION, pool, np.random.default_rng(seed)) for _ in range(2))
+            one, two = (STRATEGIES[name].choose(situation, pool, np.random.default_rng(seed)) for _ in range(2))
             assert one[:2] == two[:2]
             assert GROUP[one.left] == GROUP[one.right] >= 0
             assert pool.without(np.array([one.left]), np.array([one.right])).size == pool.size - 1

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ordinate import Comparison, Items, Query
+from ordinate.data.cells import text_id
 from ordinate.data.comparison_formats import Reading, read_comparisons
 from ordinate.data.comparison_formats.label_studio import tasks
-from ordinate.data.comparison_formats.preference import text_id
 from ordinate.errors import InvalidInput
 
 
@@ -63,24 +63,22 @@ def test_preference_data_have_texts_prompts_and_messages() -> None:
         read_comparisons({"chosen": [None], "rejected": ["x"]})
 
 
-def annotated(selected: str | None, person: Any = 7, to_name: str = "pw1,pw2", **more: Any) -> dict[str, Any]:
-    result = [] if selected is None else [{"type": "pairwise", "to_name": to_name, "value": {"selected": selected}}]
+def annotated(selected: str | None, person: Any = 7, **more: Any) -> dict[str, Any]:
+    result = [] if selected is None else [{"type": "pairwise", "value": {"selected": selected}}]
     return {"completed_by": person, "result": result, **more}
 
 
 def test_label_studio_finds_the_two_items_of_a_task() -> None:
     columns: dict[str, list[Any]] = {
-        "id": [1, 2, 3, 4],
+        "id": [1, 2, 3],
         "data": [
             {"text1": "a", "text2": "b"},
             {"image_a": "x.png", "image_b": "y.png", "question": "Which?"},
-            {"first": "a", "second": "b"},
             {"left": "a", "right": "b", "left_text": "The A", "query": "k-1", "annotator": "ann"},
         ],
         "annotations": [
             [annotated("left", {"id": 3, "email": "a@b.c"}), annotated("right", was_cancelled=True)],
             [annotated("right"), annotated(None)],
-            [annotated("left", to_name="first,second")],
             [annotated("right", None)],
         ],
     }
@@ -88,10 +86,9 @@ def test_label_studio_finds_the_two_items_of_a_task() -> None:
     assert read.comparisons == [
         Comparison("a", "b", "left", "a@b.c"),
         Comparison("x.png", "y.png", "right", "7"),
-        Comparison("a", "b", "left", "7"),
         Comparison("a", "b", "right", "ann"),
     ]
-    assert read.rows == [1, 2, 3, 4]
+    assert read.rows == [1, 2, 3]
     assert (read.queries, read.texts) == (["k-1"], {"a": "The A"})
     assert read.notes == ["Left out, without an answer: 2."]
     assert read.columns_not_used == ["id"]
@@ -100,7 +97,9 @@ def test_label_studio_finds_the_two_items_of_a_task() -> None:
         read_comparisons(unclear)
     assert won(read_comparisons(unclear, Reading(names={"left": "two", "right": "one"}))) == [("b", "a")]
     with pytest.raises(InvalidInput, match="task 1: selected is 'middle'"):
-        read_comparisons({**unclear, "annotations": [[annotated("middle", to_name="one,two")]]})
+        read_comparisons(
+            {**unclear, "annotations": [[annotated("middle")]]}, Reading(names={"left": "two", "right": "one"})
+        )
 
 
 def test_tasks_for_label_studio_hold_the_pair_and_its_query() -> None:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar, pair_priority
-from ordinate.choosing.search.utility import Utility
+from ordinate.choosing.search.utility import Utility, of_pairs
 from ordinate.compiled import compiled
-from ordinate.data.arrays import Integers
+from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList
 from ordinate.learning.belief import Belief
 
@@ -34,14 +34,23 @@ def best_with_free_items(
         left, right = highest_priority(best.seed, alike, start, place[second[both]])
         if left >= 0:
             pair = np.array([left]), np.array([right])
-            best.add(*pair, utility(*belief.differences(*pair)))
-        utilities = utility(*belief.differences(others, np.full(len(others), alike[0])))
+            best.add(*pair, of_pairs(utility, belief, *pair))
+        utilities = of_pairs(utility, belief, others, np.full(len(others), alike[0]))
         for item, value in zip(others[utilities >= best.floor], utilities[utilities >= best.floor], strict=True):
             one, other = np.minimum(item, alike), np.maximum(item, alike)
             held = pool.holds(pool.ranks(PairList.of(one, other)))
             best.add(one[held], other[held], np.full(int(held.sum()), value))
         evaluated += 1 + len(others)
     return evaluated
+
+
+def of_one_weight(free: NDArray[np.bool_], weights: Floats, pool: AllPairs) -> NDArray[np.bool_]:
+    """(n,) those of the free items that have the usual weight of their group's, and so still tie."""
+    usual = free.copy()
+    for rows in pool.rows:
+        if len(alike := rows[free[rows]]):
+            usual[alike] = weights[alike] == np.median(weights[alike])
+    return usual
 
 
 @compiled

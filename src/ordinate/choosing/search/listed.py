@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar, Choice, tie_floor
-from ordinate.choosing.search.utility import MonotoneUtility
+from ordinate.choosing.search.utility import MonotoneUtility, of_pairs
 from ordinate.compiled import fast
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import PairList
@@ -54,8 +54,8 @@ class ListSearch:
             if len(near) > most and reached < _UNKNOWN:
                 near = near[np.argpartition(self._upper[near], -most)[-most:]]
                 most *= 2
-            utilities = self._utility(*belief.differences(left[near], right[near]))
-            kept = utilities if belief is answered else self._utility(*answered.differences(left[near], right[near]))
+            utilities = of_pairs(self._utility, belief, left[near], right[near])
+            kept = utilities if belief is answered else of_pairs(self._utility, answered, left[near], right[near])
             self._upper[near], waiting[near] = kept, False
             found.append((near, utilities))
             highest = max(highest, float(utilities.max()))

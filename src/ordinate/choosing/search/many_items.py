@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ordinate.choosing.search.choice import BestSoFar, Choice, tie_floor
 from ordinate.choosing.search.limits import MANY_TIES, SINGLE_ROUNDING, Limits
 from ordinate.choosing.search.tiles import Tiles, group_centres, wide_pairs
-from ordinate.choosing.search.utility import MonotoneUtility
+from ordinate.choosing.search.utility import MonotoneUtility, of_pairs
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList
 from ordinate.learning.belief import ManyItemsBelief
@@ -39,8 +39,12 @@ class ManyItemsSearch:
         self._kept: tuple[ManyItemsBelief, _List] | None = None
 
     def serves(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility) -> bool:
-        same = pool.division is self._division and answered.features is self._features
-        return same and utility == self._utility
+        """Whether it does, or can be made to: another utility ends what is kept."""
+        if pool.division is not self._division or answered.features is not self._features:
+            return False
+        if utility != self._utility:
+            self._utility, self._kept = utility, None
+        return True
 
     def best(
         self, answered: ManyItemsBelief, belief: ManyItemsBelief, pool: AllPairs, seed: np.uint64
@@ -94,7 +98,7 @@ class ManyItemsSearch:
     def _list(self, belief: ManyItemsBelief, pool: AllPairs) -> _List:
         limits, many = self._limits, pool.starts[-1] > self._limits.most_pairs
         most = limits.most_items if many else len(belief.mean)
-        tiles = Tiles.of(belief, pool.division, self._centres, most, limits)
+        tiles = Tiles.of(belief, pool.division, self._centres, most, limits, self._utility.weights)
         return _List.of(tiles, belief, pool, self._utility, limits)
 
 
@@ -135,13 +139,13 @@ class _List(NamedTuple):
         return places, np.concatenate([utilities, self._utilities(belief, utility, places[few:])])
 
     def _utilities(self, belief: ManyItemsBelief, utility: MonotoneUtility, places: Integers) -> Floats:
-        return utility(*belief.differences(self.pairs.left[places], self.pairs.right[places]))
+        return of_pairs(utility, belief, self.pairs.left[places], self.pairs.right[places])
 
     @classmethod
     def of(
         cls, tiles: Tiles, belief: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits
     ) -> _List:
-        upper_bounds = utility.upper_bound(utility(tiles.gap, tiles.variance))
+        upper_bounds = utility.upper_bound(utility(tiles.gap, tiles.variance)) * tiles.heaviest_pair
         budget = limits.tiles if pool.starts[-1] > limits.most_pairs else len(upper_bounds)
         order, bound = _most_promising(upper_bounds, tiles.second < len(tiles.begins) - 1, budget)
         good, floor, done = _good_pairs(tiles, order, upper_bounds[order], belief.mean[tiles.rows], utility, limits)
@@ -187,7 +191,7 @@ def _good_pairs(
     bound (t,) of the tiles in this order, falling; mean (u,) of the items in the tiles.
     """
     first, second = tiles.first[order], tiles.second[order]
-    gap, variance = tiles.gap[order], tiles.variance[order]
+    gap, variance, weight = tiles.gap[order], tiles.variance[order], tiles.heaviest_pair[order]
     slack = SINGLE_ROUNDING * (tiles.longest[first] + tiles.longest[second])
     nothing, no_utility = np.empty(0, dtype=np.int64), np.empty(0)
     good = _Good(nothing, nothing, no_utility, no_utility)
@@ -195,12 +199,14 @@ def _good_pairs(
     # Few tiles at first: the better the best pairs known, the fewer of the others are good.
     while done < (last := int(np.searchsorted(-bound, -floor))):
         part = slice(done, min(done + most, last))
-        needed = (_least_variance(utility, gap[part], variance[part], floor) - slack[part]).astype(np.float32)
+        least_variance = _least_variance(utility, gap[part], variance[part], floor / weight[part])
+        needed = (least_variance - slack[part]).astype(np.float32)
         count, left, right, variances = wide_pairs(
             tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed, limits.pairs_at_once
         )
         off = SINGLE_ROUNDING * (tiles.squared[left] + tiles.squared[right]).astype(np.float64)
         upper = utility(mean[left] - mean[right], np.maximum(variances, 0.0) + off)
+        upper *= tiles.weight[left] * tiles.weight[right]
         good = good.with_more(_Good(left, right, upper, upper - 2.0 * utility.max_slope * off))
         if len(good.lower) >= limits.reference_rank:
             reference = float(np.partition(good.lower, -limits.reference_rank)[-limits.reference_rank])
@@ -229,7 +235,7 @@ def _most_promising(bound: Floats, searched: NDArray[np.bool_], most: int) -> tu
     return places[np.argsort(-bound[places], kind="stable")], other
 
 
-def _least_variance(utility: MonotoneUtility, gap: Floats, variance: Floats, wanted: float) -> Floats:
+def _least_variance(utility: MonotoneUtility, gap: Floats, variance: Floats, wanted: Floats) -> Floats:
     """(t,) the least v, up to `variance`, that gives this |m| the wanted utility: bisection, from below."""
     low, high = np.zeros(len(gap)), variance
     for _ in range(30):

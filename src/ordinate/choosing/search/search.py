@@ -13,12 +13,12 @@ from typing import Protocol
 import numpy as np
 
 from ordinate.choosing.search.choice import BestSoFar, Choice
-from ordinate.choosing.search.free_items import best_with_free_items
+from ordinate.choosing.search.free_items import best_with_free_items, of_one_weight
 from ordinate.choosing.search.limits import LIMITS, Limits
 from ordinate.choosing.search.listed import ListSearch
 from ordinate.choosing.search.many_items import ManyItemsSearch
 from ordinate.choosing.search.segments import SegmentSearch
-from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility
+from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, Score, Utility, of_pairs
 from ordinate.data.pairs import AllPairs, Division, PairList, Pool
 from ordinate.errors import PoolExhausted
 from ordinate.learning.belief import Belief, ManyItemsBelief
@@ -64,7 +64,7 @@ class LazySearch:
                 self._listed = ListSearch(answered, pool, utility)
             return self._listed.best(answered, belief, pool, rng.integers(0, 2**64, dtype=np.uint64))
         pool = self.promising(answered, pool, rng)
-        return best_scored(pool, lambda left, right: utility(*belief.differences(left, right)), rng, self._limits)
+        return best_scored(pool, lambda left, right: of_pairs(utility, belief, left, right), rng, self._limits)
 
     def promising(self, answered: Belief, pool: Pool, rng: np.random.Generator) -> Pool:
         """Of more than `most_pairs` pairs: those of large sigma'(m)^2 v, and `sampled_pairs` random ones."""
@@ -77,6 +77,8 @@ class LazySearch:
 
     def _among_all(self, belief: Belief, pool: AllPairs, utility: MonotoneUtility, best: BestSoFar) -> Choice:
         division, evaluated, free = pool.division, 0, belief.free
+        if free is not None and utility.weights is not None:
+            free = of_one_weight(free, utility.weights, pool)
         if free is not None and free[division.order].any():
             evaluated = best_with_free_items(belief, pool, free, utility, best)
             division = Division.of(np.where(free, -1, pool.group))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar
 from ordinate.choosing.search.limits import SINGLE_ROUNDING
-from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility
+from ordinate.choosing.search.utility import CurvaturePower, MonotoneUtility, of_pairs
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers, Singles
 from ordinate.data.pairs import AllPairs, Division
@@ -37,7 +37,7 @@ _PARTS = 8
 turn into few instructions, leaves the maxima of all."""
 _FIRST, _MOST = 8, 2048
 """Segments evaluated together: few at first, since their best pair rules out most of the others, then ever more."""
-_COSTLY = 32
+_COSTLY = 64
 """Bounds for all segments take less time than the evaluation of one in this many."""
 _FAR = 40.0
 """Scores farther than this from the middle are moved there for the sieve, so that exp stays in range. That moves no two
@@ -73,8 +73,7 @@ class SegmentSearch:
         done = [self._look(belief, pool, best, slack, most)]
         evaluated = done[0].pairs + self._apart.look(belief, pool, self._utility, best, slack)
         while len(done[-1].segments) == most:
-            if not sieved and most > len(self._upper) // _COSTLY:
-                # The bounds have become so loose that new ones take less time.
+            if not sieved and self._many_reach(best.floor - slack):
                 self._sieve(belief)
                 done, sieved = [], True
             most = min(4 * most, _MOST)
@@ -85,6 +84,11 @@ class SegmentSearch:
         update_highest(self._upper, self._layout.starts, np.concatenate([look.rows for look in done]), self._highest)
         self._history = belief.history
         return evaluated + sieved * int(self._division.starts[-1])
+
+    def _many_reach(self, floor: float) -> bool:
+        """Whether the bounds have become so loose that new ones take less time than what they leave to evaluate."""
+        most = len(self._upper) // _COSTLY
+        return count_reaching(self._upper, self._highest, self._layout.starts, floor, most) > most
 
     def _hold_for(self, belief: Belief) -> bool:
         """Whether the bounds hold for this belief, raised a little where that is what it takes."""
@@ -102,7 +106,7 @@ class SegmentSearch:
         rows, segments = promising(self._upper, self._highest, self._layout.starts, max(best.floor - slack, 0.0), most)
         first, second, ends = pairs_of_segments(rows, segments, *self._layout[1:], *self._apart.mask)
         left, right = self._layout.order[first], self._layout.order[second]
-        utilities = self._utility(*belief.differences(left, right))
+        utilities = of_pairs(self._utility, belief, left, right)
         reaching = np.flatnonzero(utilities >= best.floor)
         division = pool.division
         ranks, held = ranks_in_pool(
@@ -129,12 +133,16 @@ class SegmentSearch:
         layout, utility = self._layout, self._utility
         single = _SingleCovariance(belief, layout.order)
         self._rounding, self._largest = belief.rounding, 4.0 * float(belief.variance.max())
+        weight = np.empty(0, dtype=np.float32)
+        if utility.weights is not None:
+            weight = utility.weights[layout.order].astype(np.float32)
         scores = _Scores.of(belief.mean[layout.order], self._division.begins[:-1])
         for begin, end in zip(self._division.begins[:-1].tolist(), self._division.begins[1:].tolist(), strict=True):
             for top, left, tile in single.tiles(begin, end):
                 where = tile, top, left, single.variance, layout.begin, layout.starts, *self._apart.mask
                 if isinstance(utility, CurvaturePower):
-                    power_bounds(*where, scores.growth, scores.decay, single.error, utility.exponent, self._upper)
+                    scales = scores.growth, scores.decay, weight
+                    power_bounds(*where, *scales, single.error, utility.exponent, self._upper)
                 else:
                     unit = np.float32(single.unit)
                     table_bounds(*where, scores.scores, scores.error, single.error, unit, _table(utility), self._upper)
@@ -202,7 +210,7 @@ class _Apart:
         """Evaluate those of the pool whose bounds reach the best pair; returns how many."""
         near = np.flatnonzero(self.upper >= best.floor - slack)
         near = near[pool.holds(self._ranks[near])]
-        utilities = utility(*belief.differences(self._left[near], self._right[near]))
+        utilities = of_pairs(utility, belief, self._left[near], self._right[near])
         self.upper[near] = utility.upper_bound(utilities)
         best.add(self._left[near], self._right[near], utilities)
         return len(near)
@@ -312,6 +320,7 @@ def power_bounds(
     mask_column: Integers,
     growth: Singles,
     decay: Singles,
+    weight: Singles,
     error: np.float32,
     exponent: int,
     upper: Floats,
@@ -319,7 +328,8 @@ def power_bounds(
     """The largest sigma'(m)^exponent * (v + error) of each segment in a tile of covariances; -1 where it has no pair.
 
     tile (b, c): rows top.. against columns left..; growth = exp(score), decay = exp(-score), so that sigma'(m) =
-    r / (1 + r)^2 with r = growth_i * decay_j needs no exp per pair. Writes into upper (s,).
+    r / (1 + r)^2 with r = growth_i * decay_j needs no exp per pair. weight (n,) of the rows, or (0,). Writes into
+    upper (s,).
     """
     one, two = np.float32(1.0), np.float32(2.0)
     columns = tile.shape[1]
@@ -337,6 +347,10 @@ def power_bounds(
                 share = one / (one + ratio)
                 slope = ratio * share * share
                 values[column] = slope * slope * (own + others[column] - two * cells[column])
+        if len(weight):
+            mine, theirs = weight[row], weight[left : left + columns]
+            for column in range(columns):
+                values[column] *= mine * theirs[column]
         keep_maxima(values, columns, row, left, begin, starts, mask_start, mask_column, upper)
 
 
@@ -433,6 +447,19 @@ def promising(upper: Floats, highest: Floats, starts: Integers, floor: float, mo
             rows[place], segments[place], bounds[place] = row, segment, bound
             kept = min(kept + 1, most)
     return rows[:kept].copy(), segments[:kept].copy()
+
+
+@compiled
+def count_reaching(upper: Floats, highest: Floats, starts: Integers, floor: float, enough: int) -> int:
+    """How many segments have bounds that reach the floor; more than `enough` are not counted to the end."""
+    count = 0
+    for row in range(highest.shape[0]):
+        if highest[row] >= floor:
+            for segment in range(starts[row], starts[row + 1]):
+                count += upper[segment] >= floor
+            if count > enough:
+                break
+    return count
 
 
 @compiled

@@ -39,6 +39,8 @@ class Tiles(NamedTuple):
     first, second          (t,) the blocks of each tile
     gap, variance          (t,) the least |m| and the largest v that a pair of the tile may have
     longest                (b,) the largest |w|^2 + residual
+    weight                 (u,) of the items to search
+    heaviest               (b,) the largest weight
     """
 
     rows: Integers
@@ -50,17 +52,35 @@ class Tiles(NamedTuple):
     gap: Floats
     variance: Floats
     longest: Floats
+    weight: Floats
+    heaviest: Floats
+
+    @property
+    def heaviest_pair(self) -> Floats:
+        """(t,) at least the largest product of the weights of a pair."""
+        product: Floats = self.heaviest[self.first] * self.heaviest[self.second]
+        return product
 
     @classmethod
-    def of(cls, belief: ManyItemsBelief, division: Division, centres: Singles, most: int, limits: Limits) -> Tiles:
+    def of(
+        cls,
+        belief: ManyItemsBelief,
+        division: Division,
+        centres: Singles,
+        most: int,
+        limits: Limits,
+        weights: Floats | None = None,
+    ) -> Tiles:
         """Of the items of all groups, of which `most` are searched.
 
         centres (groups, k): any points; bounds are tighter the nearer they are to the means of the groups.
+        weights (n,): see `MonotoneUtility`.
         """
         items, factor = _measured(belief, division, centres, most, limits)
-        width = np.square(items.across) + items.residual
+        weight = np.ones(len(items.rows)) if weights is None else weights[items.rows]
+        width = (np.square(items.across) + items.residual) * weight
         order, begins, searched = _arranged(items.group, width, items.score, most, limits)
-        items = items.at(order)
+        items, weight = items.at(order), weight[order]
         starts, inner = begins[:-1], order[: begins[searched]]
         low, high = (bound.reduceat(items.score, starts) for bound in (np.minimum, np.maximum))
         near, far = (bound.reduceat(items.along, starts) for bound in (np.minimum, np.maximum))
@@ -82,6 +102,8 @@ class Tiles(NamedTuple):
             gap,
             variance * (1.0 + SINGLE_ROUNDING),
             np.maximum.reduceat(squared, starts),
+            weight[: len(inner)],
+            np.maximum.reduceat(weight, starts),
         )
 
 

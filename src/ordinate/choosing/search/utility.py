@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.belief import Belief
 from ordinate.learning.logistic import logistic_slope
 
 _Value = TypeVar("_Value", float, Floats)
@@ -28,11 +29,13 @@ class MonotoneUtility(ABC):
     So its value before an answer is an upper bound of its value after it, and the smallest |m| and the largest v of a
     set of pairs bound all of the set.
 
+    weights             (n,) of items, above 0 and at most 1: a pair's utility is times those of its two items; None: 1
     max_slope           at least its largest derivative by v
     relative_tolerance  by how much, relatively, it may break that rule, as values read off a table may
     absolute_tolerance  by how much besides
     """
 
+    weights: Floats | None = None
     max_slope: float
     relative_tolerance = 0.0
     absolute_tolerance = 0.0
@@ -54,11 +57,30 @@ Score = Callable[[Integers, Integers], Floats]
 """Rows left (P,), right (P,) -> (P,) finite scores; the same bits for (i, j) and (j, i)."""
 
 
-@dataclass(frozen=True)
+def of_pairs(utility: Utility, belief: Belief, left: Integers, right: Integers) -> Floats:
+    """The utilities of pairs (P,), with the weights of their items; the same bits for (i, j) and (j, i)."""
+    values = utility(*belief.differences(left, right))
+    weights = utility.weights if isinstance(utility, MonotoneUtility) else None
+    return values if weights is None else values * (weights[left] * weights[right])
+
+
+@dataclass(frozen=True, eq=False)
 class CurvaturePower(MonotoneUtility):
-    """sigma'(m)^exponent * v: the utility with a compiled scan. Exponent 2 is GURO, 0 is NormMin."""
+    """sigma'(m)^exponent * v: the utility with a compiled scan. Exponent 2 is GURO, 0 is NormMin.
+
+    Equal ones have the very same weights.
+    """
 
     exponent: int
+    weights: Floats | None = field(default=None, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CurvaturePower):
+            return NotImplemented
+        return self.exponent == other.exponent and self.weights is other.weights
+
+    def __hash__(self) -> int:
+        return hash((self.exponent, id(self.weights)))
 
     @property
     def max_slope(self) -> float:  # type: ignore[override]

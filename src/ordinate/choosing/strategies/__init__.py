@@ -24,6 +24,9 @@ class Situation(Protocol):
     def search(self) -> Search:
         """How to find the best pair; it keeps what earlier searches learned, so that this one evaluates fewer pairs."""
 
+    def weights(self) -> Floats | None:
+        """(n,) how much the aim is about each item, by the belief right after the last refit; None: the whole order."""
+
     def coefficients(self) -> Floats:
         """(k,) the model's theta; k = 0 for a model that ignores features."""
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from ordinate.data.comparison_formats.preference import text_id, text_in
+from ordinate.data.cells import text_id
+from ordinate.data.comparison_formats.preference import text_in
 from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, has
 from ordinate.errors import InvalidInput
 

@@ -1,18 +1,19 @@
-"""evalica: x, y, winner, where the winner is X, Y, Draw or Ignore. Its own CSV files have the plain form."""
+"""evalica: x, y, winner, where the winner is X, Y or Draw, or its number. The CSV files of its command are plain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, NoWinner, Source, Translated, by_words
+from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, by_words
 from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.tables import Columns
 
 _NAMES = {"left": "X", "right": "Y", "tie": "Draw"}
-_OUTCOMES: dict[str, str | NoWinner] = {**{word: side for side, word in _NAMES.items()}, "Ignore": LEFT_OUT}
-WORDS = {**_OUTCOMES, **{f"Winner.{word}": side for word, side in _OUTCOMES.items()}}
+_NUMBERS = {"left": "1", "right": "2", "tie": "0"}
+"""What a member of its enumeration becomes in a table."""
+WORDS = {word: side for words in (_NAMES, _NUMBERS) for side, word in words.items()}
 
 
 def _recognise(columns: Columns) -> bool:
@@ -34,4 +35,4 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
     }
 
 
-FORMAT = ComparisonFormat("evalica: x, y, winner (X, Y, Draw, Ignore)", _recognise, _translate, _write, people=False)
+FORMAT = ComparisonFormat("evalica: x, y, winner (X, Y, Draw)", _recognise, _translate, _write, people=False)

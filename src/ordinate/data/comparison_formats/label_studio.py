@@ -1,8 +1,8 @@
 """Label Studio: the JSON export of a project with the tag Pairwise, and tasks to import there.
 
 A task of ours has in its data the ids `left` and `right`, their texts, and the id of the query. In other tasks the two
-items are the data that the tag names in `toName`, or two that differ only at their end: text1 and text2, image_a and
-image_b. `--map left=KEY` and `--map right=KEY` name others.
+items are the data whose keys differ only at their end: text1 and text2, image_a and image_b. `--map left=KEY` and
+`--map right=KEY` name others.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.cells import is_missing
+from ordinate.data.cells import is_missing, text_id
 from ordinate.data.comparison_formats.plain import shown_beside
-from ordinate.data.comparison_formats.preference import text_id
 from ordinate.data.comparison_formats.source import (
     LEFT_OUT,
     ComparisonFormat,
@@ -49,7 +48,7 @@ def _translate(source: Source) -> Translated:
             raise InvalidInput(f"task {row}: data must be an object, and annotations a list")
         for annotation in given:
             result = next((one for one in annotation.get("result", ()) if one.get("type") == "pairwise"), None)
-            keys = _keys(row, task, source.names, result)
+            keys = _keys(row, task, source.names)
             for side, key in zip(("left", "right"), keys, strict=True):
                 if is_missing(task.get(key)):
                     raise InvalidInput(f"task {row}: its data have nothing for {key!r}")
@@ -66,15 +65,12 @@ def _translate(source: Source) -> Translated:
     return Translated(columns, rows)
 
 
-def _keys(row: int, task: Mapping[str, Any], names: Mapping[str, str], result: Mapping[str, Any] | None) -> list[str]:
+def _keys(row: int, task: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
     """The keys of the left and of the right item in the data of a task."""
     if "left" in names or "right" in names:
         return [names.get(side, side) for side in ("left", "right")]
     if {"left", "right"} <= task.keys():
         return ["left", "right"]
-    shown = [] if result is None else [name.strip() for name in str(result.get("to_name", "")).split(",")]
-    if len(shown) == 2 and set(shown) <= task.keys():
-        return shown
     stems: dict[str, dict[str, str]] = {}
     for key in task:
         if (match := _END.fullmatch(key)) is not None:
@@ -106,7 +102,7 @@ def _person(completed_by: object) -> object:
 def _write(comparisons: Sequence[Comparison], items: Items | None) -> dict[str, list[Any]]:
     winners(comparisons, "label-studio")  # which refuses ties
     shown = shown_beside(comparisons, items)
-    result = {"from_name": "pair", "to_name": "left_text,right_text", "type": "pairwise"}
+    result = {"from_name": "pair", "to_name": "pair", "type": "pairwise"}
     return {
         "data": [{**data, "annotator": one.annotator} for one, data in zip(comparisons, shown, strict=True)],
         "annotations": [

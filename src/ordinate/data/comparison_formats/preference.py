@@ -6,24 +6,14 @@ of a short text is the text itself; that of a long one is a hash of it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.cells import is_missing
+from ordinate.data.cells import is_missing, text_id
 from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, has, people, winners
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
-
-_SHORT = 60
-
-
-def text_id(text: str) -> str:
-    """The id of an item that has no other name than its text."""
-    if len(text) <= _SHORT and text.isprintable() and text == text.strip():
-        return text
-    return f"text-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def text_in(value: object, where: str) -> str:

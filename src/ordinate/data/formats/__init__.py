@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ordinate.data.formats import delimited, json_lines, json_list, parquet
+from ordinate.data.formats import delimited, excel, json_lines, json_list, parquet
+from ordinate.data.formats.data_set import is_data_set, read_data_set
 from ordinate.data.formats.files import read_bytes, require_file, write_bytes
 from ordinate.data.formats.matrix import read_matrix
 from ordinate.errors import InvalidInput, naming
@@ -31,11 +32,17 @@ FORMATS: dict[str, Format] = {
     ".ndjson": Format(json_lines.decode, json_lines.encode),
     ".json": Format(json_list.decode, json_list.encode),
     ".parquet": Format(parquet.decode, parquet.encode),
+    ".xlsx": Format(excel.decode, excel.encode),
 }
 
 
 def read_columns(path: str | Path) -> dict[str, list[Any]]:
-    """The table in a file; the suffix of its name says the format. Errors name the file and the line or row."""
+    """The table in a file; the suffix of its name says the format. Or that of a data set on disk, in a folder.
+
+    Errors name the file and the line or row.
+    """
+    if is_data_set(path):
+        return read_data_set(path)
     require_file(path)
     with naming(path):
         return _format(path).decode(read_bytes(path))

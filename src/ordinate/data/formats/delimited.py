@@ -39,7 +39,7 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
         for cells in reader:
             if cells and not header:
                 header = _without_blank_end(cells, 0)
-                _check_header(header)
+                check_header(header)
             elif cells:  # an empty line is no row
                 cells = _without_blank_end(cells, len(header))
                 if len(cells) != len(header):
@@ -106,7 +106,7 @@ def _header_cells(text: str, delimiter: str) -> int:
         return 0
 
 
-def _check_header(names: list[str]) -> None:
+def check_header(names: list[str]) -> None:
     if not names:
         raise InvalidInput("the header line names no column; write the names of the columns in the first line")
     for position, name in enumerate(names, start=1):

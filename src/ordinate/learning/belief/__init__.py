@@ -13,7 +13,7 @@ all, `factored` for features and a residual per item, `projected` for the same o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self, TypeVar
 
@@ -26,6 +26,10 @@ from ordinate.learning.logistic import logistic_slope
 
 _TILE_CELLS = 1 << 17
 """A tile of so many float64 covariances (1 MB) stays in a core's cache between its product and its scan."""
+
+
+Curvature = Callable[[float, float], float]
+"""m and v of a pair -> the curvature of an answer to it."""
 
 
 class Belief(Protocol):
@@ -68,8 +72,14 @@ class Belief(Protocol):
     def covariance(self, rows: Integers | slice, columns: Integers | slice) -> Floats:
         """Covariances of distinct items; the cells of an item with itself lack its residual."""
 
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        """(r,) the covariance of each row's score with the sum of shares * scores of others; all rows distinct."""
+
     def shrink(self, left: int, right: int, curvature: float) -> Self:
         """The belief after one more answer of this curvature to a pair, whatever the answer; the mean stays."""
+
+    def shrink_all(self, pairs: Sequence[tuple[int, int]], curvature: Curvature) -> Self:
+        """The belief after one more answer to each of the pairs, in turn; the mean stays."""
 
     def with_mean(self, mean: Floats) -> Self:
         """The same covariance about another mean (n,); a history of its own."""
@@ -205,15 +215,26 @@ def update(belief: OneBelief, left: int, right: int) -> OneBelief:
     return belief.shrink(left, right, logistic_slope(belief.mean[left] - belief.mean[right]))
 
 
-def pending(belief: OneBelief, left: int, right: int) -> OneBelief:
-    """With the pair asked and not answered yet.
+def pending(belief: OneBelief, *pairs: tuple[int, int]) -> OneBelief:
+    """With these pairs asked, in this order, and not answered yet.
 
     sigma'(m) misjudges what an answer will take off once v is about 1, so the slope is that of the probability with the
     score's uncertainty in it: s = kappa sigma'(kappa m), kappa = 1 / sqrt(1 + pi v / 8) (MacKay 1992).
     """
-    margins, variances = belief.differences(np.array([left]), np.array([right]))
-    kappa = 1.0 / math.sqrt(1.0 + math.pi * variances[0] / 8.0)
-    return belief.shrink(left, right, kappa * logistic_slope(kappa * margins[0]))
+
+    def curvature(margin: float, variance: float) -> float:
+        kappa = 1.0 / math.sqrt(1.0 + math.pi * variance / 8.0)
+        return kappa * logistic_slope(kappa * margin)
+
+    return belief.shrink_all(pairs, curvature)
+
+
+def shrink_in_turn(belief: OneBelief, pairs: Sequence[tuple[int, int]], curvature: Curvature) -> OneBelief:
+    """`Belief.shrink_all` by one `shrink` after the other."""
+    for left, right in pairs:
+        margins, variances = belief.differences(np.array([left]), np.array([right]))
+        belief = belief.shrink(left, right, curvature(float(margins[0]), float(variances[0])))
+    return belief
 
 
 def tiles(belief: Belief, rows: Integers) -> Iterator[tuple[int, Floats]]:

@@ -6,6 +6,7 @@ n  items     q  answers since the matrix was last changed     S  covariance     
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.belief import Belief, History, Taken, rounding_of
+from ordinate.learning.belief import Belief, Curvature, History, Taken, rounding_of
 from ordinate.learning.belief.loops import Pieces, differences
 
 _FEW_PIECES = 16
@@ -122,17 +123,30 @@ class DenseBelief:
             tile = tile - self.factor[rows] @ self.factor[columns].T
         return np.ascontiguousarray(tile)
 
-    def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
-        direction = self.base.matrix[left] - self.base.matrix[right]
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        found: Floats = (shares @ self.base.matrix[others])[rows]
         if self.factor.shape[1]:
-            direction = direction - self.factor @ (self.factor[left] - self.factor[right])
-        variance = max(float(direction[left] - direction[right]), 0.0)
-        scale, count = math.sqrt(curvature / (1.0 + curvature * variance)), self.factor.shape[1]
-        factor = np.empty((len(self.mean), count + 1))
-        factor[:, :count] = self.factor
-        np.multiply(direction, scale, out=factor[:, count])
-        history = self.history.extended(Taken(left, right, curvature))
-        return DenseBelief(self.mean, self.base, factor, history, (*self.taken, _Piece(left, right, curvature, scale)))
+            found -= self.factor[rows] @ (self.factor[others].T @ shares)
+        return found
+
+    def shrink(self, left: int, right: int, curvature: float) -> DenseBelief:
+        return self.shrink_all([(left, right)], lambda margin, variance: curvature)
+
+    def shrink_all(self, pairs: Sequence[tuple[int, int]], curvature: Curvature) -> DenseBelief:
+        matrix, done, history, pieces = self.base.matrix, self.factor.shape[1], self.history, list(self.taken)
+        factor = np.empty((len(self.mean), done + len(pairs)))
+        factor[:, :done] = self.factor
+        for count, (left, right) in enumerate(pairs, done):
+            direction = matrix[left] - matrix[right]
+            if count:
+                direction -= factor[:, :count] @ (factor[left, :count] - factor[right, :count])
+            variance = max(float(direction[left] - direction[right]), 0.0)
+            slope = curvature(float(self.mean[left] - self.mean[right]), variance)
+            scale = math.sqrt(slope / (1.0 + slope * variance))
+            np.multiply(direction, scale, out=factor[:, count])
+            history = history.extended(Taken(left, right, slope))
+            pieces.append(_Piece(left, right, slope, scale))
+        return DenseBelief(self.mean, self.base, factor, history, tuple(pieces))
 
     def with_mean(self, mean: Floats) -> DenseBelief:
         return replace(self, mean=mean, history=History())

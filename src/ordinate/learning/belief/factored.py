@@ -6,16 +6,19 @@ n  items     k  columns of the factor
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.belief import History, Taken, rounding_of
+from ordinate.learning.belief import Curvature, History, Taken, rounding_of, shrink_in_turn
 from ordinate.learning.belief.loops import Pieces, differences, without_direction
 
 _NO_BASE = np.empty((0, 0))
+_FEW = 3
+"""So many pairs are faster taken off one after the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,12 @@ class FactoredBelief:
         product: Floats = self.factor[rows] @ self.factor[columns].T
         return product
 
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        own = np.zeros(len(self.mean))
+        own[others] = shares * self.residual[others]
+        shared: Floats = self.factor[rows] @ (self.factor[others].T @ shares)
+        return shared + own[rows]
+
     def shrink(self, left: int, right: int, curvature: float) -> FactoredBelief:
         contrast = self.factor[left] - self.factor[right]
         step, residual, taken = rank_one_step(contrast, self.residual, left, right, curvature)
@@ -64,6 +73,20 @@ class FactoredBelief:
         belief = FactoredBelief(self.mean, factor, residual, self.history.extended(taken))
         belief.__dict__["variance"] = squared + residual
         return belief
+
+    def shrink_all(self, pairs: Sequence[tuple[int, int]], curvature: Curvature) -> FactoredBelief:
+        if len(pairs) <= _FEW:
+            return shrink_in_turn(self, pairs, curvature)
+        # The factor becomes factor @ turn, so that the items' memory is read once, not for each pair.
+        turn, residual, history = np.eye(self.factor.shape[1]), self.residual, self.history
+        for left, right in pairs:
+            contrast = (self.factor[left] - self.factor[right]) @ turn
+            variance = float(contrast @ contrast + residual[left] + residual[right])
+            slope = curvature(float(self.mean[left] - self.mean[right]), variance)
+            step, residual, taken = rank_one_step(contrast, residual, left, right, slope)
+            turn -= np.outer(turn @ contrast, step * contrast)
+            history = history.extended(taken)
+        return FactoredBelief(self.mean, self.factor @ turn, residual, history)
 
     def with_mean(self, mean: Floats) -> FactoredBelief:
         return replace(self, mean=mean, history=History())

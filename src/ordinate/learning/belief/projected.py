@@ -5,14 +5,14 @@ n  items     k  columns of the features     r  some rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers, Singles
-from ordinate.learning.belief import History, rounding_of
+from ordinate.learning.belief import Curvature, History, rounding_of, shrink_in_turn
 from ordinate.learning.belief.factored import FactoredBelief, rank_one_step
 from ordinate.learning.belief.loops import Pieces
 
@@ -72,6 +72,15 @@ class ProjectedBelief:
         product: Floats = self._factor(rows) @ self._factor(columns).T
         return product
 
+    def covariance_with(self, rows: Integers, others: Integers, shares: Floats) -> Floats:
+        own = np.zeros(len(self.mean))
+        own[others] = shares * self.residual[others]
+        direction = (self.root @ (self._factor(others).T @ shares)).astype(np.float32)
+        found = own[rows]
+        for block in row_blocks(len(rows)):
+            found[block] += self.features[rows[block]] @ direction
+        return found
+
     def shrink(self, left: int, right: int, curvature: float) -> ProjectedBelief:
         pair = self._factor(np.array([left, right]))
         contrast = pair[0] - pair[1]
@@ -84,6 +93,9 @@ class ProjectedBelief:
             refit=self.at_refit,
             taken=(*self.taken, (left, right, curvature)),
         )
+
+    def shrink_all(self, pairs: Sequence[tuple[int, int]], curvature: Curvature) -> ProjectedBelief:
+        return shrink_in_turn(self, pairs, curvature)
 
     def with_mean(self, mean: Floats) -> ProjectedBelief:
         return ProjectedBelief(mean, self.features, self.residual, self.root)

@@ -80,27 +80,32 @@ const TIMEOUT = 75_000; // a busy server may take its time
 // The scripts are in /static/ of the server, so this also holds where a proxy puts the server behind a prefix.
 export const root = new URL("..", import.meta.url);
 
-/** @param {{study: string, csrf: string}} page */
-export function connect({ study, csrf }) {
-  const start = new URL(`api/v1/studies/${encodeURIComponent(study)}`, root).href;
+/** Requests about one study. @param {{study: string, csrf: string}} page */
+export const connect = ({ study, csrf }) => connectAt(`studies/${encodeURIComponent(study)}`, csrf);
+
+/** @param {string} place the part of the API @param {string} csrf */
+export function connectAt(place, csrf) {
+  const start = new URL(`api/v1/${place}`, root).href;
 
   /**
    * Returns the JSON body, with `serverTime`: clocks of phones are often wrong.
    * @param {string} method
    * @param {string} path
-   * @param {unknown} [body]
+   * @param {unknown} [body] what becomes JSON, or a Blob that is sent as it is
    * @param {Record<string, string>} [headers]
+   * @param {number} [timeout] in milliseconds; 0: none
    */
-  async function send(method, path, body, headers = {}) {
+  async function send(method, path, body, headers = {}, timeout = TIMEOUT) {
+    const raw = body instanceof Blob;
     let response;
     try {
       response = await fetch(start + path, {
         method,
-        headers: { Accept: "application/json", "Content-Type": "application/json", "X-CSRF-Token": csrf, ...headers },
-        body: body === undefined ? undefined : JSON.stringify(body),
+        headers: { Accept: "application/json", "Content-Type": raw ? "application/octet-stream" : "application/json", "X-CSRF-Token": csrf, ...headers },
+        body: body === undefined || raw ? body : JSON.stringify(body),
         credentials: "same-origin",
-        keepalive: method === "POST",
-        signal: AbortSignal.timeout?.(TIMEOUT),
+        keepalive: method === "POST" && timeout > 0,
+        signal: timeout ? AbortSignal.timeout?.(timeout) : undefined,
       });
     } catch (error) {
       throw new NoNetwork(messageOf(error));
@@ -121,12 +126,20 @@ export function connect({ study, csrf }) {
   }
 
   return {
+    /** The address of a part, for pictures. @param {string} path */
+    address: (path) => start + path,
     /** @param {string} path */
     get: (path) => send("GET", path),
     /** @param {string} path @param {unknown} [body] @param {Record<string, string>} [headers] */
     post: (path, body, headers) => send("POST", path, body, headers),
+    /** For what may take an hour. @param {string} path @param {unknown} body */
+    postSlowly: (path, body) => send("POST", path, body, {}, 0),
+    /** @param {string} path @param {Blob} body */
+    put: (path, body) => send("PUT", path, body, {}, 0),
     /** @param {string} path @param {unknown} body */
     patch: (path, body) => send("PATCH", path, body),
+    /** @param {string} path */
+    remove: (path) => send("DELETE", path),
   };
 }
 

@@ -1,5 +1,6 @@
 // Links: to make, to copy, to revoke.
 
+import { copying } from "./copying.js";
 import { byId, count, make, setText } from "./dom.js";
 
 /** @typedef {{id: string, role: "owner" | "annotator", annotator: string | null, expires_at: string | null, revoked: boolean,
@@ -129,32 +130,9 @@ function showForNewcomers(link) {
   box.replaceChildren(address, make("div", { class: "row" }, copy, state));
 }
 
-/** An address with a button that copies it. @param {string} url @param {string} title */
-function copying(url, title) {
-  const address = make("input", { readonly: true, value: url, "aria-label": `Address of ${title}` });
-  address.addEventListener("focus", () => address.select());
-  const state = make("span", { class: "hint", role: "status" });
-  const copy = make("button", { type: "button", class: "main-button small", "aria-label": `Copy ${title}` }, "Copy");
-  copy.addEventListener("click", async () => setText(state, (await copied(address)) ? "Copied" : "Press Ctrl+C to copy"));
-  return { address, copy, state };
-}
-
 /** @param {Link} link */
 function titleOf(link) {
   if (link.role === "owner") return link.annotator === null || link.annotator === "owner" ? "for an owner" : `for the owner ${link.annotator}`;
   if (link.shared !== null) return `of ${link.annotator}`;
   return link.annotator === null ? "for annotators" : `for ${link.annotator}`;
-}
-
-/** @param {HTMLInputElement} input */
-async function copied(input) {
-  input.focus();
-  input.select();
-  try {
-    await navigator.clipboard.writeText(input.value);
-    return true;
-  } catch {
-    // Without TLS there is no clipboard but this old way.
-    return document.execCommand("copy");
-  }
 }

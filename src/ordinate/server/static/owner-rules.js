@@ -2,8 +2,8 @@
 
 import { byId, setText } from "./dom.js";
 
-/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
-/** @typedef {string | number | boolean | null} Value */
+/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
+/** @typedef {string | number | boolean | null | number[]} Value */
 
 /** @param {Field} field */
 const numberIn = (field) => (field.value === "" ? null : Number(field.value));
@@ -19,6 +19,12 @@ const asIs = (value) => value ?? "";
  * @type {Record<string, {show: (value: any) => Value, read: (field: Field) => Value}>}
  */
 const FIELDS = {
+  question: { show: asIs, read: (field) => field.value.trim() || null },
+  cuts: { show: (cuts) => cuts.join(", "), read: (field) => (field.value.match(/\d+/g) ?? []).map(Number) },
+  misplaced: {
+    show: (share) => (share === null ? "" : inPercent(share)),
+    read: (field) => (field.value === "" ? null : rounded(Number(field.value) / 100)),
+  },
   budget: { show: asIs, read: numberIn },
   target: {
     show: (share) => (share === null ? "" : inPercent(share)),
@@ -48,7 +54,7 @@ function isChecked(field) {
 /** @param {string} name */
 function fieldOf(name) {
   const field = byId(`rule-${name}`);
-  if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) return field;
+  if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement) return field;
   throw new Error(`rule-${name} is no field`);
 }
 
@@ -88,7 +94,7 @@ export class Rules {
 
   async #save() {
     const read = Object.entries(FIELDS).map(([name, field]) => /** @type {const} */ ([name, field.read(fieldOf(name))]));
-    const changes = Object.fromEntries(read.filter(([name, value]) => value !== this.#shown[name]));
+    const changes = Object.fromEntries(read.filter(([name, value]) => String(value) !== String(this.#shown[name])));
     const done = await this.#page.attempt(async () => this.#show(await this.#page.api.patch("/rules", changes)));
     setText(byId("rules-saved"), done ? "Saved" : "Not saved");
     if (done) this.#page.announce("The rules are saved.");

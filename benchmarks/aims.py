@@ -1,0 +1,339 @@
+"""How many answers an aim takes, against asking for the whole order: simulated worlds and recorded answers.
+
+python -m benchmarks.aims --rows aims.jsonl --seeds 20 --page docs/results.md
+python -m benchmarks.aims --rows aims.jsonl --seeds 2 --data ../shared/data   # recorded answers too
+
+Each line of the file of rows is one study; a run that was interrupted goes on where it stopped. On recorded answers the
+truth is the order by a fit of all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.items import Items
+from ordinate.data.projection import principal_components
+from ordinate.datasets.recorded import read_recorded_folder
+from ordinate.errors import PoolExhausted
+from ordinate.learning.membership import Wanted
+from ordinate.learning.selection import parts_of
+from ordinate.simulation.annotators import Annotators, LogisticAnnotators, RecordedAnnotators
+from ordinate.simulation.metrics import ordering_error
+from ordinate.simulation.tasks import group_codes
+from ordinate.study.aim import aim_of
+from ordinate.study.study import Study
+
+START, END = "<!-- aims: start -->", "<!-- aims: end -->"
+COLUMNS, MOST, STEP = 15, 5, 0.25
+ALGORITHMS = {"order": "guro-hybrid", "aim": "aim-hybrid"}
+PLAIN = {"order": "guro-independent", "aim": "aim-independent"}
+
+
+class World(NamedTuple):
+    """Items, the variances of their scores by features and by own terms, and how the differences sway answers."""
+
+    items: int
+    by_features: float
+    by_items: float
+    sharpness: float = 1.0
+    columns: int = COLUMNS
+
+
+HALF = World(100, 1.5, 1.5)
+WORLDS = {
+    "half of it in the features": HALF,
+    "all of it": World(100, 3.0, 0.0),
+    "nothing": World(100, 0.0, 3.0),
+    "differences 0.3 times as large": HALF._replace(sharpness=0.3),
+    "3 times as large": HALF._replace(sharpness=3.0),
+    "no features": World(100, 0.0, 3.0, columns=0),
+    "500 items, half in the features": HALF._replace(items=500),
+}
+CASES: list[tuple[str, str]] = [
+    *((world, f"top:{count}") for count in (10, 3, 50) for world in list(WORLDS)[:5]),
+    ("no features", "top:10"),
+    ("half of it in the features", "bottom:10"),
+    *((world, "above:30") for world in ("half of it in the features", "all of it", "nothing")),
+    ("half of it in the features", "above:10"),
+    ("half of it in the features", "above:20,40,60,80"),
+    ("500 items, half in the features", "top:10"),
+    ("500 items, half in the features", "above:150"),
+]
+"""A mark stands at this true rank; several make grades."""
+RECORDED: dict[str, str] = {
+    "sentimentit_movie_reviews": "top:10",
+    "ukpconvarg1": "top:5",
+    "gppl_humour": "top:50",
+    "imdb_wiki_sbs_partial": "top:50",
+}
+
+
+class Task(NamedTuple):
+    items: Items
+    group: Integers
+    truth: Floats
+    people: Annotators
+    aim: tuple[str, ...]
+    algorithms: dict[str, str]
+
+    @property
+    def wanted(self) -> Wanted:
+        wanted = aim_of(self.aim).wanted({item: row for row, item in enumerate(self.items.ids)})
+        assert wanted is not None
+        return wanted
+
+
+def simulated(world: World, aim: str, seed: int) -> Task:
+    rng = np.random.default_rng([seed, 7])
+    features = rng.normal(size=(world.items, world.columns))
+    truth = features @ (np.sqrt(world.by_features / max(world.columns, 1)) * rng.normal(size=world.columns))
+    truth += np.sqrt(world.by_items) * rng.normal(size=world.items)
+    items = Items([str(row) for row in range(world.items)], features)
+    rule: tuple[str, ...] = (aim,)
+    if aim.startswith("above:"):
+        order = np.argsort(-truth)
+        rule = tuple(f"above:{order[int(rank) - 1]}" for rank in aim.removeprefix("above:").split(","))
+    people = LogisticAnnotators(truth, noise=world.sharpness, seed=seed)
+    group = np.zeros(world.items, dtype=np.int64)
+    return Task(items, group, truth, people, rule, ALGORITHMS if world.columns else PLAIN)
+
+
+def recorded(folder: Path, aim: str, seed: int, fits: dict[Path, tuple[Floats, float | None]]) -> Task:
+    """The truth is by all answers; `fits` keeps it, and the recall that this fit expects of itself."""
+    dataset = read_recorded_folder(folder)
+    items = dataset.items
+    if items.features.shape[1]:
+        items = Items(items.ids, principal_components(items.features, 0.9), group=items.group)
+    if folder not in fits:
+        study = Study.create(items, aim=aim)
+        study.record(dataset.comparisons)
+        selection = study.selection()
+        assert selection is not None
+        fits[folder] = study.scores(), None if selection.right is None else selection.right.estimate
+    codes = group_codes(items)
+    group = np.zeros(len(items), dtype=np.int64) if codes is None else codes
+    people = RecordedAnnotators(dataset.comparisons, items, seed)
+    return Task(items, group, fits[folder][0], people, (aim,), ALGORITHMS if items.features.shape[1] else PLAIN)
+
+
+def run(task: Task, method: str, seed: int) -> dict[str, Any]:
+    """One study: at each step the share that is right, and the error of the whole order.
+
+    Of studies with the aim, from one answer per item on also what they expect of themselves, and a forecast.
+    """
+    items, wanted, aimed = len(task.items), task.wanted, method == "aim"
+    row_of = {item: row for row, item in enumerate(task.items.ids)}
+    study = Study.create(task.items, algorithm=task.algorithms[method], seed=seed, aim=task.aim if aimed else "order")
+    (truth,) = parts_of(task.truth[None], task.group, wanted)
+    counted = truth == 1
+    if len(wanted.marks):
+        counted = np.ones(items, dtype=np.bool_)
+        counted[wanted.marks] = False
+    steps = {round(items * STEP * number): STEP * number for number in range(1, round(MOST / STEP) + 1)}
+    curve, told, seconds = [], [], 0.0
+    for answers in range(1, max(steps) + 1):
+        begun = time.process_time()
+        try:
+            query = study.ask(f"simulated-{answers}", among=task.people.pool())
+        except PoolExhausted:
+            break
+        asked = time.process_time()
+        answer = task.people.answer(row_of[query.left], row_of[query.right])
+        begun += time.process_time() - asked
+        study.tell(query.id, answer)
+        seconds += time.process_time() - begun
+        if answers not in steps:
+            continue
+        scores = study.scores()
+        (parts,) = parts_of(scores[None], task.group, wanted)
+        curve.append(
+            [steps[answers], float((parts == truth)[counted].mean()), ordering_error(scores, task.truth, task.group)]
+        )
+        if aimed and steps[answers] >= 1.0 and steps[answers] == int(steps[answers]):
+            told.append(expected(study, steps[answers], curve[-1][1]))
+    return {"curve": curve, "told": told, "seconds": seconds}
+
+
+def expected(study: Study, per_item: float, right: float) -> dict[str, Any]:
+    with study._ledger.reading() as state:
+        found = study._ledger.inference.found(state, len(state.effective))
+    assert found is not None
+    selection, forecast = study.selection(), study.forecast_of_aim()
+    assert selection is not None
+    assert forecast is not None
+    return {
+        "per_item": per_item,
+        "right": right,
+        **dict(zip(("expected", "low", "high"), found.right, strict=True)),
+        "withheld": selection.withheld,
+        "decline": None if forecast.decline is None else asdict(forecast.decline),
+    }
+
+
+def needed(curve: Floats, target: float) -> float:
+    """Answers per item until the mean share that is right has reached the target; inf: not within the run."""
+    place, best = curve[:, 0], np.maximum.accumulate(curve[:, 1])
+    reached = np.flatnonzero(best >= target - 1e-12)
+    if not len(reached):
+        return float("inf")
+    first = int(reached[0])
+    if first == 0:
+        return float(place[0] * min(target / best[0], 1.0))
+    share = (target - best[first - 1]) / (best[first] - best[first - 1])
+    return float(place[first - 1] + share * (place[first] - place[first - 1]))
+
+
+class Case(NamedTuple):
+    """Means over the runs of a case: the share that is right and the error at each step, by asking for the order and
+    for the aim."""
+
+    name: tuple[str, str]
+    seeds: int
+    order: Floats
+    aim: Floats
+    told: list[dict[str, Any]]
+    seconds: tuple[float, float]
+
+    def at(self, curve: Floats, per_item: float) -> Floats:
+        return np.asarray(curve[np.argmin(np.abs(curve[:, 0] - per_item))])
+
+    def fraction(self, per_item: float) -> float:
+        """Of the answers that the whole order takes to its share at so many per item."""
+        return needed(self.aim, float(self.at(self.order, per_item)[1])) / per_item
+
+
+def cases(rows: list[dict[str, Any]]) -> Iterator[Case]:
+    found: dict[tuple[str, str], dict[str, dict[int, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        found[row["world"], row["aim"]][row["method"]][row["seed"]] = row
+    for name, methods in found.items():
+        seeds = sorted(set(methods["order"]) & set(methods["aim"]))
+        if not seeds:
+            continue
+        runs = {method: [methods[method][seed] for seed in seeds] for method in methods}
+        steps = min(len(run["curve"]) for part in runs.values() for run in part)
+        curves = {m: np.mean([run["curve"][:steps] for run in part], axis=0) for m, part in runs.items()}
+        seconds = tuple(float(np.median([run["seconds"] for run in runs[m]])) for m in ("order", "aim"))
+        told = [one for run in runs["aim"] for one in run["told"]]
+        yield Case(name, len(seeds), curves["order"], curves["aim"], told, seconds)  # type: ignore[arg-type]
+
+
+def tables(rows: list[dict[str, Any]]) -> str:
+    """Markdown."""
+    lines = [
+        "| scores, or data | aim | runs | right by the whole order at 3 / 5 per item | by the aim "
+        "| answers that the aim needs for the former | wrong pairs of the whole order at 5: order / aim "
+        "| expected minus true at 3 / 5 |",
+        "|---" * 8 + "|",
+    ]
+    every = list(cases(rows))
+    for case in every:
+        order, aim = ([case.at(curve, per) for per in (3, 5)] for curve in (case.order, case.aim))
+        gaps = []
+        for per in (3, 5):
+            told = [
+                one["expected"] - one["right"] for one in case.told if one["per_item"] == per and not one["withheld"]
+            ]
+            gaps.append(f"{np.mean(told):+.2f}" if told else "withheld")
+        cells = [
+            *case.name,
+            str(case.seeds),
+            " / ".join(f"{one[1]:.2f}" for one in order),
+            " / ".join(f"{one[1]:.2f}" for one in aim),
+            " / ".join(f"{case.fraction(per):.2f}" for per in (3, 5)),
+            f"{order[1][2]:.3f} / {aim[1][2]:.3f}",
+            " / ".join(gaps),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    sets = [case for case in every if not case.name[1].startswith("above")]
+    marks = [case for case in every if case.name[1].startswith("above")]
+    for what, part in (("Of sets", sets), ("With marks", marks)):
+        fractions = [case.fraction(per) for case in part for per in (3, 5)]
+        if fractions:
+            lines += [
+                "",
+                f"{what}, the median share of answers is {np.median(fractions):.2f}, the largest {max(fractions):.2f}.",
+            ]
+    told = [one for case in every for one in case.told if one["withheld"] is None]
+    if told:
+        inside = np.mean([one["low"] - 1e-9 <= one["right"] <= one["high"] + 1e-9 for one in told])
+        lines += ["", f"The 90 % intervals hold the true share in {100 * inside:.0f} % of {len(told):,} cases."]
+    return "\n".join(lines)
+
+
+def draw(rows: list[dict[str, Any]], path: Path) -> None:
+    """The share that is right, and the error of the whole order, of three cases."""
+    from ordinate.simulation.names import look
+    from ordinate.simulation.plot import Line, Panel
+    from ordinate.simulation.plot import draw as draw_panels
+
+    panels = []
+    for case in cases(rows):
+        if case.name in (CASES[0], ("half of it in the features", "above:30")):
+            for column, ylabel in ((1, "Share that is right"), (2, "Wrong pairs of the whole order")):
+                lines = []
+                for number, (name, curve) in enumerate((("guro-hybrid", case.order), ("aim-hybrid", case.aim))):
+                    answers, none = np.round(curve[:, 0] * HALF.items).astype(np.int64), np.full(len(curve), np.nan)
+                    lines.append(Line(look(name, number), answers, curve[:, column], none, none))
+                panels.append(Panel(lines, ylabel, f"100 items, {case.name[1]}", from_zero=column == 2))
+    seeds = [case.seeds for case in cases(rows) if case.name == CASES[0]]
+    draw_panels(panels, path, title="Questions for an aim", explanation=f"Mean over {seeds[0]} runs")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.aims", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=Path, default=Path("aims.jsonl"))
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--data", type=Path, help="the folder of the recorded sets; without it worlds are simulated")
+    parser.add_argument("--only", help="names of recorded sets: a,b")
+    parser.add_argument("--page", type=Path, help="put the table and a figure between the markers of this page")
+    options = parser.parse_args()
+    rows = [json.loads(line) for line in options.rows.read_text().splitlines()] if options.rows.exists() else []
+    done = {(row["world"], row["aim"], row["method"], row["seed"]) for row in rows}
+    fits: dict[Path, tuple[Floats, float | None]] = {}
+    made: list[tuple[str, str, Callable[[int], Task]]] = []
+    if options.data is None:
+        made += [(world, aim, lambda seed, w=world, a=aim: simulated(WORLDS[w], a, seed)) for world, aim in CASES]  # type: ignore[misc]
+    else:
+        chosen = RECORDED if options.only is None else {name: RECORDED[name] for name in options.only.split(",")}
+        for name, aim in chosen.items():
+            folder = options.data / name
+            made.append((name, aim, lambda seed, f=folder, a=aim: recorded(f, a, seed, fits)))  # type: ignore[misc]
+    with options.rows.open("a") as file:
+        for seed in range(options.seeds):
+            for world, aim, build in made:
+                for method in ALGORITHMS:
+                    if (world, aim, method, seed) in done:
+                        continue
+                    row = {"world": world, "aim": aim, "method": method, "seed": seed}
+                    row |= run(build(seed), method, seed)
+                    if options.data is not None:
+                        row["own"] = fits[options.data / world][1]
+                    rows.append(row)
+                    file.write(json.dumps(row) + "\n")
+                    file.flush()
+    shown = tables(rows)
+    print(shown)
+    if options.page is not None:
+        figure = options.page.parent / "figures" / "aims.png"
+        draw(rows, figure)
+        head, rest = options.page.read_text(encoding="utf-8").split(START, 1)
+        tail = rest.split(END, 1)[1]
+        picture = f"![Share that is right, and wrong pairs, by answers](figures/{figure.name})"
+        options.page.write_text(f"{head}{START}\n\n{shown}\n\n{picture}\n\n{END}{tail}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

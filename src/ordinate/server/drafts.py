@@ -1,0 +1,194 @@
+"""Files that an owner drops on the page where studies are made: checked one by one, and stored under names of our own.
+
+A file is what its first bytes say. The name that it came with is an id of an item, and no path here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+from ordinate.data.cells import plain_text
+from ordinate.data.folders import is_junk
+from ordinate.data.formats.files import failures, write_bytes
+from ordinate.data.formats.utf8 import text_of
+from ordinate.data.media import KINDS, NotShown, check_shown, described, media_type, read_head
+from ordinate.data.pictures import web_version
+from ordinate.errors import InvalidInput
+from ordinate.server.limits import Limits
+from ordinate.server.problems import Problem
+
+MEDIA, GIVEN = "media", "given"
+"""The folders of what the study will show, and of tables and texts that are read when it is made."""
+MANIFEST, PROGRESS = "manifest.jsonl", "progress"
+LONGEST_NAME = 300
+# Parquet is left out: a file of kilobytes may unfold to gigabytes.
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+_TEXTS = (".txt", ".md")
+_ENDINGS = {
+    "image/jpeg": ".jpg",
+    "audio/mpeg": ".mp3",
+    "audio/mp4": ".m4a",
+    "audio/aac": ".aac",
+    "video/ogg": ".ogv",
+}
+
+
+class Dropped(NamedTuple):
+    """A file of a draft.
+
+    name    that it came with
+    kind    image, audio, video, text or table
+    stored  its path in the draft
+    """
+
+    name: str
+    kind: str
+    stored: str
+    bytes: int
+    sha256: str
+
+
+class Draft:
+    """What was dropped for one study; everything is in its folder, so it outlives the server."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self.folder, self._limits = folder, limits
+        self._lock = threading.Lock()
+        self._files = {one.name: one for one in dropped_files(folder)}
+        self._bytes = sum(one.bytes for one in self._files.values())
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def progress_file(self) -> Path:
+        return self.folder / PROGRESS
+
+    def files(self) -> list[Dropped]:
+        with self._lock:
+            return list(self._files.values())
+
+    def require_room(self) -> None:
+        """Raise a problem 413 or 507 where no more files are taken."""
+        limits = self._limits
+        if len(self._files) >= limits.upload_files:
+            raise Problem(413, f"a study is made of at most {limits.upload_files:,} files here; use `ordinate create`")
+        if self._bytes >= limits.upload_total:
+            raise Problem(413, f"the files of a study may have {limits.upload_total:,} bytes together")
+        if shutil.disk_usage(self.folder).free < limits.upload_free:
+            raise Problem(507, "the disk of the server is nearly full, so it takes no more files")
+
+    def temporary(self) -> Path:
+        """Where to write a file that is arriving."""
+        return self.folder / f"{secrets.token_hex(8)}.part"
+
+    def take(self, given: str, arrived: Path) -> Dropped:
+        """Check a file that has arrived and keep it. Raises InvalidInput that says why it is refused."""
+        try:
+            name = _clean_name(given)
+            if is_junk(name.rpartition("/")[2]):
+                raise InvalidInput("is hidden, or left behind by a system")
+            with failures("read", name):
+                data_hash = _digest(arrived)
+            with self._lock:
+                known = self._files.get(name)
+                if known is not None and known.sha256 == data_hash:
+                    return known
+                if known is not None:
+                    raise InvalidInput("has the name of another file that was dropped before")
+            kind, stored = self._keep(name, arrived)
+            made = Dropped(name, kind, stored, (self.folder / stored).stat().st_size, data_hash)
+            with self._lock, failures("written", self.folder):
+                with (self.folder / MANIFEST).open("a", encoding="utf-8") as manifest:
+                    manifest.write(json.dumps(made) + "\n")
+                os.utime(self.folder)
+                self._files[name] = made
+                self._bytes += made.bytes
+            return made
+        finally:
+            arrived.unlink(missing_ok=True)
+
+    def _keep(self, name: str, arrived: Path) -> tuple[str, str]:
+        """The kind of a file and where it is stored now."""
+        head, suffix, own = read_head(arrived), Path(name).suffix.lower(), secrets.token_hex(8)
+        if not head:
+            raise InvalidInput("is empty")
+        type_ = media_type(head)
+        if type_ is None and suffix in (*TABLES, *_TEXTS):
+            if arrived.stat().st_size > (self._limits.text if suffix in _TEXTS else self._limits.items_body):
+                raise InvalidInput("is too large a text")
+            text_of(arrived.read_bytes())
+            stored = f"{GIVEN}/{own}{suffix}"
+            self._move(arrived, stored)
+            return ("text" if suffix in _TEXTS else "table"), stored
+        kind = "image" if type_ is None else type_.partition("/")[0]
+        try:
+            if kind in KINDS:
+                check_shown(kind, arrived.name, arrived.parent)
+        except NotShown as error:
+            if not error.convertible:
+                raise InvalidInput(str(error) if type_ else f"is {described(head)}, which is not shown") from None
+            converted = web_version(arrived.read_bytes())
+            if converted is None:
+                raise InvalidInput("cannot be converted") from None
+            stored = f"{MEDIA}/{own}{converted.suffix}"
+            self._make_folder(stored)
+            write_bytes(self.folder / stored, converted.data)
+            return kind, stored
+        stored = f"{MEDIA}/{own}{_ENDINGS.get(str(type_), '.' + str(type_).partition('/')[2])}"
+        self._move(arrived, stored)
+        return kind, stored
+
+    def _make_folder(self, stored: str) -> None:
+        with failures("written", self.folder):
+            (self.folder / stored).parent.mkdir(exist_ok=True)
+
+    def _move(self, arrived: Path, stored: str) -> None:
+        self._make_folder(stored)
+        with failures("written", self.folder):
+            arrived.rename(self.folder / stored)
+
+    @staticmethod
+    def forget_uploads(folder: Path) -> None:
+        """Remove what was of use only until the study in this folder was made."""
+        shutil.rmtree(folder / GIVEN, ignore_errors=True)
+        for left in (folder / MANIFEST, folder / PROGRESS, *folder.glob("*.part")):
+            left.unlink(missing_ok=True)
+
+
+def dropped_files(folder: Path) -> list[Dropped]:
+    """The files of a draft, in the order in which they came; a line that a kill cut short is none."""
+    try:
+        lines = (folder / MANIFEST).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            found.append(Dropped(*json.loads(line)))
+        except (ValueError, TypeError):
+            continue
+    return found
+
+
+def _clean_name(given: str) -> str:
+    """The name as an id: with slashes, without what leads out of a folder."""
+    parts = [part for part in re.split(r"[\\/]+", given.strip()) if part not in ("", ".", "..")]
+    name = "/".join(parts)
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise InvalidInput(f"has a name that is no id: 1 to {LONGEST_NAME} characters that can be seen")
+    return plain_text(name, "the name")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

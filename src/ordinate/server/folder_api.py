@@ -1,0 +1,388 @@
+"""API for the owner of a server: the studies of its folder, and new ones of files that are dropped on a page."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from math import isnan
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from ordinate.embedding import DEFAULTS, FAMILIES
+from ordinate.errors import InvalidInput, OrdinateError
+from ordinate.server import making
+from ordinate.server.authentication import TheAuthenticator
+from ordinate.server.drafts import MEDIA, Draft
+from ordinate.server.folder_schemas import (
+    Adding,
+    Copying,
+    Deleting,
+    Done,
+    DraftShown,
+    DroppedShown,
+    EncoderShown,
+    Making,
+    MarkdownGiven,
+    MarkdownShown,
+    Overview,
+    Preview,
+    PreviewShown,
+    Refusal,
+    StudyLine,
+)
+from ordinate.server.headers import MEDIA as MEDIA_POLICY
+from ordinate.server.limits import Limits
+from ordinate.server.markdown import rendered
+from ordinate.server.owner_api import show_link
+from ordinate.server.problems import Problem
+from ordinate.server.registry import ServedStudy, StudyRegistry
+from ordinate.server.routes import FolderRoute
+from ordinate.server.schemas import ItemShown
+from ordinate.server.thumbnails import thumbnail_of
+from ordinate.server.workspace import Workspace
+
+router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
+CHUNK = 1024 * 1024
+FIRST = 24
+"""Items that a preview shows."""
+REFUSED = 100
+"""Refusals that a preview lists."""
+
+
+async def _workspace(request: Request) -> Workspace:
+    workspace: Workspace = request.app.state.workspace
+    return workspace
+
+
+TheWorkspace = Annotated[Workspace, Depends(_workspace)]
+
+
+@router.get("", summary="The studies of the folder")
+def overview(authenticator: TheAuthenticator, workspace: TheWorkspace) -> Overview:
+    studies = [_line(served, workspace) for served in authenticator.registry]
+    encoders = [
+        EncoderShown(
+            name=f"{name}:{family.example}",
+            reads=family.content,
+            summary=family.summary,
+            installed=family.is_installed,
+            install=family.install,
+        )
+        for name, family in FAMILIES.items()
+    ]
+    # The ones that `auto` chooses come first.
+    encoders.sort(key=lambda one: one.name not in DEFAULTS.values())
+    return Overview(studies=studies, archived=workspace.archived(), encoders=encoders)
+
+
+def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
+    study, results = served.study, served.prefetcher.results
+    progress, newest = study.progress(None), study.newest_answer
+    error = None if results is None else results.reliability.expected_error
+    spent = progress.rules.budget is not None and progress.total >= progress.rules.budget
+    return StudyLine(
+        study=served.name,
+        question=study.question,
+        items=progress.items,
+        answers=progress.total,
+        state="paused" if progress.rules.paused else "finished" if served.is_finished or spent else "running",
+        expected_error=None if error is None or isnan(error) or not progress.total else error,
+        better_than_coins=None if results is None else results.reliability.better_than_coins,
+        last_answer=None if newest is None else newest.at,
+        own_folder=workspace.is_own(served.path),
+    )
+
+
+@router.post("/markdown", summary="Markdown as the pages show it")
+def markdown(given: MarkdownGiven) -> MarkdownShown:
+    return MarkdownShown(html=rendered(given.text))
+
+
+# Files that are dropped -----------------------------------------------------------------------------------------------
+
+
+@router.post("/drafts", summary="Begin to drop files", status_code=201)
+def new_draft(workspace: TheWorkspace) -> DraftShown:
+    return DraftShown(draft=workspace.new_draft().name, state="open", files=0)
+
+
+@router.get("/drafts/{draft}", summary="How far a study is that is being made")
+def draft_state(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str) -> DraftShown:
+    found = workspace.draft(draft)
+    job = workspace.job(found)
+    shown = DraftShown(draft=draft, state="open", files=len(found.files()))
+    if job is None:
+        return shown
+    if not job.done():
+        shown.state = "working"
+        if found.progress_file.is_file() and (counts := found.progress_file.read_text().split()):
+            shown.done, shown.total = int(counts[0]), int(counts[-1])
+    elif (error := job.exception()) is not None:
+        shown.state, shown.reason = "failed", authenticator.registry.without_folders(_reason(error))
+    return shown
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) if isinstance(error, OrdinateError) else "the server failed; its log says why"
+
+
+@router.delete("/drafts/{draft}", summary="Delete what was dropped")
+def discard(workspace: TheWorkspace, draft: str) -> Done:
+    workspace.discard(workspace.draft(draft))
+    return Done()
+
+
+@router.put(
+    "/drafts/{draft}/files",
+    summary="Drop a file",
+    status_code=201,
+    openapi_extra={
+        "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    },
+)
+async def drop(
+    request: Request,
+    workspace: TheWorkspace,
+    draft: str,
+    name: Annotated[str, Query(max_length=2000, description="The name of the file, perhaps with folders.")],
+) -> DroppedShown:
+    """The body is the file itself. A file that cannot be shown is refused with the reason."""
+    found = await run_in_threadpool(workspace.draft, draft)
+    await run_in_threadpool(found.require_room)
+    arrived = found.temporary()
+    try:
+        await _receive(request, arrived)
+        kept = await run_in_threadpool(found.take, name, arrived)
+    except InvalidInput as error:
+        raise InvalidInput(f"{name} {error}" if not str(error).startswith(name) else str(error)) from None
+    finally:
+        await run_in_threadpool(arrived.unlink, missing_ok=True)
+    return DroppedShown(name=kept.name, kind=kept.kind, bytes=kept.bytes)
+
+
+async def _receive(request: Request, path: Path) -> None:
+    """Write the body of a request to a file. Raises problems 400, 408, 413."""
+    limits: Limits = request.app.state.limits
+    too_large = Problem(413, f"a file may have at most {limits.upload:,} bytes")
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > limits.upload:
+        raise too_large
+    received, waiting = 0, bytearray()
+    file = await run_in_threadpool(path.open, "xb")
+    try:
+        async with asyncio.timeout(limits.upload_seconds):
+            async for part in request.stream():
+                received += len(part)
+                if received > limits.upload:
+                    raise too_large
+                waiting += part
+                if len(waiting) >= CHUNK:
+                    await run_in_threadpool(file.write, bytes(waiting))
+                    waiting.clear()
+        await run_in_threadpool(file.write, bytes(waiting))
+    except ClientDisconnect:
+        raise Problem(400, "the connection was closed before the file was complete") from None
+    except TimeoutError:
+        seconds = limits.upload_seconds
+        raise Problem(408, f"the file did not arrive within {seconds:g} s", {"Connection": "close"}) from None
+    finally:
+        await run_in_threadpool(file.close)
+
+
+@router.get(
+    "/drafts/{draft}/thumbnail", summary="A small version of a picture that was dropped", response_class=Response
+)
+def thumbnail(
+    workspace: TheWorkspace, draft: str, name: Annotated[str, Query(max_length=2000, description="Of the file.")]
+) -> Response:
+    found = workspace.draft(draft)
+    one = next((one for one in found.files() if one.name == name and one.kind == "image"), None)
+    made = None if one is None else thumbnail_of(found.folder / one.stored)
+    if made is None:
+        raise Problem(404, "there is no such picture, or none that a thumbnail can be made of")
+    return Response(made, media_type="image/webp", headers={"Content-Security-Policy": MEDIA_POLICY})
+
+
+@router.post("/drafts/{draft}/preview", summary="What a study of these files would hold")
+async def preview(
+    authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Preview
+) -> PreviewShown:
+    found = await run_in_threadpool(workspace.draft, draft)
+    known: set[str] = set()
+    if wanted.study is not None:
+        study = authenticator.find_study(wanted.study).study
+        known = set(study.items.ids)
+    job = workspace.run(found, making.find_items, found.folder, _columns(wanted))
+    made: making.Found = await asyncio.wrap_future(job)
+    return await run_in_threadpool(_preview, found, made, known)
+
+
+def _columns(wanted: Any) -> making.Columns:
+    return making.Columns(
+        wanted.id_column or None, wanted.text_column or None, tuple(getattr(wanted, "feature_columns", ()))
+    )
+
+
+def _preview(draft: Draft, found: making.Found, known: set[str]) -> PreviewShown:
+    items = found.items
+    names = {one.stored: one.name for one in draft.files()}
+    first = []
+    for row, item in enumerate(items.ids[:FIRST]):
+        content = {kind: values[row] for kind, values in items.content.items()}
+        picture = names.get(str(content.get("image")))
+        text = content.get("text")
+        first.append(ItemShown(id=item, text=None if text is None else text[:1000], thumbnail_url=picture))
+    return PreviewShown(
+        items=len(items),
+        groups=1 if items.group is None else len(set(items.group)),
+        new=sum(item not in known for item in items.ids),
+        kinds=list(items.content),
+        columns=found.columns,
+        numbers=found.numbers,
+        id_column=found.id_column,
+        text_column=found.text_column,
+        first=first,
+        refused=[Refusal(name=name, reason=reason) for name, reason in found.refused[:REFUSED]],
+        refused_in_all=len(found.refused),
+        notes=found.notes,
+    )
+
+
+@router.post("/drafts/{draft}/study", summary="Make a study of these files", status_code=201)
+async def make(
+    request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Making
+) -> DraftShown:
+    """The response comes once it is served. With an encoder that takes long; GET of the draft says how far it is."""
+    found = await run_in_threadpool(workspace.draft, draft)
+    _require_free(authenticator.registry, workspace, wanted.name)
+    options = {**wanted.for_study(), "question": wanted.question}
+    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, options)
+    job = workspace.run(found, making.make, found.folder, wanted.name, plan)
+    rules = {} if wanted.rules is None else wanted.rules.model_dump(exclude_unset=True)
+    return await _finish(request, authenticator, workspace, found, wanted.name, job, rules)
+
+
+@router.post("/studies/{study}/duplicate", summary="Make a study of the same items, without answers", status_code=201)
+async def duplicate(
+    request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, study: str, wanted: Copying
+) -> DraftShown:
+    """With the same settings and rules; only of studies that have a folder of their own."""
+    source = _own(authenticator, workspace, study).path
+    _require_free(authenticator.registry, workspace, wanted.name)
+    draft = await run_in_threadpool(workspace.new_draft)
+    job = workspace.run(draft, making.duplicate, source, draft.folder, wanted.name)
+    return await _finish(request, authenticator, workspace, draft, wanted.name, job, {})
+
+
+async def _finish(
+    request: Request,
+    authenticator: TheAuthenticator,
+    workspace: Workspace,
+    draft: Draft,
+    name: str,
+    job: Future[int],
+    rules: dict[str, Any],
+) -> DraftShown:
+    """Wait until the study is made, then serve it."""
+    shown = DraftShown(draft=draft.name, state="made", files=len(draft.files()), study=name)
+    shown.items = await asyncio.shield(asyncio.wrap_future(job))
+    served = await run_in_threadpool(_serve, authenticator.registry, workspace, draft, name, rules)
+    link = await run_in_threadpool(served.study.make_link, "annotator", name="annotator")
+    shown.link = show_link(request, authenticator, served, link)
+    return shown
+
+
+def _serve(
+    registry: StudyRegistry, workspace: Workspace, draft: Draft, name: str, rules: dict[str, Any]
+) -> ServedStudy:
+    served = registry.open(workspace.publish(draft, name), name)
+    if rules:
+        served.study.set_rules(**rules)
+    return served
+
+
+@router.post("/drafts/{draft}/items", summary="Add these files to a study as items")
+async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Adding) -> DraftShown:
+    """Items that the study has already stay as they are."""
+    found = await run_in_threadpool(workspace.draft, draft)
+    served = authenticator.find_study(wanted.study)
+    items, recipe = served.study.items, served.study.settings.recipe
+    job = workspace.run(
+        found, making.find_more, found.folder, _columns(wanted), items.feature_names, recipe, set(items.ids)
+    )
+    more = await asyncio.wrap_future(job)
+
+    def move() -> None:
+        target = served.path.parent / MEDIA
+        moved = []
+        try:
+            for path in sorted((found.folder / MEDIA).glob("*")):
+                target.mkdir(exist_ok=True)
+                path.rename(target / path.name)
+                moved.append((path, target / path.name))
+            served.study.add_items(more)
+        except BaseException:
+            for old, new in moved:
+                new.rename(old)
+            raise
+
+    await served.write(move)
+    await run_in_threadpool(workspace.discard, found)
+    return DraftShown(draft=draft, state="made", files=0, study=wanted.study, items=len(more))
+
+
+# Studies --------------------------------------------------------------------------------------------------------------
+
+
+@router.post("/studies/{study}/archive", summary="Put a study into the archive")
+def archive(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str) -> Done:
+    """It is no longer served: its links open nothing until it is taken out again."""
+    _own(authenticator, workspace, study)
+    workspace.archive(authenticator.registry.remove(study))
+    return Done()
+
+
+@router.post("/archived/{study}/restore", summary="Take a study out of the archive")
+def restore(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str) -> Done:
+    authenticator.registry.open(workspace.restore(study), study)
+    return Done()
+
+
+@router.post("/studies/{study}/delete", summary="Delete a study with its answers and its media")
+def delete(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str, typed: Deleting) -> Done:
+    """It cannot be taken back."""
+    _own(authenticator, workspace, study)
+    _require_typed(study, typed)
+    workspace.delete(authenticator.registry.remove(study))
+    return Done()
+
+
+@router.post("/archived/{study}/delete", summary="Delete a study that is in the archive")
+def delete_archived(workspace: TheWorkspace, study: str, typed: Deleting) -> Done:
+    _require_typed(study, typed)
+    workspace.delete_archived(study)
+    return Done()
+
+
+def _require_typed(study: str, typed: Deleting) -> None:
+    if typed.name != study:
+        raise InvalidInput(f"to delete the study, type its name: {study}")
+
+
+def _own(authenticator: TheAuthenticator, workspace: Workspace, study: str) -> ServedStudy:
+    served = authenticator.find_study(study)
+    if not workspace.is_own(served.path):
+        raise InvalidInput(
+            f"{served.path.name} was made elsewhere and has no folder of its own here; handle its file yourself"
+        )
+    return served
+
+
+def _require_free(registry: StudyRegistry, workspace: Workspace, name: str) -> None:
+    workspace.require_free(name)
+    if registry.get(name) is not None:
+        raise Problem(409, f"a study {name!r} is served here already; choose another name")

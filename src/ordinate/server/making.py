@@ -1,0 +1,222 @@
+"""Studies of files that were dropped: what they would hold, and making them. It runs in a process of its own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ordinate.data.cells import all_numbers, is_missing
+from ordinate.data.formats import read_columns
+from ordinate.data.formats.utf8 import text_of
+from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.lookalikes import lookalikes
+from ordinate.data.media import KINDS, is_address
+from ordinate.data.recipe import Recipe
+from ordinate.data.showing import shown
+from ordinate.embedding import embed, embed_like
+from ordinate.errors import InvalidInput, naming
+from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files
+from ordinate.storage import Settings
+from ordinate.study.study import Study
+
+NAMED = 5
+
+
+class Columns(NamedTuple):
+    """Which columns of a table are what; None and (): as their names say."""
+
+    ids: str | None = None
+    text: str | None = None
+    features: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    """What a study would be made of.
+
+    columns   of the table, if there is one
+    numbers   those of them that hold numbers only
+    id_column, text_column  that are used
+    refused   (name, why) of items and files that would be left out
+    notes     what else the owner should know
+    """
+
+    items: Items
+    columns: list[str]
+    numbers: list[str]
+    id_column: str | None
+    text_column: str | None
+    refused: list[tuple[str, str]]
+    notes: list[str]
+
+
+def find_items(folder: Path, wanted: Columns) -> Found:
+    """The items in a draft. Raises InvalidInput where there are none, or where a table does not fit."""
+    files = dropped_files(folder)
+    tables = [one for one in files if one.kind == "table"]
+    if len(tables) > 1:
+        raise InvalidInput(f"drop one table, not {len(tables)}: {', '.join(one.name for one in tables[:NAMED])}")
+    found = _of_table(folder, tables[0], files, wanted) if tables else _of_files(folder, files)
+    notes = list(found.notes)
+    pairs = [f"{one!a} and {other!a}" for one, other in lookalikes(found.items.ids)]
+    if pairs:
+        notes.append(f"Ids that look alike but differ: {', '.join(pairs[:NAMED])}.")
+    with shown(found.items, folder):
+        return found._replace(notes=notes)
+
+
+def _of_files(folder: Path, files: list[Dropped]) -> Found:
+    if not files:
+        raise InvalidInput("drop pictures, sounds, videos or texts, or a table")
+    first = {one.name.partition("/")[0] for one in files}
+    inside = f"{first.pop()}/" if len(first) == 1 and all("/" in one.name for one in files) else ""
+    files = sorted(files, key=lambda one: one.name)
+    content: dict[str, list[str | None]] = {}
+    for kind in ("text", *KINDS):
+        if any(one.kind == kind for one in files):
+            content[kind] = [_shown(folder, one) if one.kind == kind else None for one in files]
+    items = Items([one.name.removeprefix(inside) for one in files], content=content)
+    return Found(items, [], [], None, None, [], [])
+
+
+def _shown(folder: Path, one: Dropped) -> str:
+    return text_of((folder / one.stored).read_bytes()) if one.kind == "text" else one.stored
+
+
+def _of_table(folder: Path, table: Dropped, files: list[Dropped], wanted: Columns) -> Found:
+    with naming(table.name):
+        columns: dict[str, list[Any]] = dict(read_columns(folder / table.stored))
+        id_column = wanted.ids or _id_column(columns)
+        if wanted.text is not None and wanted.text != "text":
+            if wanted.text not in columns:
+                raise InvalidInput(f"no column {wanted.text!r}; the table has {', '.join(columns)}")
+            columns = {**columns, "text": columns[wanted.text]}
+        numbers = [name for name in columns if name != id_column and all_numbers(columns[name])]
+        by_name = _by_name(one for one in files if one.kind in KINDS)
+        refused: list[tuple[str, str]] = []
+        kept, used = [], set()
+        total = len(columns[id_column])
+        for row in range(total):
+            missing = None
+            for kind in KINDS:
+                place = columns[kind][row] if kind in columns else None
+                if is_missing(place) or is_address(str(place)):
+                    continue
+                if (one := by_name.get(_plain(str(place)))) is None:
+                    missing = f"{kind} {place!r} was not dropped"
+                elif one.kind != kind:
+                    missing = f"{place!r} is no {kind}"
+                else:
+                    columns[kind][row] = one.stored
+                    used.add(one.name)
+            if missing is None:
+                kept.append(row)
+            else:
+                refused.append((str(columns[id_column][row]), f"row {row + 1}: {missing}"))
+        if not kept:
+            raise InvalidInput(f"no item is left: {refused[0][1]}" if refused else "the table has no rows")
+        columns = {name: [values[row] for row in kept] for name, values in columns.items()}
+        items = Items.from_columns(columns, id_column=id_column, feature_columns=wanted.features)
+    idle = [one.name for one in files if one.kind != "table" and one.name not in used]
+    notes = [f"{len(idle):,} files are in no row of the table: {', '.join(idle[:NAMED])}."] if idle else []
+    text = wanted.text or ("text" if "text" in columns else None)
+    names = [name for name in columns if name != "text" or wanted.text in (None, "text")]
+    return Found(items, names, numbers, id_column, text, refused, notes)
+
+
+def _id_column(columns: Mapping[str, list[Any]]) -> str:
+    """`id`, or else the first column whose values are all there and all differ."""
+    if "id" in columns:
+        return "id"
+    for name, values in columns.items():
+        texts = [str(value) for value in values if not is_missing(value)]
+        if name not in CONTENT_KINDS and len(set(texts)) == len(values):
+            return name
+    raise InvalidInput("no column can be the ids of the items, since values are missing or repeated in each; add one")
+
+
+def _by_name(files: Any) -> dict[str, Dropped]:
+    """The files by their names and, where only one ends so, by the ends of these."""
+    ends: dict[str, list[Dropped]] = {}
+    for one in files:
+        parts = one.name.split("/")
+        for start in range(len(parts)):
+            ends.setdefault("/".join(parts[start:]), []).append(one)
+    return {end: found[0] for end, found in ends.items() if len(found) == 1 or found[0].name == end}
+
+
+def _plain(place: str) -> str:
+    return "/".join(part for part in place.replace("\\", "/").split("/") if part not in ("", "."))
+
+
+class Plan(NamedTuple):
+    """How to make the study; `options` are those of Study.create."""
+
+    columns: Columns
+    encoder: str | None
+    pca: float | None
+    options: dict[str, Any]
+
+
+def make(folder: Path, name: str, plan: Plan) -> int:
+    """Make the study NAME.db in a draft; returns how many items it has."""
+    items, recipe = find_items(folder, plan.columns).items, None
+    if plan.encoder is not None:
+        items, recipe = embed(
+            items,
+            None if plan.encoder == "auto" else plan.encoder,
+            pca=plan.pca,
+            folder=folder,
+            progress=_noted(folder),
+        )
+    _create(folder, name, items, recipe, plan.options)
+    return len(items)
+
+
+def _create(folder: Path, name: str, items: Items, recipe: Recipe | None, options: dict[str, Any]) -> None:
+    path = folder / f"{name}.db"
+    path.unlink(missing_ok=True)  # of an attempt that failed later
+    Study.create(items, recipe=recipe, storage=f"sqlite:///{path}", **options).close()
+
+
+def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None, known: set[str]) -> Items:
+    """The items of a draft for a study that exists, with features made as its own were."""
+    found = find_items(folder, columns._replace(features=tuple(names or ()))).items
+    new = [row for row, item in enumerate(found.ids) if item not in known]
+    if not new:
+        raise InvalidInput("all of these items are in the study already")
+    items = found.take(new)
+    return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
+
+
+def duplicate(source: Path, folder: Path, name: str) -> int:
+    """Make the study NAME.db with the items, the settings and the rules of another one, and no answers."""
+    with Study.open(f"sqlite:///{source}") as old:
+        excluded = set(old.excluded_items)
+        items, settings, rules = old.items, old.settings, old.rules
+        if excluded:
+            items = items.take([row for row, item in enumerate(items.ids) if item not in excluded])
+        if (source.parent / MEDIA).is_dir():
+            shutil.copytree(source.parent / MEDIA, folder / MEDIA, dirs_exist_ok=True)
+        _create(folder, name, items, settings.recipe, options_of(settings))
+        with Study.open(f"sqlite:///{folder / name}.db") as new:
+            new.set_rules(**asdict(replace(rules, paused=False)))
+    return len(items)
+
+
+def options_of(settings: Settings) -> dict[str, Any]:
+    """The options of Study.create that give these settings."""
+    found = asdict(settings)
+    del found["recipe"]
+    return found
+
+
+def _noted(folder: Path) -> Any:
+    """Notes how many contents are encoded in a file that the server reads."""
+
+    def note(done: int, total: int) -> None:
+        (folder / PROGRESS).write_text(f"{done} {total}", encoding="ascii")
+
+    return note

@@ -1,0 +1,301 @@
+// Making a study, or adding items to one: files are dropped and sent one by one, then looked at, then made into items.
+
+import { connectAt, messageOf, NoNetwork, Refused, root } from "./api.js";
+import { byId, count, make, setMarkup, setText } from "./dom.js";
+import { copying } from "./copying.js";
+import { filesOf, nameFor } from "./dropped.js";
+import { sentence } from "./messages.js";
+
+/** @typedef {import("./dropped.js").Dropped} Dropped */
+/** @typedef {{items: number, groups: number, new: number, kinds: string[], columns: string[], numbers: string[], id_column: string | null,
+ *   text_column: string | null, first: import("./api.js").Item[], refused: {name: string, reason: string}[], refused_in_all: number, notes: string[]}} Preview */
+/** @typedef {{name: string, reads: string, summary: string, installed: boolean, install: string}} Encoder */
+
+const AT_ONCE = 4; // files on their way
+const TRIES = 6;
+const { csrf = "", study = "" } = byId("app").dataset;
+const api = connectAt("server", csrf);
+/** @type {string | null} */
+let draft = null;
+/** @type {Dropped[]} */
+const waiting = [];
+/** @type {{name: string, reason: string}[]} */
+const refused = [];
+/** @type {Set<string>} */
+const features = new Set();
+let sent = 0;
+let bytes = 0;
+let running = 0;
+let looks = 0;
+/** @type {Encoder[]} */
+let encoders = [];
+
+/** @param {() => Promise<unknown>} act */
+async function attempt(act) {
+  try {
+    await act();
+    setText(byId("trouble"), "");
+    return true;
+  } catch (error) {
+    if (error instanceof NoNetwork) setText(byId("trouble"), "The server cannot be reached. Try again once it is back.");
+    else if (error instanceof Refused) setText(byId("trouble"), sentence(error.message));
+    else throw error;
+    return false;
+  }
+}
+
+// Sending ---------------------------------------------------------------------------------------------------------------
+
+/** @param {Dropped[]} files */
+async function add(files) {
+  if (files.length === 0) return;
+  if (!study && byId("name", HTMLInputElement).value === "") byId("name", HTMLInputElement).value = nameFor(files);
+  waiting.push(...files);
+  if (draft === null) {
+    const begun = await attempt(async () => {
+      draft = (await api.post("/drafts", {})).draft;
+    });
+    if (!begun) {
+      waiting.length = 0;
+      return;
+    }
+  }
+  showSending();
+  while (running < AT_ONCE && waiting.length > 0) send();
+}
+
+async function send() {
+  running += 1;
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    await sendOne(file);
+    showSending();
+  }
+  running -= 1;
+  showSending();
+  if (running === 0) await look();
+}
+
+/** @param {Dropped} one */
+async function sendOne({ name, file }) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await api.put(`/drafts/${draft}/files?name=${encodeURIComponent(name)}`, file);
+      sent += 1;
+      bytes += file.size;
+      return;
+    } catch (error) {
+      const again = error instanceof NoNetwork || (error instanceof Refused && error.temporary && error.status !== 507);
+      if (!again || tries === TRIES) {
+        refused.push({ name, reason: messageOf(error) });
+        return;
+      }
+      await new Promise((done) => setTimeout(done, 1000 * ((error instanceof Refused && error.retryAfter) || tries)));
+    }
+  }
+}
+
+function showSending() {
+  const all = sent + refused.length + waiting.length + running;
+  const words = running + waiting.length > 0 ? `Sending: ${sent + refused.length} of ${count(all, "file")}` : `${count(sent, "file")} sent (${(bytes / 1e6).toFixed(1)} MB)`;
+  setText(byId("uploading"), words);
+  byId("upload-meter").hidden = running + waiting.length === 0;
+  /** @type {HTMLElement} */ (byId("upload-meter").firstElementChild).style.width = `${(100 * (sent + refused.length)) / Math.max(all, 1)}%`;
+}
+
+/** @param {{name: string, reason: string}[]} more of items that the preview leaves out @param {number} total */
+function showRefused(more, total) {
+  const all = refused.length + total;
+  byId("refused").hidden = all === 0;
+  setText(byId("refused-words"), `${count(all, "file")} left out`);
+  const listed = [...refused, ...more].slice(0, 200);
+  byId("refused-list").replaceChildren(...listed.map(({ name, reason }) => make("li", {}, reason.startsWith(name) ? reason : `${name}: ${reason}`)));
+}
+
+// Looking ---------------------------------------------------------------------------------------------------------------
+
+async function look() {
+  showRefused([], 0);
+  if (sent === 0) return;
+  const mine = ++looks;
+  setText(byId("live"), "Looking at the files.");
+  await attempt(async () => {
+    /** @type {Preview} */
+    const found = await api.postSlowly(`/drafts/${draft}/preview`, { ...columns(), study: study || null });
+    if (mine !== looks) return;
+    showRefused(found.refused, found.refused_in_all);
+    showItems(found);
+    byId("items").hidden = byId("form").hidden = false;
+  });
+}
+
+function columns() {
+  const chosen = byId("columns").hidden ? {} : { id_column: byId("id-column", HTMLSelectElement).value || null, text_column: byId("text-column", HTMLSelectElement).value || null };
+  return { ...chosen, feature_columns: [...features] };
+}
+
+/** @param {Preview} found */
+function showItems(found) {
+  const groups = found.groups > 1 ? ` in ${found.groups.toLocaleString("en")} groups, which are ordered each on its own` : "";
+  const again = study && found.new < found.items ? ` ${count(found.items - found.new, "item")} of them are in the study already and stay as they are.` : "";
+  setText(byId("items-words"), `${count(found.items, "item")}${groups}.${again}`);
+  setText(byId("live"), `${count(found.items, "item")} found.`);
+  byId("notes").replaceChildren(...found.notes.map((words) => make("li", {}, words)));
+  byId("columns").hidden = found.columns.length === 0;
+  fillSelect("id-column", found.columns.map((name) => [name, name]), found.id_column ?? "");
+  fillSelect("text-column", [["", "none"], ...found.columns.map((name) => /** @type {[string, string]} */ ([name, name]))], found.text_column ?? "");
+  byId("numbers").hidden = study !== "" || found.numbers.length === 0;
+  if (!study) byId("number-list").replaceChildren(...found.numbers.map(numberBox));
+  byId("first").replaceChildren(...found.first.map(card));
+  if (!study) showEncoders(found.kinds);
+}
+
+/** @param {string} name */
+function numberBox(name) {
+  const box = make("input", { type: "checkbox", checked: features.has(name) });
+  box.addEventListener("change", () => {
+    if (box.checked) features.add(name);
+    else features.delete(name);
+  });
+  return make("label", { class: "check" }, box, name);
+}
+
+/** @param {string} id @param {[string, string][]} options @param {string} value */
+function fillSelect(id, options, value) {
+  const select = byId(id, HTMLSelectElement);
+  select.replaceChildren(...options.map(([one, words]) => make("option", { value: one }, words)));
+  select.value = value;
+}
+
+/** @param {import("./api.js").Item} item the address of the thumbnail is the name of its file */
+function card({ id, text, thumbnail_url: picture }) {
+  const face = picture
+    ? make("img", { src: api.address(`/drafts/${draft}/thumbnail?name=${encodeURIComponent(picture)}`), alt: "", loading: "lazy" })
+    : make("span", { class: "excerpt", dir: "auto" }, text ?? id);
+  return make("li", {}, make("div", { class: "item-card framed-card" }, make("span", { class: "face" }, face), make("span", { class: "under" }, id)));
+}
+
+/** @param {string[]} kinds */
+function showEncoders(kinds) {
+  const fitting = encoders.filter(({ reads }) => kinds.includes(reads));
+  byId("encoding").hidden = fitting.length === 0;
+  const select = byId("encoder", HTMLSelectElement);
+  const chosen = select.value;
+  select.replaceChildren(
+    make("option", { value: "" }, "none"),
+    ...fitting.map(({ name, summary, installed }) => make("option", { value: name, disabled: !installed }, `${summary} (${name})${installed ? "" : ", not installed"}`)),
+  );
+  select.value = chosen;
+  const missing = fitting.filter(({ installed }) => !installed);
+  const help = "They tell the study what the items hold, so it needs fewer answers. Computing them takes a while.";
+  const install = fitting.length > 0 && missing.length === fitting.length ? ` To install one, stop the server and run: ${missing[0]?.install}` : "";
+  setText(byId("encoder-help"), help + install);
+}
+
+// Making ----------------------------------------------------------------------------------------------------------------
+
+/** @param {boolean} on */
+function setBusy(on) {
+  for (const button of [byId("make", HTMLButtonElement), byId("discard", HTMLButtonElement)]) button.disabled = on;
+  setText(byId("making"), on ? "One moment" : "");
+}
+
+async function submit() {
+  if (draft === null || running > 0) {
+    setText(byId("making"), "Wait until all files are sent.");
+    return;
+  }
+  setBusy(true);
+  const watch = setInterval(() => watchProgress().catch(() => {}), 1000);
+  const done = await attempt(() => (study ? addItems() : makeStudy()));
+  clearInterval(watch);
+  setBusy(false);
+  if (!done) byId("trouble").scrollIntoView({ block: "center" });
+}
+
+async function watchProgress() {
+  const { done, total } = await api.get(`/drafts/${draft}`);
+  if (total) setText(byId("making"), `Features: ${done} of ${count(total, "item")}`);
+}
+
+async function makeStudy() {
+  const budget = byId("budget", HTMLInputElement).value;
+  const made = await api.postSlowly(`/drafts/${draft}/study`, {
+    ...columns(),
+    name: byId("name", HTMLInputElement).value,
+    question: byId("question", HTMLTextAreaElement).value.trim(),
+    encoder: byId("encoder", HTMLSelectElement).value || null,
+    rules: budget ? { budget: Number(budget) } : null,
+  });
+  finish(`The study ${made.study} has ${count(made.items, "item")}. Give this link to those who judge; each of them gives a name.`, made.study);
+  const { address, copy, state } = copying(made.link.url, "the link for annotators");
+  byId("link").replaceChildren(address, make("div", { class: "row" }, copy, state));
+  const code = byId("qr", HTMLImageElement);
+  code.src = new URL(`api/v1/studies/${made.study}/links/${made.link.id}/qr.svg`, root).href;
+  code.hidden = false;
+}
+
+async function addItems() {
+  const { items } = await api.postSlowly(`/drafts/${draft}/items`, { ...columns(), feature_columns: undefined, study });
+  finish(`${count(items, "item")} added. They are asked about from now on.`, study);
+}
+
+/** @param {string} words @param {string} name */
+function finish(words, name) {
+  draft = null;
+  for (const id of ["dropping", "items", "form"]) byId(id).hidden = true;
+  setText(byId("made-words"), words);
+  byId("made-next").replaceChildren(
+    make("a", { class: "button main-button", href: new URL(`owner/${name}`, root).href }, "Open the study"),
+    make("a", { class: "button", href: new URL(`judge/${name}`, root).href }, "Judge yourself"),
+  );
+  byId("made").hidden = false;
+  byId("made").focus();
+}
+
+// The page --------------------------------------------------------------------------------------------------------------
+
+for (const id of ["files", "folder"]) {
+  const input = byId(id, HTMLInputElement);
+  input.addEventListener("change", () => {
+    add([...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })));
+    input.value = "";
+  });
+}
+const place = byId("drop");
+document.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  place.classList.add("over");
+});
+document.addEventListener("dragleave", () => place.classList.remove("over"));
+document.addEventListener("drop", async (event) => {
+  event.preventDefault();
+  place.classList.remove("over");
+  if (event.dataTransfer && byId("made").hidden) add(await filesOf(event.dataTransfer));
+});
+for (const id of ["id-column", "text-column"]) byId(id).addEventListener("change", look);
+byId("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+byId("discard").addEventListener("click", async () => {
+  if (draft !== null) await attempt(() => api.remove(`/drafts/${draft}`));
+  location.reload();
+});
+addEventListener("beforeunload", (event) => {
+  if (running > 0) event.preventDefault();
+});
+
+if (!study) {
+  const question = byId("question", HTMLTextAreaElement);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const render = () => attempt(async () => setMarkup(byId("question-shown"), (await api.post("/markdown", { text: question.value })).html));
+  question.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(render, 300);
+  });
+  await attempt(async () => {
+    encoders = (await api.get("")).encoders;
+  });
+  await render();
+}

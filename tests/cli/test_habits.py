@@ -1,0 +1,133 @@
+"""Habits of command lines: completion, pipes, progress in logs, hints, results that survive an interrupt."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ordinate import Items, Study
+from ordinate.cli import doctor as module
+from ordinate.cli import screen
+from ordinate.data.formats import read_columns
+
+
+def complete(line: str) -> list[str]:
+    words = line.split(" ")
+    asked = {"_ORDINATE_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "ordinate"], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+    )
+    return done.stdout.split()
+
+
+def test_commands_and_options_are_completed():
+    assert complete("ordinate sta") == ["status"]
+    assert complete("ordinate simulate s") == ["synthetic"]
+    assert complete("ordinate order --cu") == ["--cuts"]
+    assert "--install-completion" in complete("ordinate --")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("ordr study.db", "No such command 'ordr'. Did you mean 'order'? See: ordinate --help"),
+        ("order study.db --outt x", "No such option: --outt (Possible options: .*--out). See: ordinate order"),
+        (
+            "create s.db --items items.csv --id-column idd",
+            "no column 'idd'; the table has 'id', .*; 'id' is the nearest",
+        ),
+        ("create s.db --items items.csv --feature-columns sharpnes", "'sharpness' is the nearest"),
+    ],
+)
+def test_a_slip_is_answered_with_what_is_near(run, line, hint):
+    result = run(*line.split())
+    assert result.code == 2
+    assert all(part in result.err for part in hint.split(".*"))
+
+
+def test_status_fits_a_pipe(run, folder):
+    names = [f"item-{number:03}" for number in range(150)]
+    with Study.create(Items(names), storage="sqlite:///many.db") as made:
+        for name in names[:120]:
+            made.exclude_item(name)
+        for number in range(40):
+            made.record([(names[-1], names[-2], "left", f"somebody-{number}")])
+    lines = run("status", "many.db").out.splitlines()
+    assert max(map(len, lines)) < 300
+    assert all(line == line.rstrip() for line in lines)
+    assert any(line.startswith("excluded items") and "and 110 more (all of them: --json)" in line for line in lines)
+    assert any(line.startswith("annotators") and "and 30 more" in line for line in lines)
+
+
+def test_no_colour_where_it_is_not_wanted(made_study, tmp_path):
+    """In a terminal, which `script` makes."""
+    command = f"{sys.executable} -m ordinate order --help"
+    seen = {}
+    for wanted in ({}, {"NO_COLOR": "1"}):
+        environment = (
+            {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | wanted
+        )
+        done = subprocess.run(
+            ["script", "-qec", command, "/dev/null"], env=environment, capture_output=True, text=True, check=True
+        )
+        seen[bool(wanted)] = [
+            code for code in ("\x1b[36m", "\x1b[1;36m", "\x1b[33m", "\x1b[1;33m") if code in done.stdout
+        ]
+    assert seen[False]
+    assert not seen[True]
+
+
+def test_progress_is_said_in_a_log(run, monkeypatch):
+    line = ["simulate", "synthetic", "--n", "6", "--d", "2", "--budget", "20", "--seeds", "2"]
+    assert "Comparisons:" not in run(*line).err, "short work says nothing"
+    monkeypatch.setattr(screen, "FIRST_LINE", 0.0)
+    monkeypatch.setattr(screen, "NEXT_LINE", 0.0)
+    result = run(*line)
+    assert "Comparisons: 80 of 80 (100 %)\n" in result.err
+    assert "Comparisons" not in result.out.replace("comparisons", "")
+
+
+def test_runs_made_so_far_are_kept_when_a_simulation_is_interrupted(folder):
+    line = ["simulate", "synthetic", "--n", "12", "--d", "2", "--budget", "60", "--every", "20", "--seeds", "100000"]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "ordinate", *line, "--algorithms", "uniform-contextual", "--out", "rows.csv"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 90
+    while not (folder / "rows.csv").exists() and time.monotonic() < until:
+        time.sleep(0.2)
+    started.send_signal(signal.SIGINT)
+    started.communicate(timeout=30)
+    assert started.returncode == 130
+    rows = read_columns(folder / "rows.csv")
+    assert rows["step"][:4] == ["0", "20", "40", "60"]
+    assert len(rows["step"]) % 4 == 0, "finished runs alone"
+
+
+def test_doctor_says_what_works(run, folder):
+    result = run("doctor", "--json")
+    assert result.code == 0
+    found = {one["what"]: one for one in result.json}
+    assert {"Python", "numba", "compiling", "storing", "cache", "output", "extra dicom"} <= found.keys()
+    assert all(one["well"] is not False for one in result.json)
+    assert sorted(path.name for path in folder.iterdir()) == ["items.csv"], "nothing is left behind"
+
+
+def test_doctor_fails_with_what_to_do(run, folder, monkeypatch):
+    def fails() -> str:
+        raise PermissionError("/nowhere cannot be written to; set ORDINATE_CACHE to another folder")
+
+    monkeypatch.setitem(module.CHECKS, "cache", fails)
+    monkeypatch.setattr(module, "NEEDED", ("numpy", "no-such-package"))
+    monkeypatch.setitem(module.EXTRAS, "none", ("no_such_module", "nothing"))
+    result = run("doctor")
+    assert result.code == 1
+    assert "FAILED  no-such-package       missing  (python -m pip install no-such-package)" in result.out
+    assert "PermissionError: /nowhere cannot be written to; set ORDINATE_CACHE to another folder" in result.out
+    assert "-       extra none            missing; for nothing  (python -m pip install 'ordinate[none]')" in result.out

@@ -1,0 +1,73 @@
+"""`ordinate create` from vectors, categories, reduced features, lines, workbooks and DICOM; and new items likewise."""
+
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+TABLE = "id,size,material\na,1,wood\nb,2,steel\nc,4,wood\nd,5,glass\ne,6,steel\n"
+NEW = "id,size,material\nf,3,wood\n"
+
+
+@pytest.fixture
+def tables(folder):
+    (folder / "items.csv").write_text(TABLE)
+    (folder / "new.csv").write_text(NEW)
+    return folder
+
+
+def test_categories_are_features_of_new_items_too(run, tables):
+    made = run(
+        "create", "s.db", "--items", "items.csv", "--feature-columns", "size", "--categorical", "material", "--json"
+    )
+    assert made.json["feature_names"] == ["size", "material=glass", "material=steel", "material=wood"]
+    assert made.json["columns_not_used"] == []
+    assert "Added 1 item" in run("add-items", "s.db", "--items", "new.csv").out
+    (tables / "new.csv").write_text(NEW.replace("wood", "clay").replace("f,", "g,"))
+    assert (
+        "row 1 of column 'material' holds 'clay'; it is glass, steel, wood"
+        in run("add-items", "s.db", "--items", "new.csv").err
+    )
+
+
+def test_reduced_features_are_those_of_new_items_too(run, tables):
+    line = ("--items", "items.csv", "--feature-columns", "size", "--categorical", "material", "--pca", "2")
+    made = run("create", "s.db", *line)
+    assert "2 feature columns" in made.out
+    assert "Features: principal components of those given" in made.out
+    added = run("add-items", "s.db", "--items", "new.csv", "--json").json
+    assert (added["features"], added["columns_not_used"]) == (2, [])
+    np.save(tables / "m.npy", np.random.default_rng(0).normal(size=(5, 4)))
+    assert run("create", "m.db", "--items", "items.csv", "--features", "m.npy", "--pca", "0.8").code == 0
+    assert "are those of 4: give the same ones" in run("add-items", "m.db", "--items", "new.csv").err
+    np.save(tables / "n.npy", np.zeros((1, 4)))
+    assert run("add-items", "m.db", "--items", "new.csv", "--features", "n.npy").code == 0
+
+
+def test_a_workbook_and_lines_of_text_are_items(run, folder):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["name", "review", "stars"], ["x", "good", 5], ["y", "bad", 1]):
+        book.active.append(row)
+    book.save(folder / "book.xlsx")
+    line = ("--items", "book.xlsx", "--id-column", "name", "--content", "text=review", "--feature-columns", "stars")
+    assert run("create", "s.db", *line, "--json").json["columns_not_used"] == []
+    (folder / "names.txt").write_text("one\ntwo\n")
+    assert "Made t.db: 2 items" in run("create", "t.db", "--items", "names.txt").out
+
+
+def test_dicom_files_are_refused_or_converted(run, folder):
+    pydicom = pytest.importorskip("pydicom")
+    (folder / "scans").mkdir()
+    for name in ("CT_small.dcm", "MR_small.dcm"):
+        shutil.copy(pydicom.data.get_testdata_file(name, download=False), folder / "scans" / name)
+    refused = run("create", "s.db", "--items", "scans")
+    assert "is a DICOM picture, which browsers do not show" in refused.err
+    assert "--convert makes versions of all of them" in refused.err
+    assert run("create", "s.db", "--items", "scans", "--convert").code == 0
+    versions = sorted((folder / "s-pictures").iterdir())
+    assert [path.suffix for path in versions] == [".png", ".png"]
+    for path in versions:
+        with Image.open(path) as picture:
+            assert picture.mode == "L"

@@ -1,0 +1,172 @@
+"""Items from where they are: vectors in a column, categories, lines of text, data sets on disk, tables without ids."""
+
+import base64
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from PIL import Image
+
+from ordinate import Items, Study
+from ordinate.data.cells import text_id
+from ordinate.data.feature_columns import feature_matrix, one_hot_names
+from ordinate.data.formats import FORMATS, read_columns
+from ordinate.data.items import read_item_columns
+from ordinate.data.projection import Projection
+from ordinate.data.recipe import GIVEN, Recipe
+from ordinate.errors import InvalidInput
+
+TABLE: dict[str, list[Any]] = {
+    "id": ["a", "b", "c"],
+    "size": [1, 2, 4],
+    "material": ["wood", "steel", "wood"],
+    "fits": [True, False, True],
+}
+
+
+def test_a_column_of_vectors_is_a_matrix():
+    vectors = [[1.0, 0.0], [0.5, 2.0], [0.0, 1.0]]
+    for column in (vectors, [np.array(one) for one in vectors], [str(one) for one in vectors]):
+        items = Items.from_columns({**TABLE, "embedding": column}, feature_columns=["embedding"])
+        assert items.features.tolist() == vectors
+        assert items.feature_names is None
+    with pytest.raises(InvalidInput, match="row 2 of column 'v' is no vector of 2 numbers as in row 1"):
+        feature_matrix({"v": [[1, 2], [1, 2, 3]]}, ["v"])
+    with pytest.raises(InvalidInput, match="row 2 of column 'v' is no vector of 2"):
+        feature_matrix({"v": [[1, 2], None]}, ["v"])
+    with pytest.raises(InvalidInput, match="column 'v' holds vectors; name it alone"):
+        feature_matrix({"v": [[1, 2]], "w": [1]}, ["v", "w"])
+
+
+def test_categories_become_columns_and_new_items_need_known_values():
+    items = Items.from_columns(TABLE, feature_columns=["size"], categorical=["material"])
+    assert items.feature_names == ("size", "material=steel", "material=wood")
+    assert items.features.tolist() == [[1, 0, 1], [2, 1, 0], [4, 0, 1]]
+    assert items.unused(TABLE) == ["fits"]
+    same = Items.from_columns(TABLE, feature_columns=items.feature_names)
+    assert same.features.tolist() == items.features.tolist()
+    with pytest.raises(InvalidInput, match="row 1 of column 'material' holds 'glass'; it is steel, wood"):
+        Items.from_columns({"id": ["d"], "size": [1], "material": ["glass"]}, feature_columns=items.feature_names)
+    with pytest.raises(InvalidInput, match="row 1 of column 'material' is empty"):
+        one_hot_names({"material": [None]}, ["material"])
+    with pytest.raises(InvalidInput, match=r"no column 'materal'; .*; 'material' is the nearest"):
+        one_hot_names(TABLE, ["materal"])
+    with pytest.raises(InvalidInput, match="has 60 different values, such as '0'; a category has 50 at most"):
+        one_hot_names({"n": list(range(60))}, ["n"])
+
+
+def test_a_column_of_words_is_no_number_and_the_error_says_what_it_may_be():
+    with pytest.raises(InvalidInput, match=r"row 1 of column 'material' holds 'wood', .*name it in --categorical"):
+        Items.from_columns(TABLE, feature_columns=["material"])
+    with pytest.raises(InvalidInput, match=r"no column 'sise'; .*; 'size' is the nearest"):
+        Items.from_columns(TABLE, feature_columns=["sise"])
+
+
+def test_a_table_without_ids_is_named_by_what_it_shows():
+    long = "x" * 100
+    assert Items.from_columns({"text": ["short", long]}).ids == ("short", text_id(long))
+    assert Items.from_columns({"image": ["a.png", "b.png"]}).ids == ("a.png", "b.png")
+    named = Items.from_columns({"url": ["https://e.org/1", "https://e.org/2"]}, content={"link": "url"})
+    assert named.ids == named.content["link"] == ("https://e.org/1", "https://e.org/2")
+    with pytest.raises(InvalidInput, match=r"no column 'id'.*--content text=NAME"):
+        Items.from_columns({"review": ["good"]})
+    with pytest.raises(InvalidInput, match="id 'same' stands in row 1 and in row 2"):
+        Items.from_columns({"text": ["same", "same"]})
+    with pytest.raises(InvalidInput, match="unknown content 'txt'"):
+        Items.from_columns(TABLE, content={"txt": "id"})
+
+
+def test_each_line_of_a_text_file_is_an_item(tmp_path):
+    (tmp_path / "lines.txt").write_text("one\n\n  two \n")
+    items = Items.read(tmp_path / "lines.txt")
+    assert (items.ids, items.content) == (("one", "two"), {"text": ("one", "two")})
+
+
+def png(grey):
+    file = io.BytesIO()
+    Image.new("L", (2, 2), grey).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_pictures_within_a_table_become_addresses():
+    data = png(7)
+    pictures: list[Any] = [{"bytes": data, "path": None}, {"bytes": None, "path": "b.png"}]
+    items = Items(["a", "b"], content={"image": pictures})
+    address, path = items.content["image"]
+    assert base64.b64decode(str(address).removeprefix("data:image/png;base64,")) == data
+    assert path == "b.png"
+    with pytest.raises(InvalidInput, match="row 1 of image is text, which browsers do not show"):
+        Items.from_columns({"id": ["a"], "image": [{"bytes": b"hello", "path": None}]})
+
+
+def test_a_data_set_that_hugging_face_wrote(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features(
+        {
+            "text": datasets.Value("string"),
+            "vector": datasets.Sequence(datasets.Value("float32")),
+            "image": datasets.Image(),
+            "label": datasets.ClassLabel(names=["no", "yes"]),
+        }
+    )
+    rows = {"text": ["x", "y", "z"], "vector": np.eye(3).tolist(), "label": [0, 1, 1]}
+    rows["image"] = [Image.new("L", (2, 2), grey) for grey in (1, 2, 3)]
+    made = datasets.Dataset.from_dict(rows, features)
+    made.shuffle(seed=3).save_to_disk(tmp_path / "shuffled", num_shards=2)
+    datasets.DatasetDict({"train": made, "test": made}).save_to_disk(tmp_path / "splits")
+    columns = read_item_columns(tmp_path / "splits" / "train")
+    assert columns["label"] == ["no", "yes", "yes"]
+    items = Items.from_columns({**columns, "id": columns["text"]}, feature_columns=["vector"])
+    assert items.features.tolist() == np.eye(3).tolist()
+    assert str(items.content["image"][1]).startswith("data:image/png;base64,")
+    assert sorted(read_columns(tmp_path / "shuffled")["text"]) == ["x", "y", "z"]
+    with pytest.raises(InvalidInput, match="holds several splits; give the folder of one: train, test"):
+        read_columns(tmp_path / "splits")
+    (arrow, *_) = sorted((tmp_path / "shuffled").glob("*.arrow"))
+    arrow.write_bytes(arrow.read_bytes()[:100])
+    with pytest.raises(InvalidInput, match=rf"{arrow.name}: this is no whole Arrow stream"):
+        read_columns(tmp_path / "shuffled")
+
+
+def test_parquet_needs_polars_or_pyarrow_alone(tmp_path: Path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    pandas.DataFrame(TABLE).to_parquet(tmp_path / "t.parquet")
+    by_polars = FORMATS[".parquet"].encode(TABLE)
+    monkeypatch.setattr("ordinate.data.formats.parquet.find_spec", lambda name: None if name == "polars" else object())
+    monkeypatch.setitem(sys.modules, "polars", None)
+    assert read_columns(tmp_path / "t.parquet") == TABLE
+    assert FORMATS[".parquet"].decode(by_polars) == TABLE
+    assert FORMATS[".parquet"].decode(FORMATS[".parquet"].encode(TABLE)) == TABLE
+    (tmp_path / "t.parquet").write_bytes(b"PAR1" + bytes(99) + b"PAR1")
+    with pytest.raises(InvalidInput, match="damaged"):
+        read_columns(tmp_path / "t.parquet")
+    with pytest.raises(InvalidInput, match="column 'm' holds values of different types"):
+        FORMATS[".parquet"].encode({"m": [1, "a"]})
+
+
+class TestGivenFeaturesReduced:
+    def test_measurements_are_standardised_first(self):
+        rng = np.random.default_rng(0)
+        raw = rng.normal(size=(40, 3)) * [1.0, 1000.0, 1e-3] + [5.0, 0.0, 1.0]
+        standard = (raw - raw.mean(axis=0)) / raw.std(axis=0)
+        projection = Projection.of_measurements(raw, 2)
+        expected = Projection.fit(standard, 2).apply(standard)
+        np.testing.assert_allclose(projection.apply(raw), expected, atol=1e-10)
+
+    def test_new_items_go_through_the_same_projection(self):
+        rng = np.random.default_rng(1)
+        raw = rng.normal(size=(30, 6))
+        items, recipe = Recipe.of_given(Items([str(k) for k in range(30)], raw), 2)
+        assert (items.features.shape, recipe.encoder) == ((30, 2), GIVEN)
+        study = Study.create(items, recipe=recipe)
+        new = recipe.projected(Items(["new"], raw[:1]))
+        np.testing.assert_allclose(new.features[0], items.features[0])
+        study.add_items(new)
+        with pytest.raises(
+            InvalidInput, match="have 5 feature columns; the study's principal components are those of 6"
+        ):
+            recipe.projected(Items(["new"], raw[:1, :5]))

@@ -1,0 +1,348 @@
+"""A server of a folder: its owner makes studies of files that are dropped, and copies, archives and deletes them."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from ordinate.data.items import Items
+from ordinate.server import making
+from ordinate.server.app import create_app
+from ordinate.server.limits import Limits
+from ordinate.study.study import Study
+
+SECRET = "a secret of these tests"
+
+
+def picture(shade: int, kind: str = "PNG") -> bytes:
+    written = io.BytesIO()
+    Image.new("RGB", (8, 6), (shade, 100, 50)).save(written, kind)
+    return written.getvalue()
+
+
+class Folder:
+    """A server of a folder, and its owner's browser."""
+
+    def __init__(self, path: Path, **limits: Any) -> None:
+        self.path = path
+        self.app = create_app(
+            [], SECRET, folder=path, executor=lambda: ThreadPoolExecutor(1), limits=Limits(pair_seconds=60.0, **limits)
+        )
+        self.client = TestClient(self.app, raise_server_exceptions=False)
+        self.client.__enter__()
+        self.link = f"/enter/{self.app.state.authenticator.signer.server_link()}"
+        page = self.client.post(self.link)
+        assert page.status_code == 200, page.text
+        (csrf,) = re.findall('data-csrf="([^"]+)"', page.text)
+        self.headers = {"X-CSRF-Token": csrf}
+
+    def send(self, method: str, path: str, json: Any = None, **more: Any) -> Any:
+        return self.client.request(method, f"/api/v1/server{path}", json=json, headers=self.headers, **more)
+
+    def drop(self, draft: str, name: str, content: bytes) -> Any:
+        return self.client.put(
+            f"/api/v1/server/drafts/{draft}/files",
+            params={"name": name},
+            content=content,
+            headers={**self.headers, "Content-Type": "application/octet-stream"},
+        )
+
+    def dropped(self, files: dict[str, bytes]) -> str:
+        draft = str(self.send("POST", "/drafts", {}).json()["draft"])
+        for name, content in files.items():
+            response = self.drop(draft, name, content)
+            assert response.status_code == 201, response.text
+        return draft
+
+    def make(self, name: str, files: dict[str, bytes], **wanted: Any) -> Any:
+        return self.send("POST", f"/drafts/{self.dropped(files)}/study", {"name": name, **wanted})
+
+    def overview(self) -> Any:
+        return self.send("GET", "").json()
+
+    def studies(self) -> list[str]:
+        return [one["study"] for one in self.overview()["studies"]]
+
+    def study(self, name: str) -> Study:
+        study: Study = self.app.state.authenticator.find_study(name).study
+        return study
+
+    def close(self) -> None:
+        self.client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = Folder(tmp_path)
+    yield made
+    made.close()
+
+
+PHOTOS = {f"holiday/{k}.png": picture(20 * k) for k in range(4)}
+
+
+def test_a_study_of_a_dropped_folder_is_served_at_once_and_after_a_restart(folder):
+    draft = folder.dropped(PHOTOS)
+    seen = folder.send("POST", f"/drafts/{draft}/preview", {}).json()
+    assert (seen["items"], seen["kinds"], seen["refused"]) == (4, ["image"], [])
+    assert [item["id"] for item in seen["first"]] == ["0.png", "1.png", "2.png", "3.png"]
+    small = folder.client.get(
+        f"/api/v1/server/drafts/{draft}/thumbnail", params={"name": seen["first"][0]["thumbnail_url"]}
+    )
+    assert small.headers["content-type"] == "image/webp"
+    made = folder.send(
+        "POST",
+        f"/drafts/{draft}/study",
+        {
+            "name": "holiday",
+            "question": "Which is *nicer*?",
+            "random": 0.2,
+            "item_variance": 2.0,
+            "rules": {"target": 0.1},
+        },
+    )
+    assert made.status_code == 201, made.text
+    assert made.json()["items"] == 4
+    study = folder.study("holiday")
+    assert study.question == "Which is *nicer*?"
+    assert (study.settings.random, study.settings.item_variance, study.rules.target) == (0.2, 2.0, 0.1)
+    stored = sorted((folder.path / "holiday").rglob("*"))
+    assert {path.name for path in stored if path.is_dir()} == {"media"}
+    assert all(re.fullmatch(r"[0-9a-f]{16}\.png", path.name) for path in stored if path.parent.name == "media")
+    joined = TestClient(folder.app).post(made.json()["link"]["url"], data={"name": "Ann"})
+    assert joined.status_code == 200
+    assert "<em>nicer</em>" in joined.text
+    folder.close()
+    again = Folder(folder.path)
+    assert again.studies() == ["holiday"]
+    assert TestClient(again.app).get(made.json()["link"]["url"]).status_code == 200
+    again.close()
+
+
+def test_a_table_with_the_files_that_it_names(folder):
+    table = b"code,picture,image,size\n" + b"".join(b"p%d,nice,pics/%d.png,%d\n" % (k, k, k) for k in range(5))
+    files = {"list.csv": table, **{f"box/pics/{k}.png": picture(k) for k in range(4)}, "other.png": picture(99)}
+    draft = folder.dropped(files)
+    seen = folder.send("POST", f"/drafts/{draft}/preview", {"feature_columns": ["size"]}).json()
+    assert (seen["items"], seen["id_column"], seen["numbers"]) == (4, "code", ["size"])
+    assert seen["refused"] == [{"name": "p4", "reason": "row 5: image 'pics/4.png' was not dropped"}]
+    assert any("other.png" in note for note in seen["notes"])
+    other = folder.send("POST", f"/drafts/{draft}/preview", {"text_column": "picture"}).json()
+    assert other["first"][0]["text"] == "nice"
+    assert other["text_column"] == "picture"
+    body = {"name": "table", "feature_columns": ["size"], "text_column": "picture"}
+    assert folder.send("POST", f"/drafts/{draft}/study", body).status_code == 201
+    items = folder.study("table").items
+    assert items.ids == ("p0", "p1", "p2", "p3")
+    assert items.feature_names == ("size",)
+    assert items.content["text"] == ("nice",) * 4
+
+
+def test_texts_and_a_table_without_ids(folder):
+    assert folder.make("essays", {"a.txt": b"One.", "b.md": "Zw\u00f6lf".encode()}).status_code == 201
+    assert folder.study("essays").items.content["text"] == ("One.", "Zw\u00f6lf")
+    draft = folder.dropped({"same.csv": b"a,b\n1,2\n1,2\n"})
+    refused = folder.send("POST", f"/drafts/{draft}/preview", {})
+    assert refused.status_code == 422
+    assert "no column can be the ids" in refused.json()["detail"]
+
+
+def test_an_encoder_makes_the_features_and_those_of_new_items(folder, batches):
+    files = {f"{k}.txt": b"word " * k for k in range(1, 6)}
+    assert folder.make("texts", files, encoder="auto").status_code == 201
+    assert folder.study("texts").items.features.shape[1] > 0
+    draft = folder.dropped({"new.txt": b"fresh"})
+    added = folder.send("POST", f"/drafts/{draft}/items", {"study": "texts"})
+    assert added.status_code == 200, added.text
+    assert folder.study("texts").items.ids[-1] == "new.txt"
+
+
+def test_items_are_added_with_their_files_and_those_that_are_there_stay(folder):
+    assert folder.make("holiday", PHOTOS).status_code == 201
+    draft = folder.dropped({"3.png": picture(1), "4.png": picture(250)})
+    seen = folder.send("POST", f"/drafts/{draft}/preview", {"study": "holiday"}).json()
+    assert (seen["items"], seen["new"]) == (2, 1)
+    assert folder.send("POST", f"/drafts/{draft}/items", {"study": "holiday"}).json()["items"] == 1
+    study = folder.study("holiday")
+    assert study.items.ids == ("0.png", "1.png", "2.png", "3.png", "4.png")
+    shown = folder.client.get("/media/holiday/4/image")
+    assert shown.content == picture(250)
+    again = folder.dropped({"4.png": picture(250)})
+    assert folder.send("POST", f"/drafts/{again}/items", {"study": "holiday"}).status_code == 422
+
+
+def test_a_copy_has_the_items_and_rules_and_no_answers(folder):
+    folder.make("holiday", PHOTOS, rules={"budget": 50})
+    old = folder.study("holiday")
+    old.set_rules(question="Which is *better*?")
+    old.tell(old.ask().id, "left")
+    assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 201
+    new = folder.study("again")
+    assert new.items.ids == old.items.ids
+    assert (new.rules.budget, new.question, new.comparisons()) == (50, "Which is *better*?", [])
+    assert folder.client.get("/media/again/0/image").content == picture(0)
+    assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 409
+
+
+def test_an_archived_study_opens_nothing_until_it_is_taken_out(folder):
+    made = folder.make("holiday", PHOTOS).json()
+    old = folder.study("holiday")
+    old.tell(old.ask().id, "left")
+    assert folder.send("POST", "/studies/holiday/archive", {}).status_code == 200
+    assert folder.overview() | {"encoders": []} == {"studies": [], "archived": ["holiday"], "encoders": []}
+    assert TestClient(folder.app).get(made["link"]["url"]).status_code == 404
+    assert folder.make("holiday", PHOTOS).status_code == 409
+    assert folder.send("POST", "/archived/holiday/restore", {}).status_code == 200
+    (line,) = folder.overview()["studies"]
+    assert (line["study"], line["answers"], line["state"]) == ("holiday", 1, "running")
+    assert line["last_answer"] is not None
+    assert TestClient(folder.app).get(made["link"]["url"]).status_code == 200
+
+
+def test_a_study_is_deleted_with_its_media_once_its_name_is_typed(folder):
+    folder.make("holiday", PHOTOS)
+    folder.make("other", PHOTOS)
+    assert folder.send("POST", "/studies/holiday/delete", {"name": "holliday"}).status_code == 422
+    assert (folder.path / "holiday").is_dir()
+    assert folder.send("POST", "/studies/holiday/delete", {"name": "holiday"}).status_code == 200
+    assert folder.send("POST", "/studies/other/archive", {}).status_code == 200
+    assert folder.send("POST", "/archived/other/delete", {"name": "nothing"}).status_code == 422
+    assert folder.send("POST", "/archived/other/delete", {"name": "other"}).status_code == 200
+    assert [path.name for path in folder.path.rglob("*") if path.is_file()] == []
+
+
+def test_a_study_made_elsewhere_is_served_but_not_moved(tmp_path):
+    Study.create(Items(["a", "b"]), storage=f"sqlite:///{tmp_path / 'mine.db'}").close()
+    (tmp_path / "junk.db").write_bytes(b"no study")
+    folder = Folder(tmp_path)
+    (line,) = folder.overview()["studies"]
+    assert (line["study"], line["own_folder"]) == ("mine", False)
+    for path, body in (("archive", {}), ("delete", {"name": "mine"})):
+        refused = folder.send("POST", f"/studies/mine/{path}", body)
+        assert refused.status_code == 422
+        assert "made elsewhere" in refused.json()["detail"]
+    assert (tmp_path / "mine.db").is_file()
+    assert folder.client.get("/owner/mine").status_code == 200
+    folder.close()
+
+
+def test_a_program_creates_a_study_in_the_folder_with_all_options(folder):
+    program = TestClient(folder.app)
+    headers = {"Authorization": f"Bearer {folder.link.rpartition('/')[2]}"}
+    body = {
+        "name": "made",
+        "items": [{"id": "a", "features": [1.0]}, {"id": "b", "features": [2.0]}],
+        "random": 0.3,
+        "coefficient_variance": 4.0,
+        "scaling": "standard",
+        "rules": {"target": 0.2, "cuts": [1]},
+    }
+    assert program.post("/api/v1/studies", json=body, headers=headers).status_code == 201
+    study = folder.study("made")
+    assert (study.settings.random, study.settings.coefficient_variance, study.settings.scaling) == (
+        0.3,
+        4.0,
+        "standard",
+    )
+    assert (study.rules.target, study.rules.cuts) == (0.2, (1,))
+
+
+# Failures --------------------------------------------------------------------------------------------------------
+
+
+def test_a_name_that_is_taken_or_no_name(folder):
+    assert folder.make("holiday", PHOTOS).status_code == 201
+    assert folder.make("holiday", PHOTOS).status_code == 409
+    for name in ("", "Holiday", "a/b", "..", ".archive", "-a", "a" * 65, "a b"):
+        assert folder.make(name, PHOTOS).status_code == 422, name
+    assert folder.studies() == ["holiday"]
+
+
+def test_a_study_that_cannot_be_made_leaves_nothing_but_the_draft(folder):
+    draft = folder.dropped({"a.txt": b"One."})
+    refused = folder.send("POST", f"/drafts/{draft}/study", {"name": "one"})
+    assert refused.status_code == 422
+    assert "at least two items" in refused.json()["detail"]
+    assert folder.studies() == []
+    assert not (folder.path / "one").exists()
+    state = folder.send("GET", f"/drafts/{draft}").json()
+    assert state["state"] == "failed"
+    assert str(folder.path) not in json.dumps([refused.json(), state])
+    # More files mend it.
+    assert folder.drop(draft, "b.txt", b"Two.").status_code == 201
+    assert folder.send("POST", f"/drafts/{draft}/study", {"name": "one"}).status_code == 201
+
+
+@pytest.mark.parametrize("moment", ["files", "study", "published"])
+def test_a_server_that_is_killed_while_a_study_is_made_leaves_it_whole_or_absent(tmp_path, moment):
+    """As the folder stands at three moments; a kill adds nothing to what is written."""
+    folder = Folder(tmp_path / "live")
+    draft = folder.dropped(PHOTOS)
+    place = folder.path / ".drafts" / draft
+    if moment != "files":
+        making.make(place, "holiday", making.Plan(making.Columns(), None, None, {}))
+    if moment == "published":
+        folder.app.state.workspace.publish(folder.app.state.workspace.draft(draft), "holiday")
+    shutil.copytree(folder.path, tmp_path / "killed")
+    folder.close()
+    after = Folder(tmp_path / "killed")
+    assert after.studies() == (["holiday"] if moment == "published" else [])
+    if moment != "published":
+        # What was dropped is still there, and the study is made of it.
+        assert after.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).status_code == 201
+    assert len(after.study("holiday").items) == 4
+    after.close()
+
+
+def test_what_a_killed_server_was_deleting_is_gone_after_the_next_start(tmp_path):
+    (tmp_path / ".deleted" / "x" / "media").mkdir(parents=True)
+    folder = Folder(tmp_path)
+    assert not (tmp_path / ".deleted").exists()
+    folder.close()
+
+
+def test_items_that_cannot_be_added_leave_their_files_in_the_draft(folder):
+    folder.make("table", {"t.csv": b"id,size\na,1\nb,2\n"}, feature_columns=["size"])
+    draft = folder.dropped(PHOTOS)
+    refused = folder.send("POST", f"/drafts/{draft}/items", {"study": "table"})
+    assert refused.status_code == 422
+    assert len(folder.study("table").items) == 2
+    assert list((folder.path / "table").rglob("*.png")) == []
+    assert len(list((folder.path / ".drafts" / draft / "media").glob("*.png"))) == 4
+
+
+# Questions -------------------------------------------------------------------------------------------------------
+
+
+def test_the_log_keeps_when_the_question_changed(folder):
+    folder.make("holiday", PHOTOS, question="Which is nicer?")
+    study = folder.study("holiday")
+    page = folder.client.get("/owner/holiday").text
+    (csrf,) = re.findall('data-csrf="([^"]+)"', page)
+    changed = folder.client.patch(
+        "/api/v1/studies/holiday/rules", json={"question": "Which is **better**?"}, headers={"X-CSRF-Token": csrf}
+    )
+    assert changed.json()["question"] == "Which is **better**?"
+    assert "<strong>better</strong>" in folder.client.get("/judge/holiday").text
+    assert study.settings.question == "Which is nicer?"
+    with Study.open(f"sqlite:///{folder.path / 'holiday' / 'holiday.db'}") as opened:
+        assert opened.question == "Which is **better**?"
+
+
+def test_a_link_as_a_qr_code(folder):
+    made = folder.make("holiday", PHOTOS).json()
+    code = folder.client.get(f"/api/v1/studies/holiday/links/{made['link']['id']}/qr.svg")
+    assert code.headers["content-type"] == "image/svg+xml"
+    assert code.content.startswith(b"<svg")
+    assert b"<script" not in code.content
+    folder.study("holiday").revoke_link(made["link"]["id"])
+    assert folder.client.get(f"/api/v1/studies/holiday/links/{made['link']['id']}/qr.svg").status_code == 404
