@@ -3,11 +3,16 @@
 import ctypes
 import io
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
+from urllib.parse import quote
 
 import hypothesis
 import numpy as np
@@ -141,3 +146,78 @@ def batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     monkeypatch.setitem(embedding.DEFAULTS, "image", "tones:any")
     monkeypatch.setenv("ORDINATE_CACHE", str(tmp_path / "cache"))
     return sizes
+
+
+USER = "ordinate"
+PASSWORD = "p@ss/wörd:?#[secret]"
+_studies = count(1)
+
+
+class Cluster:
+    """A server that can be stopped and started again at the same address."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = int(free.getsockname()[1])
+        self._programs, self._folder = programs, folder
+        self.data = folder / "data"
+        secret = folder / "password"
+        secret.write_text(PASSWORD, encoding="utf-8")
+        if os.geteuid() == 0:
+            shutil.chown(folder, "postgres")
+            shutil.chown(secret, "postgres")
+        self.program("initdb", "-D", self.data, "-U", USER, "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8")
+        self.start()
+
+    def url(self, study: str | None = None, password: bool = True) -> str:
+        """The address of a study; without a name, of one that there is not yet."""
+        secret = f":{quote(PASSWORD, safe='')}" if password else ""
+        return f"postgresql://{USER}{secret}@127.0.0.1:{self.port}/postgres/{study or f'study-{next(_studies)}'}"
+
+    @property
+    def database(self) -> str:
+        return self.url("x").removesuffix("/x")
+
+    def program(self, name: str, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+        """Run one of PostgreSQL's programs as a user that it accepts."""
+        command = [str(self._programs / name), *map(str, arguments)]
+        if os.geteuid() == 0:
+            command = ["runuser", "-u", "postgres", "--", *command]
+        environment = {**os.environ, "PGPASSWORD": PASSWORD}
+        done = subprocess.run(  # type: ignore[call-overload]
+            command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd="/", env=environment, **options
+        )
+        assert done.returncode == 0, done.stdout
+        return done  # type: ignore[no-any-return]
+
+    def start(self) -> None:
+        options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories={self._folder}"
+        log = self._folder / "log"
+        # Its output goes to a file: the server would hold a pipe open.
+        self.program("pg_ctl", "-D", self.data, "-w", "-l", log, "-o", options, "start")
+
+    def stop(self, how: str = "fast") -> None:
+        """ "fast" ends all sessions, "immediate" is a crash."""
+        self.program("pg_ctl", "-D", self.data, "-w", "-m", how, "stop")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Cluster]:
+    """A PostgreSQL server of the tests' own: a new cluster in a temporary folder, with a password and with fsync."""
+    if os.name != "posix":
+        pytest.skip("a PostgreSQL server is started on POSIX systems only")
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    named = shutil.which("initdb")
+    if not found and named is None:
+        pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
+    pytest.importorskip("psycopg", reason="psycopg is not installed (the extra postgresql)")
+    programs = found[-1].parent if found else Path(str(named)).parent
+    folder = Path(tempfile.mkdtemp(prefix="ordinate-postgresql-"))
+    try:
+        made = Cluster(programs, folder)
+        try:
+            yield made
+        finally:
+            made.stop("immediate")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Self
 from urllib.parse import quote
@@ -138,6 +138,11 @@ class Client:
         of 80 %; without a target, to that of the rules. With an owner's link."""
         return self._send("GET", "/forecast", params={} if target is None else {"target": target})
 
+    def check(self) -> dict[str, Any]:
+        """Whether the order can be relied on: a sentence, the expected error unless it is withheld, and `checks`. With
+        an owner's link."""
+        return self._send("GET", "/check")
+
     def comparisons(self) -> list[Comparison]:
         """The comparisons that count; with an owner's link."""
         return [
@@ -197,6 +202,32 @@ class Client:
         owner's link."""
         return self._send("GET", "/warnings")
 
+    def make_links(self, annotators: Sequence[str], expires_at: datetime | None = None) -> list[dict[str, Any]]:
+        """A link for each of these annotators, all or none; with an owner's link."""
+        until = None if expires_at is None else expires_at.isoformat()
+        body = {"annotators": list(annotators), "expires_at": until}
+        links: list[dict[str, Any]] = self._send("POST", "/links/many", json=body)["links"]
+        return links
+
+    def answers(self, *, annotator: str | None = None, item: str | None = None) -> list[dict[str, Any]]:
+        """Answers and skips that were not taken back, newest first, perhaps only of an annotator or with an item; with
+        an owner's link."""
+        wanted = {"annotator": annotator, "item": item}
+        return list(self._rows("answers", **{name: value for name, value in wanted.items() if value is not None}))
+
+    def discard(
+        self, *, queries: Sequence[str] = (), annotator: str | None = None, since: datetime | None = None
+    ) -> int:
+        """Take answers back for good: those to some queries, or all of an annotator, perhaps from a time with its zone
+        on; returns how many. With an owner's link."""
+        from_ = None if since is None else since.isoformat()
+        body = {"queries": list(queries), "annotator": annotator, "since": from_}
+        return int(self._send("POST", "/answers/discard", once=True, json=body)["discarded"])
+
+    def let_rest(self, annotator: str, resting: bool = True) -> None:
+        """Give an annotator no pairs for now, or go on; with an owner's link."""
+        self._send("POST", "/annotators/rest", json={"annotator": annotator, "resting": resting})
+
     def exclude(self, *, item: str | None = None, annotator: str | None = None) -> None:
         """Leave an item or an annotator out of everything; with an owner's link."""
         self._send("POST", "/exclusions", json={"item": item, "annotator": annotator, "excluded": True})
@@ -250,11 +281,11 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _rows(self, path: str, what: str | None = None) -> Iterator[dict[str, Any]]:
+    def _rows(self, path: str, what: str | None = None, **wanted: str) -> Iterator[dict[str, Any]]:
         """All rows of a list that comes in pages; `what`: its name, if that is not the path."""
         cursor: str | None = "0"
         while cursor is not None:
-            page = self._send("GET", f"/{path}", params={"limit": _PAGE, "cursor": cursor})
+            page = self._send("GET", f"/{path}", params={"limit": _PAGE, "cursor": cursor, **wanted})
             yield from page[what or path]
             cursor = page["next_cursor"]
 

@@ -210,7 +210,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 
 def is_own(url: str) -> bool:
-    return url.startswith(("http://127.0.0.1:", "about:", "data:"))
+    return url.startswith(("http://127.0.0.1:", "about:", "data:", "file:"))
 
 
 PAIR = """[...document.querySelectorAll('#stage:not([hidden]) .item')].map(item =>

@@ -12,8 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from PIL import Image
+
+from ordinate import Study
+from ordinate.report import write_report
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
@@ -197,7 +201,7 @@ def test_pages_of_the_owner_of_a_server(
     someone.answer()
     someone.wait_until_sent()
     page.click("text=Your studies")
-    page.click("text=Duplicate")
+    page.click("[aria-label='Duplicate: photos']")
     check(page, "duplicate")
     page.click("#copy button.main-button")
     page.wait_for_selector("#studies li:nth-child(2)", timeout=60_000)
@@ -282,3 +286,22 @@ def test_the_focus_comes_back_to_the_button_after_a_wait(shared: Any, judge: Cal
     page.unroute("**/api/v1/**")
     someone.wait_for_pair()
     assert page.evaluate("document.activeElement.id") == "choose-right"
+
+
+def test_the_report_of_a_study(photos: Any, open_page: Callable[..., Any], tmp_path: Path) -> None:
+    """From its file, without a server."""
+    rng = np.random.default_rng(0)
+    with Study.open(f"sqlite:///{photos.path}") as study:
+        for number in range(160):
+            query = study.ask(("Ada", "Ben", "Cem")[number % 3])
+            left, right = (photos.truth[study.row(item)] for item in (query.left, query.right))
+            study.tell(query.id, "left" if rng.random() < 1.0 / (1.0 + np.exp(4.0 * (right - left))) else "right")
+        write_report(study, tmp_path / "report.html", folder=photos.path.parent)
+    page = open_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    check(page, "report")
+    page.evaluate("document.querySelectorAll('h2')[1].scrollIntoView()")
+    check(page, "report-figures")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(254, 254, 254)", "paper is white"
+    page.emulate_media(media="screen")

@@ -396,6 +396,7 @@ class TestStatus:
             "features": 2,
             "groups": 1,
             "comparisons": 1,
+            "unconnected_items": 2,
             "annotators": [{"name": None, "answers": 1}],
             "open": [waiting],
             "excluded_items": [],

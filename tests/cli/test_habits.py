@@ -84,6 +84,7 @@ def test_no_colour_where_it_is_not_wanted(made_study, tmp_path):
 
 def test_progress_is_said_in_a_log(run, monkeypatch):
     line = ["simulate", "synthetic", "--n", "6", "--d", "2", "--budget", "20", "--seeds", "2"]
+    monkeypatch.setattr(screen, "FIRST_LINE", 3600.0)
     assert "Comparisons:" not in run(*line).err, "short work says nothing"
     monkeypatch.setattr(screen, "FIRST_LINE", 0.0)
     monkeypatch.setattr(screen, "NEXT_LINE", 0.0)

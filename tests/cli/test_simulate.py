@@ -108,3 +108,20 @@ def test_who_does_the_work_is_said_in_one_way(run, line, message):
         result = run(*command, *line)
         assert (result.code, result.out) == (2, "")
         assert message in result.err
+
+
+def test_an_aim_is_measured_besides_the_error(run, recorded):
+    names = ("--algorithms", "guro-independent,aim-independent", "--aim", "top:1")
+    result = run(*SYNTHETIC, *names, "--plot", "aim.png")
+    assert (result.code, result.err) == (0, "")
+    assert "Ordering error by number of comparisons" in result.out
+    assert "Share found by number of comparisons" in result.out
+    rows = run(*recorded, "--algorithms", "guro-independent,aim-independent", "--aim", "top:1", "--json").json
+    assert {row["part"] for row in rows} == {"held-out error", "share found"}
+    assert {row["error"] for row in rows if row["part"] == "share found"} <= {0.0, 1.0}
+
+
+def test_an_aim_that_cannot_be_is_refused(run):
+    result = run(*SYNTHETIC, "--aim", "top:8")
+    assert (result.code, result.out) == (2, "")
+    assert "top:8 leaves nothing to find out" in result.err

@@ -1,5 +1,7 @@
 """Rank-one updates against refactorisation, pending pairs, expected error against sampling."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -10,8 +12,11 @@ from ordinate.learning.belief import Belief, KeptBelief, KeptCovariance, pending
 from ordinate.learning.belief.dense import DenseBelief, DenseCovariance
 from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.belief.projected import ProjectedBelief
-from ordinate.learning.expected_error import expected_error
+from ordinate.learning.expected_error import error_of, expected_error
 from ordinate.learning.logistic import logistic_slope
+from ordinate.learning.models import Answers
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.posterior import FactoredCovariance, Posterior
 
 
 def random_dense(rng: np.random.Generator, n: int) -> tuple[DenseBelief, np.ndarray]:
@@ -284,15 +289,19 @@ def test_expected_error_is_the_mean_probability_of_the_wrong_order(kind: str, gr
     inside = (group[left] == group[right]) & (group[left] >= 0)
     z = contrasts(n)[inside]
     margin, variance = z @ belief.mean, np.einsum("pi,ij,pj->p", z, full(belief), z)
-    assert expected_error(belief, group) == pytest.approx(
-        norm.cdf(-np.abs(margin) / np.sqrt(variance)).mean(), abs=1e-10
-    )
+    assert error_of(belief, group) == pytest.approx(norm.cdf(-np.abs(margin) / np.sqrt(variance)).mean(), abs=1e-10)
 
 
 def test_expected_error_without_uncertainty_counts_equal_scores_half() -> None:
     belief = FactoredBelief(np.array([1.0, 1.0, 0.0]), np.zeros((3, 1)), np.zeros(3))
-    assert expected_error(belief, np.zeros(3, dtype=np.int64)) == pytest.approx(1 / 6)
-    assert np.isnan(expected_error(belief, np.array([0, 1, -1])))
+    assert error_of(belief, np.zeros(3, dtype=np.int64)) == pytest.approx(1 / 6)
+    assert np.isnan(error_of(belief, np.array([0, 1, -1])))
+
+
+def factored_posterior(mean: Any, factor: Any, residual: Any) -> Posterior:
+    columns = factor.shape[1]
+    covariance = FactoredCovariance(np.eye(columns), factor, factor, residual)
+    return Posterior(mean, np.zeros(columns), lambda: covariance, 0.0)
 
 
 def test_above_so_many_pairs_the_expected_error_is_a_mean_over_random_ones() -> None:
@@ -301,16 +310,16 @@ def test_above_so_many_pairs_the_expected_error_is_a_mean_over_random_ones() -> 
     group = np.repeat([0, 1, 2, 3, 4, -1], [6, 60, 1, 180, 2, 7])
     rng.shuffle(group)
     spread = np.choose(group + 1, [1.0, 0.01, 0.3, 1.0, 6.0, 1.0])
-    belief = FactoredBelief(spread * rng.normal(size=256), rng.normal(size=(256, 3)), rng.uniform(0.1, 1.0, 256))
+    posterior = factored_posterior(spread * rng.normal(size=256), rng.normal(size=(256, 3)), rng.uniform(0.1, 1.0, 256))
     pairs = sum(size * (size - 1) // 2 for size in (6, 60, 1, 180, 2))
-    exact = expected_error(belief, group)
-    assert expected_error(belief, group, most_pairs=pairs) == exact
-    sampled = expected_error(belief, group, most_pairs=pairs - 1)
+    exact = expected_error(posterior, group)
+    assert expected_error(posterior, group, most_pairs=pairs) == exact
+    sampled = expected_error(posterior, group, most_pairs=pairs - 1)
     assert sampled != exact
     # The probabilities of 262,144 pairs have a standard deviation of 0.17.
     assert sampled == pytest.approx(exact, abs=0.0015)
-    assert expected_error(belief, group, most_pairs=0) == sampled, "always the same pairs"
-    certain = FactoredBelief(np.array([2.0, 2.0, 1.0]), np.zeros((3, 1)), np.zeros(3))
+    assert expected_error(posterior, group, most_pairs=0) == sampled, "always the same pairs"
+    certain = factored_posterior(np.array([2.0, 2.0, 1.0]), np.zeros((3, 1)), np.zeros(3))
     assert expected_error(certain, np.zeros(3, dtype=np.int64), most_pairs=0) == pytest.approx(1 / 6, abs=0.003)
     assert expected_error(certain, np.array([0, -1, 0]), most_pairs=0) == 0.0
 
@@ -325,3 +334,25 @@ def test_slope_of_the_logistic_does_not_overflow() -> None:
     assert logistic_slope(0.0) == 0.25
     assert logistic_slope(800.0) == 0.0
     assert logistic_slope(-30.0) == pytest.approx(np.exp(-30.0))
+
+
+@pytest.mark.parametrize("columns", [0, 4])
+@pytest.mark.parametrize("answers", [100, 800, 20_000])
+@pytest.mark.parametrize("near", [False, True], ids=["any pairs", "pairs of near scores"])
+def test_the_expected_error_of_many_items_needs_no_covariance_of_all_with_all(
+    columns: int, answers: int, near: bool
+) -> None:
+    """Of 400 items; what is left out falls with their number, and the error is sampled from 6,300 on."""
+    rng, n = np.random.default_rng(answers), 400
+    features = rng.normal(size=(n, columns))
+    scores = np.sort(rng.normal(size=n) + features.sum(axis=1))
+    left = rng.integers(0, n, answers)
+    right = (left + rng.integers(1, 6 if near else n, answers)) % n
+    outcome = (rng.random(answers) < 1.0 / (1.0 + np.exp(scores[right] - scores[left]))).astype(float)
+    posterior = Hybrid(0.5, 1.5).fit(features, Answers(left, right, outcome))
+    every = np.triu_indices(n, 1)
+    margin, variance = posterior.belief.differences(*every)
+    found = posterior.covariance.random_pairs(*every)
+    error, exact = (norm.cdf(-np.abs(margin) / np.sqrt(one)).mean() for one in (found, variance))
+    assert error == pytest.approx(exact, abs=1e-3)
+    assert found.mean() == pytest.approx(variance.mean(), rel=1e-9), "the mean is that of the formula"

@@ -60,6 +60,7 @@ def test_it_asks_and_tells_as_a_study_does(site, connect):
         assert ann.undo("Ann") == second
         assert ann.status("Ann")["your"]["answers"] == 1
         assert [row.id for row in owner.ordering()] == list(site.study.ordering().ids)
+        assert owner.check()["sentence"] == site.study.check().sentence
         assert owner.add_items([{"id": "new", "features": [1, 2, 3]}]) == 13
         assert owner.set_rules(paused=True)["paused"] is True
 
@@ -168,6 +169,13 @@ def test_an_owner_does_everything(site, connect):
         with Client(created["owner"]["url"], transport=Wire(site)) as other:
             assert other.status()["question"] == "Which?"
             assert [one["study"] for one in other.studies()] == ["colours"]
+        assert [one["annotator"] for one in owner.make_links(["Cy", "Dora"])] == ["Cy", "Dora"]
+        (given, *_) = owner.answers(annotator="Ann")
+        owner.let_rest("Ann")
+        assert owner.rules()["resting"] == ["Ann"]
+        owner.let_rest("Ann", False)
+        assert owner.discard(queries=[given["query"]]) == 1
+        assert given["query"] not in [one["query"] for one in owner.answers()]
         options = {"random": 0.0, "item_variance": 3.0}
         created = owner.create_study("greys", [{"id": "1"}, {"id": "2"}], rules={"target": 0.2}, **options)
         greys = site.authenticator.find_study(created["study"]).study

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -243,6 +244,15 @@ def test_the_forecast_is_for_the_target_asked_for_or_that_of_the_rules_as_they_a
     assert owner.patch("/rules", {"target": 0.001}).status_code == 200
     assert owner.get("/forecast").json() == owner.get("").json()["forecast"] == site.study.forecast(0.001).fields()
     assert owner.get("/forecast", params={"target": 0.9}).status_code == 422
+
+
+def test_the_check_is_that_of_the_study(site):
+    owner = site.program("owner")
+    assert owner.get("/check").json()["sentence"] == "There are no answers yet, so there is nothing to check."
+    answer_sensibly(site.study)
+    given = owner.get("/check").json()
+    assert given == json.loads(json.dumps(site.study.check().fields()))
+    assert {row["state"] for row in given["checks"]} >= {"passed", "not run"}
 
 
 def test_a_target_that_is_met_already_finishes_the_study_without_another_answer(site):

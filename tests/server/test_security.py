@@ -179,21 +179,29 @@ OWNERS = [
     ("GET", "/annotators", None),
     ("GET", "/warnings", None),
     ("POST", "/exclusions", {"annotator": "Ann"}),
-    ("GET", "/export/ordering.csv", None),
-    ("GET", "/export/comparisons.csv", None),
-    ("GET", "/export/history.csv", None),
+    ("GET", "/export/ordering.{kind}", None),
+    ("GET", "/export/comparisons.{kind}", None),
+    ("GET", "/export/history.{kind}", None),
+    ("GET", "/export/links.{kind}", None),
+    ("POST", "/links/many", {"annotators": ["Ann"]}),
+    ("GET", "/events", None),
     ("GET", "/forecast", None),
+    ("GET", "/answers", None),
+    ("POST", "/answers/discard", {"annotator": "Ann"}),
+    ("POST", "/annotators/rest", {"annotator": "Ann"}),
+    ("GET", "/check", None),
 ]
 
 
 @pytest.mark.parametrize(("method", "path", "body"), OWNERS)
 def test_annotators_do_not_do_what_owners_do(site, method, path, body):
     for who in (site.browser("Ann"), site.program()):
-        response = who.client.request(method, f"/api/v1/studies/essays{path}", json=body, headers=who.headers)
+        address = f"/api/v1/studies/essays{path.format(kind='csv')}"
+        response = who.client.request(method, address, json=body, headers=who.headers)
         assert response.status_code == 403
     assert site.browser("Bob").client.get("/owner/essays").status_code == 403
     stranger = TestClient(site.app)
-    assert stranger.request(method, f"/api/v1/studies/essays{path}", json=body).status_code == 401
+    assert stranger.request(method, address, json=body).status_code == 401
 
 
 def test_every_route_that_is_not_for_annotators_is_in_this_list(site):

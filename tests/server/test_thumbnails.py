@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from ordinate.data.items import Items
-from ordinate.server.thumbnails import SIZE, thumbnail
+from ordinate.data.thumbnails import SIZE, thumbnail
 
 
 def opened(data: bytes | None) -> Image.Image:

@@ -6,7 +6,8 @@ from scipy.stats import kendalltau
 
 from ordinate.data.comparisons import Comparison
 from ordinate.errors import InvalidInput
-from ordinate.simulation.metrics import held_out_error, hold_out, ordering_error
+from ordinate.learning.membership import Wanted
+from ordinate.simulation.metrics import held_out_error, hold_out, ordering_error, share_right
 
 
 def brute_force(scores, truth, group):
@@ -82,3 +83,22 @@ def test_hold_out_by_pairs_never_splits_a_pair_whichever_side_it_is_shown_on():
 def test_hold_out_refuses_what_leaves_nothing_to_do(share, by):
     with pytest.raises(InvalidInput):
         hold_out(ANSWERS, share, by, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Wanted(first=2), 1 / 2),  # b and a are shown, b and c are wanted
+        (Wanted(last=2), 1 / 2),  # c and d are shown, d and a are wanted
+        (Wanted(marks=np.array([2])), 1 / 3),  # of a, b and d only d is on the right side of c
+        (Wanted(marks=np.array([2, 0])), 1 / 2),  # of b and d, only d is in the right grade
+    ],
+)
+def test_the_share_of_an_aim_that_is_right(wanted: Wanted, expected: float) -> None:
+    scores, truth = np.array([2.0, 3.0, 1.0, 0.0]), np.array([1.0, 2.0, 3.0, 0.0])
+    assert share_right(scores, truth, None, wanted) == pytest.approx(expected)
+
+
+def test_the_share_of_an_aim_counts_the_wanted_items_of_all_groups() -> None:
+    scores, truth = np.array([1.0, 2.0, 3.0, 1.0, 2.0]), np.array([2.0, 1.0, 3.0, 1.0, 2.0])
+    assert share_right(scores, truth, np.array([0, 0, 1, 1, 1]), Wanted(first=1)) == 0.5

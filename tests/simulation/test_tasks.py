@@ -8,8 +8,8 @@ import pytest
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.datasets import Dataset
-from ordinate.errors import InvalidInput
-from ordinate.simulation.tasks import RecordedTask, SimulatedTask
+from ordinate.errors import InvalidInput, UnknownItem
+from ordinate.simulation.tasks import AimedTask, RecordedTask, SimulatedTask
 from ordinate.study.study import Study
 
 
@@ -39,3 +39,19 @@ def test_held_out_answers_that_are_all_ties_are_refused():
     ties = (Comparison("a", "b", "tie"),) * 20
     with pytest.raises(InvalidInput, match="all 2 held-out answers are ties"):
         RecordedTask(Dataset(Items(["a", "b"]), comparisons=ties)).build(0)
+
+
+def test_an_aimed_task_measures_the_aim_besides() -> None:
+    truth = np.array([3.0, 2.0, 1.0, 0.0])
+    task = AimedTask(SimulatedTask(Dataset(Items(list("abcd")), truth=truth)), ("top:2",), truth)
+    with Study.create(Items(list("abcd"))) as study:
+        study.record([Comparison(one, other, "left") for one, other in ("ab", "bc", "cd")] * 5)
+        assert task.build(0).evaluate(study) == {"ordering error": 0.0, "share found": 1.0}
+
+
+@pytest.mark.parametrize("aim", ["order", "top:4", "above:e"])
+def test_an_aim_that_the_task_cannot_have_is_refused(aim: str) -> None:
+    truth = np.array([3.0, 2.0, 1.0, 0.0])
+    task = AimedTask(SimulatedTask(Dataset(Items(list("abcd")), truth=truth)), (aim,), truth)
+    with pytest.raises((InvalidInput, UnknownItem)):
+        task.build(0)

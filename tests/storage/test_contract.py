@@ -1,7 +1,6 @@
 """Every storage keeps the same promises. A new one is one row of STORAGES."""
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -37,9 +36,10 @@ ENTRIES = [
     Entry(6, "exclude-annotator", "t", annotator="Zoë"),
 ]
 
-STORAGES: dict[str, Callable[[Path], str | None]] = {
-    "memory": lambda folder: None,
-    "sqlite": lambda folder: f"sqlite:///{folder / 'a study?%41#.db'}",
+STORAGES: dict[str, Callable[[pytest.FixtureRequest], str | None]] = {
+    "memory": lambda request: None,
+    "sqlite": lambda request: f"sqlite:///{request.getfixturevalue('tmp_path') / 'a study?%41#.db'}",
+    "postgresql": lambda request: request.getfixturevalue("postgresql").url(),
 }
 
 
@@ -50,8 +50,8 @@ class Kept(NamedTuple):
 
 
 @pytest.fixture(params=STORAGES)
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
-    url = STORAGES[request.param](tmp_path)
+def kept(request: pytest.FixtureRequest) -> Iterator[Kept]:
+    url = STORAGES[request.param](request)
     storage = storages.create(url, SETTINGS, ITEMS)
     yield Kept(storage, lambda: storage if url is None else storages.open(url))
     storage.close()

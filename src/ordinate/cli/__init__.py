@@ -124,6 +124,14 @@ COMMANDS = (
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),
     _row(RESULT, "status", "status.status", "ordinate status study.db", "ordinate status study.db --json"),
+    _row(RESULT, "check", "check.check", "ordinate check study.db", "ordinate check study.db --json"),
+    _row(
+        RESULT,
+        "report",
+        "report.report",
+        "ordinate report study.db",
+        "ordinate report study.db --out report.html --figures figures",
+    ),
     _row(
         RESULT,
         "export",

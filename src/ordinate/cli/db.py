@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ordinate.cli.options import StudyFile, add_command, study_url
+from ordinate.cli.options import StudyFile, add_command, study_url, take_passwords
 from ordinate.cli.screen import say
 
 app = typer.Typer(help="Maintain the files of studies.", no_args_is_help=True)
@@ -14,7 +14,13 @@ app = typer.Typer(help="Maintain the files of studies.", no_args_is_help=True)
 
 def upgrade(
     studies: Annotated[
-        list[str], typer.Argument(metavar="STUDY.db...", help="The files of the studies.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="STUDY.db...",
+            help="The files of the studies, or their addresses in PostgreSQL.",
+            show_default=False,
+            callback=take_passwords,
+        ),
     ],
 ) -> None:
     """Upgrade the tables of studies that an older version of ordinate wrote.

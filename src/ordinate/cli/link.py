@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ordinate.cli.options import AsJson, StudyFile
 from ordinate.cli.screen import print_json, say
-from ordinate.cli.serve import SECRET_FILE, public_address, secret_for, study_path
+from ordinate.cli.serve import SECRET_FILE, public_address, secret_for, study_place
 from ordinate.errors import InvalidInput, MissingExtra
 
 
@@ -47,15 +48,19 @@ def link(
         raise MissingExtra(str(error.name), "app", "ordinate link") from error
     from ordinate.study.study import Study
 
-    path, start = study_path(study), public_address(url)
-    with Study.open(f"sqlite:///{path}") as opened:
-        # A server of a folder keeps its secret there; a study made in the browser has a folder of its own in it.
-        above = path.parent.parent
-        folder = above if (above / SECRET_FILE).is_file() and not (path.parent / SECRET_FILE).exists() else path.parent
-        signer = LinkSigner(secret_for(secret_file, "localhost", folder))
+    place, start = study_place(study), public_address(url)
+    with Study.open(place.url) as opened:
+        signer = LinkSigner(secret_for(secret_file, "localhost", _secret_folder(place.folder)))
         made = opened.make_link("annotator" if shared or annotator is not None else "owner", annotator)
-        address = f"{start}/join/{short_name(path)}/{signer.link(opened.token, made.id)}"
+        address = f"{start}/join/{short_name(place.name)}/{signer.link(opened.token, made.id)}"
     if as_json:
         print_json({"study": study, "role": made.role, "annotator": made.annotator, "id": made.id, "url": address})
     else:
         say(address)
+
+
+def _secret_folder(folder: Path | None) -> Path | None:
+    """A server of a folder keeps its secret there; a study made in the browser has a folder of its own in it."""
+    if folder is None or (folder / SECRET_FILE).exists() or not (folder.parent / SECRET_FILE).is_file():
+        return folder
+    return folder.parent

@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import which
 from typing import TYPE_CHECKING
 
+from ordinate.cli.options import study_url
 from ordinate.errors import naming
 
 if TYPE_CHECKING:
@@ -24,56 +25,67 @@ GAP = 24
 
 
 def study_folder(address: str) -> Path:
-    """The folder that the relative paths of a study start at: that of the file itself, however it is addressed."""
-    return Path(os.path.realpath(address.removeprefix("sqlite:///"))).parent
+    """The folder that the relative paths of a study start at: that of the file itself, however it is addressed.
+
+    A study in a database has none, and absolute paths: this folder is then the one in which the command runs.
+    """
+    from ordinate.storage.places import place
+
+    return place(study_url(address)).folder or Path.cwd()
 
 
 def web_folder(address: str) -> Path:
     """The folder for versions of a study's pictures that browsers show: beside the study, and named after it."""
     from ordinate.data.folders import WEB_VERSIONS
+    from ordinate.storage.places import place
 
-    return study_folder(address) / f"{Path(address).stem}{WEB_VERSIONS}"
+    return study_folder(address) / f"{place(study_url(address)).name}{WEB_VERSIONS}"
 
 
 @contextmanager
 def in_study(items: Items, source: str, address: str, convert: bool) -> Iterator[Shown]:
     """The items of a table or folder, `source`, if annotators can be shown all of them, perhaps after conversion.
 
-    Relative paths of media are rewritten to start at the study's folder, so the study and its media can move together.
+    Relative paths of media are rewritten to start at the study's folder, so the study and its media can move together,
+    or, for a study in a database, to be absolute.
     URLs and absolute paths stay. Raises InvalidInput, naming the items that cannot be shown. What was converted is
     removed if the block fails.
     """
     from ordinate.data.items import content_folder
     from ordinate.data.media import KINDS, is_address
     from ordinate.data.showing import shown
+    from ordinate.storage.places import place
 
-    start, target, web = os.path.realpath(content_folder(source)), study_folder(address), web_folder(address)
+    start, web = os.path.realpath(content_folder(source)), web_folder(address)
+    target = place(study_url(address)).folder
     with ExitStack() as stack:
         with naming(source):
             checked = stack.enter_context(shown(items, start, web if convert else None))
         content = dict(checked.items.content)
         for kind in set(KINDS) & set(content):
             content[kind] = [
-                place
-                if place is None or is_address(place) or (os.path.isabs(place) and not Path(place).is_relative_to(web))
-                else _moved(os.path.join(start, place), target)
-                for place in content[kind]
+                path
+                if path is None or is_address(path) or (os.path.isabs(path) and not Path(path).is_relative_to(web))
+                else _moved(os.path.join(start, path), target)
+                for path in content[kind]
             ]
         yield checked._replace(items=replace(items, content=content))
 
 
-def _moved(path: str, target: Path) -> str:
+def _moved(path: str, target: Path | None) -> str:
+    if target is None:
+        return os.path.normpath(path)
     try:
         return Path(os.path.relpath(path, target)).as_posix()
     except ValueError:  # Windows: on another drive there is no relative path.
         return path
 
 
-def resolved(place: str, folder: Path) -> str:
+def resolved(path: str, folder: Path) -> str:
     """A stored path as one to open now; a URL stays what it is."""
     from ordinate.data.media import is_address
 
-    return place if is_address(place) else str((folder / place).absolute())
+    return path if is_address(path) else str((folder / path).absolute())
 
 
 def has_viewer() -> bool:

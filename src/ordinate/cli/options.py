@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
@@ -27,13 +28,45 @@ TRY = "Try it out"
 
 Command = Callable[..., None]
 
-StudyFile = Annotated[str, typer.Argument(metavar="STUDY.db", help="The file of the study.", show_default=False)]
+
+def take_passwords(given: Any) -> Any:
+    """The addresses without passwords: these go to where the driver and helper processes look for one.
+
+    So nothing that is printed or logged can contain a password.
+    """
+    if isinstance(given, str):
+        return take_passwords([given])[0]
+    pairs = [_without_password(one) for one in given or ()]
+    passwords = {password for _, password in pairs if password is not None}
+    if len(passwords) > 1:
+        raise InvalidInput("the addresses have different passwords; leave them out, and put them into ~/.pgpass")
+    if passwords:
+        os.environ["PGPASSWORD"] = passwords.pop()
+    return given and [address for address, _ in pairs]
+
+
+def _without_password(address: str) -> tuple[str, str | None]:
+    from ordinate.storage.places import without_password
+
+    return without_password(address) if address.startswith("postgres") else (address, None)
+
+
+StudyFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY.db",
+        help="The file of the study, or postgresql://HOST/DATABASE/STUDY.",
+        show_default=False,
+        callback=take_passwords,
+    ),
+]
 StudyFileOrLink = Annotated[
     str,
     typer.Argument(
         metavar="STUDY.db|LINK",
-        help="The file of the study, or a link that `ordinate serve` printed.",
+        help="The file of the study, its address in PostgreSQL, or a link that `ordinate serve` printed.",
         show_default=False,
+        callback=take_passwords,
     ),
 ]
 Annotator = Annotated[

@@ -21,8 +21,10 @@ from ordinate.cli.options import (
     open_client,
     open_study,
     split_names,
+    take_passwords,
 )
 from ordinate.cli.screen import (
+    connection_in_words,
     console,
     count,
     grade_in_words,
@@ -47,8 +49,9 @@ def order(
         str,
         typer.Argument(
             metavar="STUDY.db|LINK|FILE",
-            help="The file of the study, a link that `ordinate serve` printed, or a table of comparisons.",
+            help="The file of the study, its address in PostgreSQL, a link of a server, or a table of comparisons.",
             show_default=False,
+            callback=take_passwords,
         ),
     ],
     *,
@@ -119,6 +122,7 @@ def order(
         ordering = opened.ordering(given, cuts=ends)
         # Asked for new items, the error between the study's own would be beside the point.
         reliability = opened.reliability() if given is None else None
+        connection = opened.connection() if given is None else None
         forecast = opened.forecast_of_aim() if given is None else None
     if out is not None:
         ordering.save(out)
@@ -147,6 +151,8 @@ def order(
         say(f"From {count(answers, 'comparison')}.")
     else:
         say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability)}.")
+    if connection is not None and any(one.state == "failed" for one in connection):
+        say(connection_in_words(connection))
 
 
 @contextmanager

@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 import typer
 
-from ordinate.cli.media import has_viewer, study_folder
+from ordinate.cli.media import has_viewer
+from ordinate.cli.options import study_url, take_passwords
 from ordinate.cli.screen import count, note, say
-from ordinate.data.formats.files import failures
 from ordinate.errors import InvalidInput, MissingExtra, StorageFailed
 
 if TYPE_CHECKING:
     from ordinate.server.authentication import Authenticator
+    from ordinate.storage.places import Place
 
 SECRET_VARIABLE = "ORDINATE_SECRET"
 SECRET_FILE = ".ordinate-secret"
@@ -30,8 +31,9 @@ def serve(
         list[str] | None,
         typer.Argument(
             metavar="[FOLDER|STUDY.db]...",
-            help="A folder for studies, which may be empty, or the files of studies.",
+            help="A folder for studies, which may be empty, or the files of studies, or postgresql://HOST/DATABASE/STUDY.",
             show_default=False,
+            callback=take_passwords,
         ),
     ] = None,
     demo: Annotated[
@@ -114,8 +116,9 @@ def serve(
         if workspace is not None:
             paths = []
         else:
-            paths = [_demo_study(Path(folder or scratch))] if demo else [study_path(study) for study in studies or []]
-        secret = secret_for(secret_file, host, workspace or paths[0].parent)
+            paths = [_demo_study(Path(folder or scratch))] if demo else [study_place(study) for study in studies or []]
+        at = workspace or next((one.folder for one in paths if one.folder is not None), None)
+        secret = secret_for(secret_file, host, at)
         proxies = [_proxy(one) for one in proxy or []]
         try:
             from ordinate.server import connections
@@ -148,12 +151,13 @@ def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]
     for served in authenticator.registry:
         if rules:
             served.study.set_rules(**rules)
-        say(f"{served.path}: {served.study.question}")
+        say(f"{served.place.shown}: {served.study.question}")
         for role, whom in (("owner", "for you, the owner"), ("annotator", "for annotators    ")):
             # Links named after their role are there from the first time on, so they stay what they were.
             link = served.study.make_link(role, "owner" if role == "owner" else None, name=role)  # type: ignore[arg-type]
             if link.revoked:
-                say(f"  {whom}  revoked; make another one on the owner's page or with: ordinate link {served.path}")
+                again = f"ordinate link {served.place.shown}"
+                say(f"  {whom}  revoked; make another one on the owner's page or with: {again}")
                 continue
             address = authenticator.address(start, served, link)
             say(f"  {whom}  {address}")
@@ -175,6 +179,8 @@ def _print_link(authenticator: Authenticator, start: str, rules: dict[str, Any],
 def _workspace(studies: list[str]) -> Path | None:
     """The folder that is to be served, if it is one; a new one is made."""
     folders = [study for study in studies if Path(study).is_dir()]
+    from ordinate.data.formats.files import failures
+
     if len(studies) == 1 and not Path(studies[0]).suffix and "://" not in studies[0]:
         with failures("made", studies[0]):
             Path(studies[0]).mkdir(exist_ok=True)
@@ -201,17 +207,20 @@ def _proxy(address: str) -> str:
         raise InvalidInput(f"--proxy {address!r}: give an IP address or a network, such as 127.0.0.1") from None
 
 
-def study_path(study: str) -> Path:
-    if "://" in study and not study.startswith("sqlite:///"):
-        raise InvalidInput(f"{study!r} is no file; a server serves studies in files")
-    return study_folder(study) / Path(study.removeprefix("sqlite:///")).name
+def study_place(study: str) -> Place:
+    from ordinate.storage.places import SqliteFile, place
+
+    found = place(study_url(study))
+    # The folder of the file itself: the secret and items' files are there, however the file is addressed.
+    return SqliteFile(found.folder / Path(study).name) if found.folder is not None else found
 
 
-def _demo_study(folder: Path) -> Path:
+def _demo_study(folder: Path) -> Place:
     import numpy as np
 
     from ordinate.datasets import degrade_photo
     from ordinate.simulation.demo import ALGORITHM, QUESTION
+    from ordinate.storage.places import SqliteFile
     from ordinate.study.study import Study
 
     path = folder.absolute() / "photos.db"
@@ -220,16 +229,22 @@ def _demo_study(folder: Path) -> Path:
         photos = degrade_photo(np.random.default_rng(0))
         photos.write(folder)
         Study.create(photos.items, algorithm=ALGORITHM, question=QUESTION, storage=f"sqlite:///{path}").close()
-    return path
+    return SqliteFile(path)
 
 
-def secret_for(file: str | None, host: str, folder: Path) -> str:
+def secret_for(file: str | None, host: str, folder: Path | None) -> str:
+    """The secret that signs links; `folder` is where it is kept unless a file or the environment has it."""
     from ordinate.server.signing import secret_in
 
     if file is not None:
         return secret_in(Path(file))
     if secret := os.environ.get(SECRET_VARIABLE):
         return secret
+    if folder is None:
+        raise InvalidInput(
+            "a study in a database may have several servers, which must sign links with one secret: name it with "
+            f"--secret-file FILE (made if missing) or the environment variable {SECRET_VARIABLE}"
+        )
     if not _is_loopback(host):
         raise InvalidInput(
             f"listening at {host} lets other machines in: choose the secret that signs links first, "

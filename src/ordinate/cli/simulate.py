@@ -23,6 +23,7 @@ from ordinate.cli.screen import console, count, print_json, progress_bar, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from ordinate.datasets import Dataset
     from ordinate.simulation.tasks import Task
 
 app = typer.Typer(
@@ -34,6 +35,16 @@ app = typer.Typer(
         "ordinate simulate recorded --items items.csv --comparisons comparisons.csv --features features.npy",
     ),
 )
+Aim = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--aim",
+        metavar="AIM",
+        help="Also measure which share of these items is found: top:10, bottom:10 or above:ID, as in `ordinate aim`. "
+        "Algorithms whose names begin with aim ask for them, all others for the whole order.",
+        show_default=False,
+    ),
+]
 Algorithms = Annotated[
     str, typer.Option("--algorithms", metavar="NAMES", help="Algorithms to compare, from `ordinate algorithms`: a,b,c.")
 ]
@@ -83,6 +94,7 @@ def recorded(
     table: TableOptions,
     pca: PrincipalComponents = None,
     algorithms: Algorithms = "guro-hybrid,uniform-hybrid",
+    aim: Aim = None,
     runs: RunOptions,
     method: MethodOptions,
     holdout: Annotated[
@@ -97,6 +109,9 @@ def recorded(
 
     The error is the share of held-out answers that the learned ordering predicts wrong. If several people answered the
     same pair, hold out whole pairs: --holdout pairs.
+
+    With an --aim, what is to be found are the items that are wanted by a fit of all answers, also the held-out ones.
+    The output says how many of them that fit itself expects to be right.
     """
     from ordinate.datasets import read_recorded
     from ordinate.simulation.tasks import RecordedTask
@@ -116,8 +131,11 @@ def recorded(
         f"{count(sizes['answers'], 'answer')} on {count(sizes['pairs'], 'pair')}; "
         f"{100 * share:g} % of the {holdout} held out"
     )
-    task = RecordedTask(dataset, share=share, by=holdout)
-    _run(task, described, "held-out error", split_names(algorithms), runs, method, workers, output)
+    task: Task = RecordedTask(dataset, share=share, by=holdout)
+    if aim is not None:
+        task, expected = _by_all_answers(task, dataset, aim)
+        described += expected
+    _run(task, described, "held-out error", split_names(algorithms), aim, runs, method, workers, output)
 
 
 def synthetic(
@@ -137,6 +155,7 @@ def synthetic(
     ] = None,
     task_seed: Annotated[int, typer.Option(min=0, help="Seed for drawing the features and theta.")] = 0,
     algorithms: Algorithms = "guro-contextual,uniform-contextual",
+    aim: Aim = None,
     runs: RunOptions,
     method: MethodOptions,
     workers: WorkerOptions,
@@ -150,13 +169,28 @@ def synthetic(
     import numpy as np
 
     from ordinate.datasets import draw_synthetic, read_synthetic
-    from ordinate.simulation.tasks import SimulatedTask
+    from ordinate.simulation.tasks import AimedTask, SimulatedTask
 
     dataset = draw_synthetic(n, d, np.random.default_rng(task_seed)) if task is None else read_synthetic(task)
     sizes = dataset.describe()
     described = f"{count(sizes['items'], 'item')}, {count(sizes['features'], 'feature column')}, noise {noise:g}"
-    simulated = SimulatedTask(dataset, noise=noise)
-    _run(simulated, described, "ordering error", split_names(algorithms), runs, method, workers, output)
+    simulated: Task = SimulatedTask(dataset, noise=noise)
+    if aim is not None and dataset.truth is not None:
+        simulated = AimedTask(simulated, tuple(aim), dataset.truth)
+    _run(simulated, described, "ordering error", split_names(algorithms), aim, runs, method, workers, output)
+
+
+def _by_all_answers(task: Task, dataset: Dataset, aim: list[str]) -> tuple[Task, str]:
+    """The task with the items that a fit of all answers says are wanted, and how many are expected to be right."""
+    from ordinate.simulation.tasks import AimedTask
+    from ordinate.study.study import Study
+
+    study = Study.create(dataset.items, aim=aim)
+    study.record(dataset.comparisons)
+    selection = study.selection()
+    right = None if selection is None else selection.right
+    words = f"; by all answers, {100 * right.estimate:.0f} % of what is wanted is expected right" if right else ""
+    return AimedTask(task, tuple(aim), study.scores()), words
 
 
 def _run(
@@ -164,6 +198,7 @@ def _run(
     described: str,
     measure: str,
     algorithms: list[str],
+    aim: list[str] | None,
     runs: RunOptions,
     method: MethodOptions,
     workers: WorkerOptions,
@@ -171,9 +206,10 @@ def _run(
 ) -> None:
     """Simulate, write the files, and print a summary or the rows."""
     from ordinate.data.formats import write_columns
-    from ordinate.simulation.plot import plot_error
+    from ordinate.simulation.plot import plot_error, plot_measures
     from ordinate.simulation.run import simulate
-    from ordinate.simulation.summary import error_table
+    from ordinate.simulation.summary import error_table, parts
+    from ordinate.study.aim import ORDER
 
     if output.out is not None:
         require_table(output.out)
@@ -189,16 +225,22 @@ def _run(
             runs.every,
             jobs=workers.workers(),
             progress=lambda made, total: bar.update(shown, completed=made, total=total),
+            aim=ORDER if aim is None else tuple(aim),
             keep=None if output.out is None else partial(write_columns, output.out),
             **asdict(method),
         )
-    if output.plot is not None:
+    if output.plot is not None and aim is not None:
+        plot_measures(rows, output.plot, title=f"Aim: {', '.join(aim)}")
+    elif output.plot is not None:
         plot_error(rows, output.plot, ylabel=measure.capitalize())
     if output.as_json:
         print_json([dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)])
         return
     say(described)
-    _show(error_table(rows), measure, runs.seeds)
+    for part, measured in parts(rows).items():
+        _show(error_table(measured), part, runs.seeds)
+    if runs.seeds > 1:
+        say("± is one standard error of the mean.")
     for path in (output.out, output.plot):
         if path is not None:
             say(f"Wrote {path}.")
@@ -242,8 +284,6 @@ def _show(table: dict[str, list[str]], measure: str, seeds: int) -> None:
     for row in zip(*table.values(), strict=True):
         shown.add_row(*row)
     console().print(shown)
-    if seeds > 1:
-        say("± is one standard error of the mean.")
 
 
 add_command(
@@ -259,6 +299,7 @@ add_command(
     "synthetic",
     synthetic,
     "ordinate simulate synthetic --n 100 --d 10 --noise 0.5 --budget 2000 --seeds 20 --jobs 2 --plot error.png",
+    "ordinate simulate synthetic --aim top:10 --algorithms guro-contextual,aim-contextual --budget 500 --every 50",
     "ordinate simulate synthetic --seeds 200 --backend dask --scheduler tcp://10.0.0.5:8786",
     "ordinate simulate synthetic --task task.npz --scaling none --refit-every 1 --algorithms guro-contextual",
 )

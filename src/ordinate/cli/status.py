@@ -14,6 +14,7 @@ from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
 from ordinate.cli.screen import (
+    connection_in_words,
     console,
     count,
     forecast_in_words,
@@ -70,6 +71,7 @@ def status(
         annotators = opened.annotators()
         waiting = opened.open_queries()
         reliability, forecast = opened.reliability(), opened.forecast(target)
+        connection = opened.connection()
         selection, of_aim = opened.selection(), opened.forecast_of_aim(recall)
         if recall is not None and selection is None:
             raise InvalidInput("--recall goes with an aim, and this study is about the whole order; see: ordinate aim")
@@ -91,6 +93,7 @@ def status(
                     "groups": groups,
                     "comparisons": answers,
                     **reliability._asdict(),
+                    "unconnected_items": 0 if connection is None else int(connection[0].value or 0),
                     "forecast": forecast.fields(),
                     **({} if selection is None or of_aim is None else {"found": _found(selection, of_aim)}),
                     **({} if consistent is None else {"consistency": _fields(consistent)}),
@@ -115,6 +118,7 @@ def status(
             "annotators": listed([f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items()])
             or "none yet",
             "expected error": reliability_in_words(reliability),
+            "connection": "no answers" if connection is None else connection_in_words(connection),
             "forecast": forecast_in_words(forecast),
             **({} if selection is None else {"aim": aim_in_words(selection.aim, items.group is not None)}),
             **({} if selection is None else {"found": found_in_words(selection, of_aim)}),

@@ -308,7 +308,7 @@ def bounds_over_run(
     for step in steps:
         seen = Answers(answers.left[:step], answers.right[:step], answers.outcome[:step])
         posterior = model.fit(features, seen)
-        error = expected_error(posterior.belief, np.zeros(len(features), dtype=np.int64))
+        error = expected_error(posterior, np.zeros(len(features), dtype=np.int64))
         learned = CoefficientBelief(features, posterior.coefficients, posterior.covariance.coefficients, precision)
         for form, rules in FORMS.items():
             beliefs: dict[View, CoefficientBelief] = {"verifiable": learned}

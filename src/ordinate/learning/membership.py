@@ -38,6 +38,10 @@ class Wanted(NamedTuple):
     last: int = 0
     marks: Integers = np.empty(0, dtype=np.int64)
 
+    def has_grades(self, group: Integers) -> bool:
+        """Whether some group (n,) has several marks, and so grades between them."""
+        return len(self.marks) > 0 and bool(np.bincount(group[self.marks]).max() > 1)
+
 
 class Boundary(NamedTuple):
     """Where a set ends among the items of a group, `inside`: at c plus the shares of what these rows differ from mu."""
@@ -115,8 +119,8 @@ def _shares(z: Floats, spread: Floats) -> Floats:
 def item_weights(belief: Belief, group: Integers, wanted: Wanted) -> Floats:
     """(n,) how much the questions of an aim are to be about each item: from above 0 to 1.
 
-    Twice the standard deviation of its membership, 2 sqrt(Phi(z) Phi(-z)), and at least `LEAST_WEIGHT`; of several
-    marks that of the one for which the membership is most open. Marks have more.
+    Twice the standard deviation of its membership, 2 sqrt(Phi(z) Phi(-z)), and at least `LEAST_WEIGHT`. A mark, one in
+    each group, has more.
     """
     from scipy.special import ndtr
 
@@ -125,7 +129,7 @@ def item_weights(belief: Belief, group: Integers, wanted: Wanted) -> Floats:
         distance, variance = boundary.distances(belief)
         z = distance / np.sqrt(np.maximum(variance, 1e-24))
         deviation = 2.0 * np.sqrt(ndtr(z) * ndtr(-z))
-        found[boundary.inside] = np.maximum(found[boundary.inside], np.minimum(deviation, 1.0))
+        found[boundary.inside] = np.clip(deviation, LEAST_WEIGHT, 1.0)
     if len(wanted.marks):
         found /= MARK
         found[wanted.marks] = 1.0

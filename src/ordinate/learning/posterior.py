@@ -39,6 +39,9 @@ class PosteriorCovariance(Protocol):
     def with_mean_score(self, rows: Integers) -> Floats:
         """(r,) Cov(f_i, the mean score of the rows), for each of the rows (r,)."""
 
+    def random_pairs(self, left: Integers, right: Integers) -> Floats:
+        """(P,) Var(f_i - f_j) of pairs that are drawn at random, for a mean over many: on average as it is."""
+
     def belief(self, mean: Floats) -> Belief:
         """The belief with this mean (n,)."""
 
@@ -139,6 +142,9 @@ class FactoredCovariance:
         covariance: Floats = (factor @ factor.sum(axis=0) + self.residual[rows]) / len(rows)
         return covariance
 
+    def random_pairs(self, left: Integers, right: Integers) -> Floats:
+        return self.belief(np.zeros(len(self.residual))).differences(left, right)[1]
+
     def belief(self, mean: Floats) -> FactoredBelief:
         return FactoredBelief(mean, self.factor, self.residual)
 
@@ -169,6 +175,9 @@ class ProjectedCovariance:
         for block in row_blocks(len(rows)):
             covariance[block] += linear_scores(self.score_map[rows[block]], direction)
         return covariance
+
+    def random_pairs(self, left: Integers, right: Integers) -> Floats:
+        return self.belief(np.zeros(len(self.residual))).differences(left, right)[1]
 
     def belief(self, mean: Floats) -> ProjectedBelief:
         return ProjectedBelief(mean, self.score_map, self.residual, self.root)

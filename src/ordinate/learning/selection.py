@@ -40,7 +40,7 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
     (part,) = parts_of(scores[None], group, wanted)
     measure: Measure = "recall"
     if len(wanted.marks):
-        measure = "right grade" if np.bincount(group[wanted.marks]).max() > 1 else "right side"
+        measure = "right grade" if wanted.has_grades(group) else "right side"
     if draws.belief is None:
         membership, is_right = _independent(scores, errors, group, wanted, part)
         membership = is_right if measure == "right grade" else membership

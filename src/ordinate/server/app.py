@@ -15,7 +15,18 @@ from fastapi import FastAPI
 
 from ordinate import __version__
 from ordinate.errors import OrdinateError
-from ordinate.server import data_quality, folder_api, judging, owner_api, pages, problems, start, thumbnails
+from ordinate.server import (
+    answers_api,
+    data_quality,
+    events,
+    folder_api,
+    judging,
+    owner_api,
+    pages,
+    problems,
+    start,
+    thumbnails,
+)
 from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import SecurityHeaders
 from ordinate.server.helper import HelperProcess
@@ -25,6 +36,7 @@ from ordinate.server.schemas import ProblemShown
 from ordinate.server.signing import LinkSigner
 from ordinate.server.static import FOLDER, VersionedFiles
 from ordinate.server.workspace import Workspace
+from ordinate.storage import Place
 
 log = logging.getLogger("ordinate.server")
 
@@ -48,7 +60,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(
-    studies: Sequence[Path],
+    studies: Sequence[Path | Place],
     secret: str,
     *,
     media_folders: Sequence[Path] = (),
@@ -58,7 +70,7 @@ def create_app(
     limits: Limits = DEFAULT,
     clock: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
-    """The application that serves these study files; closing it closes them.
+    """The application that serves these studies, in files or other places; closing it closes them.
 
     secret         signs links and sessions; whoever has it can make links
     media_folders  more folders that items may show files of, beside each study's own
@@ -101,7 +113,9 @@ def create_app(
     app.include_router(judging.router)
     app.include_router(owner_api.router)
     app.include_router(owner_api.server_router)
+    app.include_router(answers_api.router)
     app.include_router(data_quality.router)
+    app.include_router(events.router)
     app.include_router(folder_api.router)
     app.include_router(start.router)
     # Before the pages, whose media have any other name.
@@ -114,8 +128,8 @@ def create_app(
         return {"status": "ok", "version": __version__}
 
     try:
-        for path in studies:
-            registry.open(path)
+        for study in studies:
+            registry.open(study)
         for path in [] if workspace is None else workspace.studies():
             try:
                 registry.open(path)

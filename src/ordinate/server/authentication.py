@@ -161,9 +161,9 @@ class Authenticator:
             served = self.find_study(study)
             return served, self._valid_link(served, self._read_link(served, signed))
 
-    def identify(self, request: Request, served: ServedStudy) -> Caller:
+    def identify(self, request: Request, served: ServedStudy, *, as_owner: bool = False) -> Caller:
         """The caller of a request, not counted. Raises problems 401, 403."""
-        return self._caller(served, self._read_signed(request, served))
+        return self._caller(served, self._read_signed(request, served, as_owner))
 
     def find_study(self, name: str) -> ServedStudy:
         served = self.registry.get(name)

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple, TypeVar
 from ordinate.data.ordering import Ordering
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.forecast import Forecast
+from ordinate.storage import place
+from ordinate.study.checking import Verdict
 from ordinate.study.inference import Fit, Reliability
 from ordinate.study.leases import Offer
 from ordinate.study.rules import Rules
@@ -103,7 +105,9 @@ class SlowWork:
                 renewal[1].result()
             return DenseCovariance.load(self._matrix)
         except (BrokenExecutor, OSError, MemoryError) as error:
-            log.error("the covariance of %s was not computed beside (%s); choices wait for it", self._url, error)
+            log.error(
+                "the covariance of %s was not computed beside (%s); choices wait for it", place(self._url).shown, error
+            )
             return None
         finally:
             self._matrix.unlink(missing_ok=True)
@@ -177,6 +181,10 @@ def _results(url: str) -> Results:
 
 def ordering(url: str) -> Ordering:
     return _study(url).ordering()
+
+
+def check(url: str) -> Verdict:
+    return _study(url).check()
 
 
 def close(url: str) -> None:

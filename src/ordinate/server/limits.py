@@ -28,6 +28,7 @@ class Limits:
     upload_seconds       until such a file is complete
     upload_free          bytes of the disk that stay free
     text                 size of such a file that is a text
+    listeners            pages that are told at the same time what changes in one study
     open_per_link        pairs that everybody who came by one link may hold together
     """
 
@@ -51,6 +52,7 @@ class Limits:
     upload_seconds: float = 600.0
     upload_free: int = 512 * 1024 * 1024
     text: int = 1024 * 1024
+    listeners: int = 50
     open_per_link: int = 500
 
 

@@ -14,6 +14,7 @@ from ordinate.data.formats.utf8 import text_of
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.lookalikes import lookalikes
 from ordinate.data.media import KINDS, is_address
+from ordinate.data.recipe import GIVEN as RECIPE_OF_GIVEN
 from ordinate.data.recipe import Recipe
 from ordinate.data.showing import shown
 from ordinate.embedding import embed, embed_like
@@ -188,6 +189,10 @@ def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None,
     if not new:
         raise InvalidInput("all of these items are in the study already")
     items = found.take(new)
+    if recipe is not None and recipe.encoder == RECIPE_OF_GIVEN:
+        raise InvalidInput(
+            "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"
+        )
     return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
 
 

@@ -28,7 +28,7 @@ def is_elsewhere(place: str) -> bool:
 
 def inside(place: str, folders: Sequence[Path]) -> Path | None:
     """The file of a stored path, symbolic links followed; None outside all folders. Paths start at the first one."""
-    path = Path(os.path.realpath(folders[0] / place))
+    path = Path(os.path.realpath(Path(*folders[:1], place)))
     return path if any(path.is_relative_to(os.path.realpath(folder)) for folder in folders) else None
 
 
@@ -39,9 +39,10 @@ def require_inside(items: Items, folders: Sequence[Path]) -> None:
             if place is None or is_address(place):
                 continue
             if inside(place, folders) is None:
+                where = folders[0] if folders else "the folders of the server"
                 raise InvalidInput(
-                    f"{kind} {place!r} of item {item!r} lies outside {folders[0]}; to show it, name its folder: "
-                    f"--media {Path(os.path.realpath(folders[0] / place)).parent}"
+                    f"{kind} {place!r} of item {item!r} lies outside {where}; to show it, name its folder: "
+                    f"--media {Path(os.path.realpath(Path(*folders[:1], place))).parent}"
                 )
 
 

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Any
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal
 
 import segno
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
@@ -45,6 +45,7 @@ from ordinate.server.schemas import (
     NewItem,
     NewItems,
     NewLink,
+    NewLinks,
     NewStudy,
     OrderedItem,
     OrderingPage,
@@ -53,17 +54,21 @@ from ordinate.server.schemas import (
     SelectionShown,
     Studies,
     StudyShown,
+    VerdictShown,
 )
+from ordinate.storage.places import SqliteFile
 from ordinate.study.rules import Link
 from ordinate.study.study import Study
 
 router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=OwnerRoute)
 server_router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=ServerRoute)
+MOST_GROUPS, MOST_EXCLUDED = 1000, 1000
+"""Groups and items left out that come with the ordering."""
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Cursor = Annotated[str | None, Query(pattern=r"^[0-9]{1,12}$", description="The next_cursor of the page before.")]
 
 
-def page(rows: list[Any], limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
+def page(rows: Sequence[Any], limit: int, cursor: str | None) -> tuple[Sequence[Any], str | None]:
     """A part of the rows, and the cursor of the part after it; None at the end."""
     start = int(cursor or 0)
     end = start + limit
@@ -79,18 +84,52 @@ TheOrdering = Annotated[Ordering, Depends(_ordering)]
 
 
 @router.get("/{study}/ordering", summary="The ordering so far")
-def ordering(caller: TheCaller, result: TheOrdering, limit: Limit = 100, cursor: Cursor = None) -> OrderingPage:
+def ordering(
+    caller: TheCaller,
+    result: TheOrdering,
+    search: Annotated[str, Query(max_length=200, description="A part of the id or the text, whatever its case.")] = "",
+    group: Annotated[str | None, Query(max_length=4000, description="Only this group.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> OrderingPage:
     """Highest first, group after group. It moves as answers come in, so pages fetched later may be of a later one."""
     columns = result.to_columns()
     names = [name for name in columns if name != "id"]
-    places, following = page(list(range(len(result))), limit, cursor)
+    found: Sequence[int] = range(len(result))
+    if group is not None:
+        groups = columns.get("group", [""] * len(result))
+        found = [place for place in found if groups[place] == group]
+    if search:
+        wanted, texts = caseless(search), _texts(caller.served)
+        found = [
+            place
+            for place in found
+            if wanted in caseless(result.ids[place]) or wanted in caseless(texts.get(result.ids[place], ""))
+        ]
+    places, following = page(found, limit, cursor)
+    shown = caller.served.items([result.ids[place] for place in places])
     rows = [
-        OrderedItem(item=caller.served.item(result.ids[place]), **{name: columns[name][place] for name in names})
-        for place in places
+        OrderedItem(item=item, **{name: columns[name][place] for name in names})
+        for item, place in zip(shown, places, strict=True)
     ]
     grades = [] if result.grades is None else [GradeShown(**grade) for grade in result.grades.rows()]
     chosen = None if result.selection is None else SelectionShown(**result.selection.fields())
-    return OrderingPage(ordering=rows, total=len(result), next_cursor=following, grades=grades, selection=chosen)
+    study = caller.served.study
+    return OrderingPage(
+        ordering=rows,
+        total=len(found),
+        next_cursor=following,
+        grades=grades,
+        selection=chosen,
+        groups=list(dict.fromkeys(study.items.group or ()))[:MOST_GROUPS],
+        excluded=list(study.excluded_items)[:MOST_EXCLUDED],
+    )
+
+
+def _texts(served: ServedStudy) -> dict[str, str]:
+    """The texts of the items by their ids, where there are any."""
+    items = served.study.items
+    return {item: text or "" for item, text in zip(items.ids, items.content.get("text", ()), strict=False)}
 
 
 @router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")
@@ -105,6 +144,12 @@ def forecast(
     if made is None:
         raise Problem(503, "the forecast is being computed; ask again in some seconds")
     return ForecastShown(**made.fields())
+
+
+@router.get("/{study}/check", summary="Whether the order can be relied on")
+async def check(caller: TheCaller) -> VerdictShown:
+    """One sentence, and a row for each check of the answers. It may take seconds."""
+    return VerdictShown(**(await caller.served.check()).fields())
 
 
 @router.get("/{study}/comparisons", summary="The comparisons that count")
@@ -122,27 +167,40 @@ class _Table(Response):
     media_type = "text/csv; charset=utf-8"
 
 
-@router.get("/{study}/export/ordering.csv", summary="Download the ordering", response_class=_Table)
-def export_ordering(caller: TheCaller, result: TheOrdering) -> Response:
-    return _table(caller, "ordering", result.to_columns())
+TYPES = {"csv": _Table.media_type, "jsonl": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+FileType = Annotated[
+    Literal["csv", "jsonl", "parquet"], Path(description="CSV opens in spreadsheet programs; the others keep types.")
+]
 
 
-@router.get("/{study}/export/comparisons.csv", summary="Download the comparisons that count", response_class=_Table)
-def export_comparisons(caller: TheCaller) -> Response:
-    study = caller.served.study
-    return _table(caller, "comparisons", comparison_columns(study.comparisons(), study.items))
+@router.get("/{study}/export/ordering.{kind}", summary="Download the ordering", response_class=_Table)
+def export_ordering(caller: TheCaller, result: TheOrdering, kind: FileType) -> Response:
+    return _table(caller, "ordering", kind, result.to_columns())
 
 
-@router.get("/{study}/export/history.csv", summary="Download every answer and skip", response_class=_Table)
-def export_history(caller: TheCaller) -> Response:
+@router.get("/{study}/export/comparisons.{kind}", summary="Download the comparisons that count", response_class=_Table)
+def export_comparisons(caller: TheCaller, kind: FileType) -> Response:
+    return _table(caller, "comparisons", kind, comparison_columns(caller.served.study.comparisons()))
+
+
+@router.get("/{study}/export/history.{kind}", summary="Download every answer and skip", response_class=_Table)
+def export_history(caller: TheCaller, kind: FileType) -> Response:
     """Every answer and skip with all that is stored of it."""
-    return _table(caller, "history", caller.served.study.history())
+    return _table(caller, "history", kind, caller.served.study.history())
 
 
-def _table(caller: Caller, what: str, columns: Mapping[str, Sequence[Any]]) -> Response:
-    name = f"{caller.served.name}-{what}.csv"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return _Table(FORMATS[".csv"].encode(columns), headers=headers)
+@router.get("/{study}/export/links.{kind}", summary="Download the links of annotators", response_class=_Table)
+def export_links(request: Request, caller: TheCaller, authenticator: TheAuthenticator, kind: FileType) -> Response:
+    """Those for one annotator each that are not revoked, for instance to send them by mail."""
+    made = [one for one in caller.served.study.links() if one.shared is None and one.role == "annotator"]
+    shown = [show_link(request, authenticator, caller.served, one) for one in made if one.annotator and not one.revoked]
+    columns = {name: [getattr(one, name) for one in shown] for name in ("annotator", "url", "expires_at")}
+    return _table(caller, "links", kind, columns)
+
+
+def _table(caller: Caller, what: str, kind: str, columns: Mapping[str, Sequence[Any]]) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{caller.served.name}-{what}.{kind}"'}
+    return Response(FORMATS[f".{kind}"].encode(columns), media_type=TYPES[kind], headers=headers)
 
 
 @router.get("/{study}/items", summary="The items")
@@ -163,7 +221,7 @@ def add_items(caller: TheCaller, new: NewItems) -> Added:
     if recipe is not None and recipe.encoder == GIVEN:
         added = recipe.projected(added)
     elif recipe is not None and not added.features.shape[1]:
-        added = embed_like(recipe, added, folder=caller.served.path.parent)
+        added = embed_like(recipe, added, folder=caller.served.place.folder or "")
     study.add_items(added)
     return Added(items=len(study.items))
 
@@ -203,6 +261,16 @@ def make_link(request: Request, caller: TheCaller, authenticator: TheAuthenticat
         raise InvalidInput(f"expires_at is past: {new.expires_at.isoformat()}; give a time to come, or none")
     link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
     return show_link(request, authenticator, caller.served, link)
+
+
+@router.post("/{study}/links/many", summary="Make a link for each of several annotators", status_code=201)
+def make_links(request: Request, caller: TheCaller, authenticator: TheAuthenticator, new: NewLinks) -> Links:
+    """All or none. Whoever has such a link already gets no other one: theirs is returned."""
+    study, until = caller.served.study, new.expires_at
+    if until is not None and until <= datetime.now(UTC):
+        raise InvalidInput(f"expires_at is past: {until.isoformat()}; give a time to come, or none")
+    made = study.make_links(new.annotators, until)
+    return Links(links=[show_link(request, authenticator, caller.served, link) for link in made])
 
 
 @router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
@@ -268,22 +336,22 @@ def studies(callers: TheCallers) -> Studies:
 
 @server_router.post("", summary="Create a study", status_code=201)
 def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
-    """In the folder that is served, or that of the study whose owner's link comes with the request. Served at once."""
+    """In the folder that is served; else beside the study whose owner's link comes with the request. Served at once."""
     registry, workspace = authenticator.registry, request.app.state.workspace
     if registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
     if workspace is None:
         beside = next(one.served for one in callers if one.is_owner)
         folders = beside.folders
-        path = beside.path.parent / f"{new.name}.db"
+        place = beside.place.beside(new.name)
     else:
         workspace.require_free(new.name)
         folders = (workspace.folder,)
-        path = workspace.folder / f"{new.name}.db"
+        place = SqliteFile(workspace.folder / f"{new.name}.db")
     made = _items(new.items, folders)
     options = new.for_study()
-    Study.create(made, question=new.question, storage=f"sqlite:///{path}", **options).close()
-    served = registry.open(path, new.name)
+    Study.create(made, question=new.question, storage=place.url, **options).close()
+    served = registry.open(place, new.name)
     if new.rules is not None:
         served.study.set_rules(**new.rules.model_dump(exclude_unset=True))
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
@@ -302,7 +370,7 @@ def show_link(request: Request, authenticator: Authenticator, served: ServedStud
     return LinkShown(**link._asdict(), url=url, token=url.rpartition("/")[2])
 
 
-def _items(given: list[NewItem], folders: Sequence[Path], feature_names: Any = None) -> Items:
+def _items(given: list[NewItem], folders: Sequence[FilePath], feature_names: Any = None) -> Items:
     """Raises InvalidInput where browsers could not be shown what is in these folders."""
     widths = {len(item.features) for item in given}
     if len(widths) > 1:
@@ -317,5 +385,5 @@ def _items(given: list[NewItem], folders: Sequence[Path], feature_names: Any = N
         content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
     )
     media.require_harmless(made, folders)
-    with shown(made, folders[0]):
+    with shown(made, folders[0] if folders else ""):
         return made

@@ -24,8 +24,9 @@ from ordinate.server.bodies import read_body
 from ordinate.server.headers import MEDIA
 from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
+from ordinate.server.owner_api import show_link
 from ordinate.server.problems import Problem
-from ordinate.server.registry import ServedStudy
+from ordinate.server.registry import ServedStudy, has_expired
 from ordinate.server.rendering import error_page, page
 from ordinate.server.signing import SESSION_SECONDS
 from ordinate.study.rules import Link
@@ -92,6 +93,23 @@ def owner(request: Request, authenticator: TheAuthenticator, study: str) -> Resp
     return _study_page(request, authenticator, study, "owner.html", owner=True)
 
 
+@router.get("/owner/{study}/sheet")
+def sheet(request: Request, authenticator: TheAuthenticator, study: str) -> Response:
+    """Links for annotators with their QR codes, to print and to hand out."""
+    try:
+        caller = authenticator.authenticate(request, study, as_owner=True)
+        require_owner(caller)
+    except Problem as problem:
+        return refused(request, problem)
+    served = caller.served
+    links = [
+        (link, show_link(request, authenticator, served, link).url)
+        for link in served.study.links()
+        if link.role == "annotator" and link.shared is None and not link.revoked and not has_expired(link)
+    ]
+    return page(request, "sheet.html", study=study, question_html=rendered(served.study.question), links=links)
+
+
 @router.get("/media/{study}/{row}/{kind}")
 async def item_media(request: Request, authenticator: TheAuthenticator, study: str, row: int, kind: str) -> Response:
     """A file of an item, for everybody with a link; of a picture that browsers do not show rightly, a version."""
@@ -150,6 +168,8 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
         name=caller.annotator or "",
         question=question,
         question_html=rendered(question),
+        guidelines_html=rendered(rules.guidelines or ""),
+        closing_html=rendered(rules.closing or ""),
         first_question=caller.served.study.settings.question,
         theme=rules.theme,
         server_owner=request.app.state.workspace is not None and authenticator.is_server_owner(request),
@@ -167,6 +187,7 @@ def _join_page(
         "join.html",
         study=served.name,
         question_html=rendered(served.study.question),
+        guidelines_html=rendered(served.study.rules.guidelines or "") if link.role == "annotator" else "",
         role=link.role,
         name=name,
         named=link.annotator is not None,

@@ -23,6 +23,8 @@ from ordinate.server import helper
 from ordinate.server.helper import HelperProcess, Results
 from ordinate.server.limits import Limits
 from ordinate.server.problems import TryLater
+from ordinate.storage import place
+from ordinate.study.checking import Verdict
 from ordinate.study.leases import Offer
 from ordinate.study.rules import Rules
 
@@ -73,7 +75,7 @@ class Prefetcher:
     """
 
     def __init__(self, url: str, executor: Callable[[], Executor], limits: Limits) -> None:
-        self._url, self._limits = url, limits
+        self._url, self._limits, self._shown = url, limits, place(url).shown
         self._make_executor = executor
         self._executor = executor()
         # Reentrant: a job that has ended already calls back at once.
@@ -83,7 +85,8 @@ class Prefetcher:
         self._closed = False
         self._ending: Future[None] | None = None
         self._requests: deque[tuple[str | None, Future[Offer]]] = deque()  # that wait for a pair, first come first
-        self._orderings: list[Future[Ordering]] = []  # requests that wait for the ordering
+        # Requests that wait for what a job of the helper returns, by the job.
+        self._asked: dict[Callable[[str], Any], list[Future[Any]]] = {}
         self._wanted: dict[str | None, None] = {}  # annotators who shall have an offer before they ask
         self._ready: dict[str | None, _Made] = {}  # offers that nobody waits for
         self._handed: list[_Made] = []  # offers given to requests, which may not have used them yet
@@ -123,9 +126,16 @@ class Prefetcher:
 
     def ordering(self) -> Future[Ordering]:
         """The ordering of all answers until now. The future raises TryLater where the server stops."""
-        future: Future[Ordering] = Future()
+        return self._ask(helper.ordering)
+
+    def check(self) -> Future[Verdict]:
+        """The verdict on all answers until now; likewise."""
+        return self._ask(helper.check)
+
+    def _ask(self, work: Callable[[str], T]) -> Future[T]:
+        future: Future[T] = Future()
         with self._lock:
-            self._orderings.append(future)
+            self._asked.setdefault(work, []).append(future)
             self._start_job()
         return future
 
@@ -195,8 +205,8 @@ class Prefetcher:
         self._handed = [made for made in self._handed if now - made.at < UNUSED_SECONDS]
         if self._requests or (self._wanted and not only_waiting and self._too_few_ready()):
             self._choose()
-        elif self._orderings:
-            self._order()
+        elif self._asked:
+            self._answer()
         elif self._results_are_old() and not only_waiting:
             if now >= self._results_due:
                 self._run(_Job(helper.results, (), self._keep_results))
@@ -209,7 +219,8 @@ class Prefetcher:
     def _drop_cancelled(self) -> None:
         """Forget the requests that wait no longer."""
         self._requests = deque(one for one in self._requests if not one[1].cancelled())
-        self._orderings = [future for future in self._orderings if not future.cancelled()]
+        remaining = {work: [one for one in asked if not one.cancelled()] for work, asked in self._asked.items()}
+        self._asked = {work: asked for work, asked in remaining.items() if asked}
 
     def _too_few_ready(self) -> bool:
         return len(self._ready) < ENOUGH * (len(self._ready) + len(self._wanted))
@@ -255,18 +266,19 @@ class Prefetcher:
 
         self._run(_Job(helper.choose, (annotators, offered), keep, refuse, again))
 
-    def _order(self) -> None:
-        waiting, self._orderings = self._orderings, []
+    def _answer(self) -> None:
+        work = next(iter(self._asked))
+        waiting = self._asked.pop(work)
 
-        def keep(found: Ordering) -> None:
+        def keep(found: Any) -> None:
             for future in waiting:
                 if future.set_running_or_notify_cancel():
                     future.set_result(found)
 
         def again() -> None:
-            self._orderings = waiting + self._orderings
+            self._asked[work] = waiting + self._asked.get(work, [])
 
-        self._run(_Job(helper.ordering, (), keep, lambda error: _refuse(waiting, error), again))
+        self._run(_Job(work, (), keep, lambda error: _refuse(waiting, error), again))
 
     def _run(self, job: _Job) -> None:
         future, began = self._submit(job.work, *job.arguments), time.monotonic()
@@ -285,7 +297,7 @@ class Prefetcher:
                     self._deadline = max(self._limits.helper_seconds, 4 * (time.monotonic() - began))
                     job.keep(future.result())
                 elif isinstance(error, BrokenExecutor):
-                    log.error("the helper of %s has ended; another one starts", self._url)
+                    log.error("the helper of %s has ended; another one starts", self._shown)
                     job.again()
                 else:
                     self._log_failure(job, error)
@@ -300,7 +312,7 @@ class Prefetcher:
         """Once, where each job fails for the same reason, such as a file that was moved."""
         if (failure := (type(error), str(error))) != self._failure:
             trace = None if isinstance(error, OrdinateError) else error
-            log.error("%s failed in %s: %s", job.work.__name__, self._url, error, exc_info=trace)
+            log.error("%s failed in %s: %s", job.work.__name__, self._shown, error, exc_info=trace)
         self._failure = failure
 
     def _submit(self, job: Callable[..., T], *arguments: Any) -> Future[T]:
@@ -317,7 +329,7 @@ class Prefetcher:
             if self._job is not future:
                 return
             name, seconds = job.work.__name__, self._deadline
-            log.error("%s in %s took more than %g s; its helper is replaced", name, self._url, seconds)
+            log.error("%s in %s took more than %g s; its helper is replaced", name, self._shown, seconds)
             self._deadline *= 2
             self._job = None
             self.kill_helper()
@@ -338,9 +350,9 @@ class Prefetcher:
 
     def _refuse_waiting(self, error: BaseException) -> None:
         _refuse([future for _, future in self._requests], error)
-        _refuse(self._orderings, error)
+        _refuse((one for asked in self._asked.values() for one in asked), error)
         self._requests.clear()
-        self._orderings.clear()
+        self._asked.clear()
 
 
 def _refuse(futures: Iterable[Future[Any]], error: BaseException) -> None:

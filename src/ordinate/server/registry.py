@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -37,8 +37,10 @@ from ordinate.server.markdown import rendered
 from ordinate.server.prefetcher import Prefetcher
 from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
-from ordinate.storage import AnswerDetails, now
+from ordinate.storage import AnswerDetails, Place, now
+from ordinate.storage.places import SqliteFile
 from ordinate.study.aim import ORDER
+from ordinate.study.checking import Verdict
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
 from ordinate.study.rules import PEOPLE, Link, Rules
@@ -72,9 +74,9 @@ def finished(refusal: OrdinateError | None) -> Finished | None:
             return None
 
 
-def short_name(path: Path) -> str:
+def short_name(name: str) -> str:
     """What the addresses of a study begin with, unless another study that is served has that name already."""
-    return re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-") or "study"
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "study"
 
 
 def has_expired(link: Link) -> bool:
@@ -140,33 +142,41 @@ class ServedStudy:
     def __init__(
         self,
         name: str,
-        path: Path,
+        place: Place,
         executor: Callable[[], Executor],
         media_folders: Sequence[Path],
         limits: Limits,
         root: str,
         clock: Callable[[], float],
     ) -> None:
-        self.name, self.path, self._limits, self._root = name, path, limits, root
+        self.name, self.place, self._limits, self._root = name, place, limits, root
         self.presence = Presence(clock)
         self._drawing = threading.Lock()
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
-        self.folders = (Path(os.path.realpath(path)).parent, *media_folders)
-        url = f"sqlite:///{path}"
+        self.listeners = 0
+        self._newest: Ordering | None = None
+        self._scores: tuple[Ordering, dict[str, float]] | None = None
+        self.folders = tuple(folder for folder in (place.folder, *media_folders) if folder is not None)
         self._closing = ExitStack()
-        self.study = self._closing.enter_context(Study.open(url))
+        self.study = self._closing.enter_context(Study.open(place.url))
         media.require_inside(self.study.items, self.folders)
         self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
         if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
             self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(url, executor, limits)
+        self.prefetcher = Prefetcher(place.url, executor, limits)
         self._closing.callback(self.prefetcher.close)
         # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)
         self.prefetcher.answers_are(self.answers)
+
+    @property
+    def path(self) -> Path:
+        """The file of a study that is in one."""
+        assert isinstance(self.place, SqliteFile)
+        return self.place.path
 
     @property
     def answers(self) -> int:
@@ -359,10 +369,28 @@ class ServedStudy:
 
     async def ordering(self) -> Ordering:
         """The ordering of all answers until now. Raises TryLater where it takes too long."""
+        self._newest = found = await self._in_time(self.prefetcher.ordering(), "the ordering takes")
+        return found
+
+    async def check(self) -> Verdict:
+        """Whether the order can be relied on. Raises TryLater where it takes too long."""
+        return await self._in_time(self.prefetcher.check(), "the checks take")
+
+    async def _in_time(self, future: Future[T], what: str) -> T:
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(self.prefetcher.ordering()), self._limits.results_seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.results_seconds)
         except TimeoutError:
-            raise TryLater("the ordering takes longer than usual; try again in a minute") from None
+            raise TryLater(f"{what} longer than usual; try again in a minute") from None
+
+    @property
+    def newest_scores(self) -> Mapping[str, float]:
+        """The scores of the newest ordering that somebody asked for, by item; empty before the first."""
+        found = self._newest
+        if found is None:
+            return {}
+        if self._scores is None or self._scores[0] is not found:
+            self._scores = found, dict(zip(found.ids, found.scores.tolist(), strict=True))
+        return self._scores[1]
 
     # Failures ---------------------------------------------------------------------------------------------------------
 
@@ -370,12 +398,12 @@ class ServedStudy:
         """Log why the study cannot be used, once until it can be again; the owner's page shows it."""
         before, self._failure = self._current_failure(), Failure(str(error), time.monotonic())
         if before is None or before.reason != self._failure.reason:
-            log.error("%s cannot be used: %s", self.path, error)
+            log.error("%s cannot be used: %s", self.place.shown, error)
 
     def _note_success(self) -> None:
         if self._failure is not None:
             self._failure = None
-            log.info("%s can be used again", self.path)
+            log.info("%s can be used again", self.place.shown)
 
     def _current_failure(self) -> Failure | None:
         failure = self._failure
@@ -399,7 +427,9 @@ class ServedStudy:
 
     def without_folders(self, message: str) -> str:
         """The message with files named as seen from the folders that are served."""
-        for folder in (self.path.absolute().parent, *self.folders):
+        if not isinstance(self.place, SqliteFile):
+            message = message.replace(self.place.shown, self.name)
+        for folder in (*([self.path.absolute().parent] if isinstance(self.place, SqliteFile) else []), *self.folders):
             message = message.replace(f"{folder}{os.sep}", "").replace(str(folder), "the folder of the study")
         return message
 
@@ -444,14 +474,15 @@ class StudyRegistry:
             message = re.sub(rf"{re.escape(str(self._folder))}/?(\.drafts/\w+/)?", "", message)
         return message
 
-    def open(self, path: Path, name: str | None = None) -> ServedStudy:
-        """Serve a study. Raises StudyExists where one of that name is served already."""
+    def open(self, study: Path | Place, name: str | None = None) -> ServedStudy:
+        """Serve a study, named by its file or place. Raises StudyExists where that name is served already."""
+        place = SqliteFile(study) if isinstance(study, Path) else study
         with self._lock:
-            chosen = name or self._free_name(path)
+            chosen = name or self._free_name(place.name)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
             served = ServedStudy(
-                chosen, path, self._executor, self._media_folders, self._limits, self._root, self._clock
+                chosen, place, self._executor, self._media_folders, self._limits, self._root, self._clock
             )
             self._served[chosen] = served
             return served
@@ -471,7 +502,7 @@ class StudyRegistry:
         while self._served:
             self._served.popitem()[1].close()
 
-    def _free_name(self, path: Path) -> str:
-        name = short_name(path)
+    def _free_name(self, given: str) -> str:
+        name = short_name(given)
         names = [name, *(f"{name}-{number}" for number in range(2, len(self._served) + 3))]
         return next(one for one in names if one not in self._served)

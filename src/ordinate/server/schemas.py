@@ -15,6 +15,7 @@ from ordinate.study.rules import RANDOM_SHARE, Role, Theme
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
 Text = Annotated[str, Field(max_length=4000)]
+Markdown = Annotated[str, Field(max_length=20_000)]
 Amount = Annotated[int, Field(ge=0, le=2**53)]
 
 
@@ -117,6 +118,11 @@ class NewLink(Given):
     expires_at: Moment | None = None
 
 
+class NewLinks(Given):
+    annotators: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    expires_at: Moment | None = None
+
+
 class RuleChanges(Given):
     aim: Aim = ["order"]
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
@@ -137,6 +143,9 @@ class RuleChanges(Given):
     invert: bool | None = None
     markdown: bool | None = None
     question: Text | None = None
+    guidelines: Markdown | None = None
+    closing: Markdown | None = None
+    seats: Amount | None = None
 
 
 class NewStudy(CreateOptions):
@@ -227,6 +236,23 @@ class ForecastShown(BaseModel):
     withheld: str | None = Field(description="Why there is no forecast.")
 
 
+class CheckShown(BaseModel):
+    check: str
+    state: Literal["passed", "failed", "not run"]
+    value: float | None
+    threshold: float | None
+    found: str
+    advice: str = Field(description="What to do; empty where nothing is to be done.")
+
+
+class VerdictShown(BaseModel):
+    sentence: str
+    expected_error: float | None = Field(description="null: withheld, since a check failed that it presumes.")
+    error_low: float | None
+    error_high: float | None
+    checks: list[CheckShown]
+
+
 class Status(BaseModel):
     study: str
     role: Role
@@ -280,10 +306,55 @@ class Annotator(BaseModel):
     repeats: int
     repeats_agreed: int
     excluded: bool
+    resting: bool = Field(description="Gets no pairs for now; the answers count.")
+    median_ms: int | None = Field(description="Half of the answers took less time.")
+    decided: int = Field(description="Answers in this study other than ties.")
+    left: int = Field(description="Of these, how many chose the left item.")
+    last_answer: str | None
 
 
 class Annotators(BaseModel):
     annotators: list[Annotator]
+
+
+class Page(BaseModel):
+    total: int
+    next_cursor: str | None = None
+
+
+class Rest(Given):
+    annotator: Name
+    resting: bool = True
+
+
+class Discard(Given):
+    """Answers to take back: those to some queries, or all of an annotator, perhaps only from some time on."""
+
+    queries: Annotated[list[Short], Field(max_length=1000)] = Field(default_factory=list)
+    annotator: Name | None = None
+    since: Moment | None = None
+
+
+class Discarded(BaseModel):
+    discarded: int
+
+
+class AnswerShown(BaseModel):
+    query: str
+    left: ItemShown
+    right: ItemShown
+    answer: Answer
+    annotator: str | None
+    at: str
+    duration_ms: int | None
+    reason: str | None
+    surprise: float | None = Field(
+        description="The probability of the opposite answer by the ordering; null: a tie or a skip, or not known yet."
+    )
+
+
+class AnswersPage(Page):
+    answers: list[AnswerShown]
 
 
 class NotLoaded(BaseModel):
@@ -321,11 +392,10 @@ class RulesShown(BaseModel):
     invert: bool
     markdown: bool
     question: str | None = Field(description="What annotators are asked; null: as when the study was created.")
-
-
-class Page(BaseModel):
-    total: int
-    next_cursor: str | None = None
+    guidelines: str | None
+    closing: str | None
+    seats: int | None = Field(description="How many names may be given by shared links.")
+    resting: list[str] = Field(description="Annotators who get no pairs for now.")
 
 
 class NamesPage(Page):
@@ -376,6 +446,8 @@ class SelectionShown(BaseModel):
 class OrderingPage(Page):
     ordering: list[OrderedItem]
     grades: list[GradeShown] = []
+    groups: list[str] = Field(description="The groups of the study, at most 1,000 of them.")
+    excluded: list[str] = Field(description="Items that are left out, at most 1,000 of them.")
     selection: SelectionShown | None = Field(None, description="Where the study has an aim.")
 
 

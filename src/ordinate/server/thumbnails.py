@@ -8,20 +8,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
-from PIL import Image, ImageOps
 
-from ordinate.data.media import DEEP_MODES
-from ordinate.data.pictures import windowed
-from ordinate.errors import InvalidInput
+from ordinate.data.thumbnails import thumbnail
 from ordinate.server import media
 from ordinate.server.authentication import TheAuthenticator
 from ordinate.server.headers import MEDIA
 from ordinate.server.problems import Problem
 
 router = APIRouter(include_in_schema=False)
-SIZE = 320
-"""Pixels along the longer side: enough for a card of the owner's page where a CSS pixel is two of the screen."""
-_MOST_PIXELS = 90_000_000
 _one_at_a_time = threading.Lock()
 
 
@@ -55,28 +49,3 @@ def thumbnail_of(path: Path) -> bytes | None:
 @lru_cache(maxsize=512)
 def _of_file(path: Path, _modified: int, _size: int) -> bytes | None:
     return thumbnail(path)
-
-
-def thumbnail(source: Path | io.BytesIO) -> bytes | None:
-    """A picture upright, in WebP, with its longer side at most SIZE pixels; None where Pillow cannot read it."""
-    try:
-        with Image.open(source) as picture:
-            # A JPEG file is decoded at a fraction of its size.
-            picture.draft("RGB", (2 * SIZE, 2 * SIZE))
-            if picture.width * picture.height > _MOST_PIXELS:
-                return None
-            small = _with_8_bits(picture)
-            small.thumbnail((SIZE, SIZE))
-            small = ImageOps.exif_transpose(small)
-            written = io.BytesIO()
-            small.save(written, "WEBP", quality=80)
-            return written.getvalue()
-    except (InvalidInput, OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-        return None
-
-
-def _with_8_bits(picture: Image.Image) -> Image.Image:
-    """In RGB, and transparent where the picture is."""
-    if picture.mode in DEEP_MODES:
-        return windowed(picture).convert("RGB")
-    return picture.convert("RGBA" if picture.has_transparency_data else "RGB")

@@ -10,6 +10,8 @@ import numpy as np
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.comparisons import Comparison
 from ordinate.errors import InvalidInput
+from ordinate.learning.membership import Wanted
+from ordinate.learning.selection import parts_of
 
 HoldOutUnit = Literal["answers", "pairs"]
 
@@ -47,6 +49,24 @@ def _wrong_pairs(scores: Floats, truth: Floats) -> tuple[float, int]:
 def _tied_pairs(values: Floats) -> int:
     counts = np.unique(values, return_counts=True)[1]
     return int(np.sum(counts * (counts - 1) // 2))
+
+
+def share_right(scores: Floats, truth: Floats, group: Integers | None, wanted: Wanted) -> float:
+    """Of the items that are wanted by their true scores, the share that is by `scores`, too: the recall of an aim.
+
+    With marks, the share of all items but the marks that is on the right side of them, or in the right grade. All
+    shapes (n,).
+
+    >>> share_right(np.array([3.0, 1.0, 2.0]), np.array([0.3, 0.2, 0.1]), None, Wanted(first=2))
+    0.5
+    """
+    codes = np.zeros(len(truth), dtype=np.int64) if group is None else group
+    found, true = parts_of(np.stack([scores, truth]), codes, wanted)
+    counted = true == 1
+    if len(wanted.marks):
+        counted = np.ones(len(truth), dtype=np.bool_)
+        counted[wanted.marks] = False
+    return float((found == true)[counted].mean())
 
 
 def held_out_error(scores: Floats, left: Integers, right: Integers, outcome: Floats) -> float:

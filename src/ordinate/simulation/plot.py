@@ -15,7 +15,7 @@ from ordinate.data.formats.files import write_bytes
 from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 from ordinate.simulation.names import Look, look
-from ordinate.simulation.summary import Curve, comparisons_needed, curves, numbers_of_seeds, span
+from ordinate.simulation.summary import Curve, comparisons_needed, curves, numbers_of_seeds, parts, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,6 +103,15 @@ def plot_error(
     ]
     explanation = explain(numbers_of_seeds(rows), "one standard error")
     draw([Panel(lines, ylabel, target=target)], path, title=title, explanation=explanation)
+
+
+def plot_measures(rows: Columns, path: str | Path, *, title: str) -> None:
+    """Draw each part of the columns of `simulate` in a panel of its own, as `plot_error` does."""
+    panels = []
+    for part, measured in parts(rows).items():
+        lines = [line(curve, "one standard error", number) for number, curve in enumerate(curves(measured))]
+        panels.append(Panel(lines, part.capitalize()))
+    draw(panels, path, title=title, explanation=explain(numbers_of_seeds(rows), "one standard error"))
 
 
 def explain(seeds: Collection[int], band: Band) -> str:

@@ -17,6 +17,7 @@ from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, PoolExhausted
 from ordinate.simulation.parallel import Jobs, Progress, Report, finished
 from ordinate.simulation.tasks import Task
+from ordinate.study.aim import ORDER
 from ordinate.study.rules import RANDOM_SHARE
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Plan:
 
     budget       comparisons in a run
     every        the error is measured after 0, every, 2 * every, ... comparisons, and at the end
+    aim          what algorithms that ask for an aim ask for; the others ask for the whole order
     all others   are passed to Study.create; those in `model_options` only where the algorithm has the option
     """
 
@@ -58,6 +60,7 @@ class Plan:
     renew_covariance: bool = True
     random: float = RANDOM_SHARE
     likelihood: LikelihoodName | None = None
+    aim: tuple[str, ...] = ORDER
 
     def __post_init__(self) -> None:
         for name in ("budget", "every"):
@@ -93,6 +96,7 @@ def simulate(
     renew_covariance: bool = True,
     random: float = RANDOM_SHARE,
     likelihood: LikelihoodName | None = None,
+    aim: tuple[str, ...] = ORDER,
     keep: Callable[[dict[str, list[Any]]], None] | None = None,
 ) -> dict[str, list[Any]]:
     """The columns of `Row`: in the order of `algorithms`, then `seeds`, then step.
@@ -115,6 +119,7 @@ def simulate(
         renew_covariance,
         random,
         likelihood,
+        aim,
     )
     check_names(algorithms, seeds)
     for option in plan.model_options:
@@ -152,7 +157,8 @@ def run_once(task: Task, plan: Plan, algorithm: str, seed: int, report: Report =
 
 
 def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Iterator[Row]:
-    from ordinate.algorithms import for_budget, takes
+    from ordinate.algorithms import AIMED, for_budget, takes
+    from ordinate.algorithms import algorithm as row_of_table
     from ordinate.study.study import Study
 
     trial = task.build(seed)
@@ -167,6 +173,7 @@ def _rows(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> 
         refit_every=plan.refit_every,
         candidates=plan.candidates,
         random=plan.random,
+        aim=plan.aim if row_of_table(algorithm).strategy == AIMED else ORDER,
         **{option: value for option, value in plan.model_options.items() if takes(algorithm, option)},
     )
     seconds = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,17 @@ class Curve(NamedTuple):
     mean: Floats
     standard_error: Floats
     seeds: Integers
+
+
+def parts(rows: Columns) -> dict[str, dict[str, list[Any]]]:
+    """The rows of each measure, in order of appearance."""
+    return {
+        part: {
+            name: [value for value, own in zip(values, rows["part"], strict=True) if own == part]
+            for name, values in rows.items()
+        }
+        for part in dict.fromkeys(rows["part"])
+    }
 
 
 def curves(rows: Columns) -> list[Curve]:

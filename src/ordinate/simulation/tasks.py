@@ -16,7 +16,8 @@ from ordinate.data.ordering import Ordering
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
 from ordinate.simulation.annotators import Annotators, LogisticAnnotators, RecordedAnnotators
-from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, ordering_error
+from ordinate.simulation.metrics import HoldOutUnit, held_out_error, hold_out, ordering_error, share_right
+from ordinate.study.aim import aim_of, require_possible
 
 
 class Learned(Protocol):
@@ -108,6 +109,39 @@ class RecordedTask:
             items=items,
             annotators=RecordedAnnotators(learn, items, seed),
             evaluate=lambda study: {"held-out error": held_out_error(study.scores(), left, right, outcome)},
+        )
+
+
+FOUND = "share found"
+"""The measure of an aim; see `share_right`."""
+
+
+@dataclass(frozen=True, eq=False)
+class AimedTask:
+    """A task that also measures how much of what an aim wants is found.
+
+    aim    not the whole order; see `study.aim`
+    truth  (n,) the true scores, or those by all answers
+    """
+
+    task: Task
+    aim: tuple[str, ...]
+    truth: Floats
+
+    def build(self, seed: int) -> Trial:
+        trial = self.task.build(seed)
+        rows, group = {item: row for row, item in enumerate(trial.items.ids)}, group_codes(trial.items)
+        codes = np.zeros(len(rows), dtype=np.int64) if group is None else group
+        require_possible(self.aim, rows, codes, trial.items.group or ())
+        wanted = aim_of(self.aim).wanted(rows)
+        if wanted is None:
+            raise InvalidInput("the aim of a simulation is to find some of the items, as in top:10")
+        evaluate = trial.evaluate
+        return trial._replace(
+            evaluate=lambda study: {
+                **evaluate(study),
+                FOUND: share_right(study.scores(), self.truth, group, wanted),
+            }
         )
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from sqlite3 import Connection
-
 import numpy as np
 
 from ordinate.data.projection import Projection
 from ordinate.data.recipe import Recipe
 from ordinate.errors import NotAStudy
+from ordinate.storage.connection import Connection
 
 _NUMBER = np.dtype("<f8")
 

@@ -1,4 +1,9 @@
-"""A study's settings, entries and items as rows of its tables. The connections come from outside (sqlite.py)."""
+"""A study's settings, entries and items as rows of its tables. The connections come from outside (sqlite.py,
+postgresql.py).
+
+Values are marked by ?, and names that are words of SQL stand in brackets; `in_dialect` in postgresql_connections.py
+writes both as PostgreSQL takes them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import repeat
 from pathlib import Path
-from sqlite3 import Connection, Cursor
 from typing import Any
 
 import numpy as np
@@ -16,6 +20,7 @@ from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import InvalidInput, NotAStudy, StudyMoved
 from ordinate.storage import feature_files, recipes
+from ordinate.storage.connection import Connection, Cursor
 from ordinate.storage.log import Entry, Recorded, Settings
 
 SETTINGS = tuple(field.name for field in fields(Settings) if field.name != "recipe")
@@ -23,7 +28,7 @@ SETTINGS = tuple(field.name for field in fields(Settings) if field.name != "reci
 _ROWS = 1 << 14
 """Rows that are read at a time: a row takes more memory than its values."""
 _LARGEST_BLOCK = 900_000_000
-"""SQLite holds blocks of up to 1,000,000,000 bytes."""
+"""SQLite holds blocks of up to 1,000,000,000 bytes, PostgreSQL of 1 GiB."""
 
 
 def _names(columns: Sequence[str]) -> str:
@@ -44,9 +49,12 @@ _RECORD = _insert("log", ("kind", "at", *Recorded._fields))
 
 
 class SqlLog:
-    """The log inside one transaction. The primary key refuses a position that is taken, so nothing is stored twice."""
+    """The log inside one transaction. The primary key refuses a position that is taken, so nothing is stored twice.
 
-    def __init__(self, connection: Connection, folder: Path) -> None:
+    folder  where relative paths of feature files start; None: they are absolute
+    """
+
+    def __init__(self, connection: Connection, folder: Path | None) -> None:
         self._connection = connection
         self._folder = folder
 

@@ -75,7 +75,7 @@ def upgrade(path: Path) -> tuple[str, str]:
         raise StudyNotFound(f"there is no study {path}")
     newest = tables.revisions()[-1]
     with _translated(path), closing(_connect(path, "rw")) as connection, _transaction(connection, "IMMEDIATE"):
-        before = tables.revision(connection)
+        before = tables.revision(connection, _tables(connection))
         if before != newest:
             tables.migrate(connection, before)
     return before, newest
@@ -90,7 +90,7 @@ class SqliteStorage:
         self._connections = _Connections(path)
         self._served: _Served | None = None
         with _translated(path), self._connections.one() as connection, _transaction(connection):
-            if tables.revision(connection) != tables.revisions()[-1]:
+            if tables.revision(connection, _tables(connection)) != tables.revisions()[-1]:
                 raise NotAStudy(
                     "an older version of ordinate wrote it; keep a copy, then run once: "
                     f"ordinate db upgrade {shlex.quote(str(path))}"
@@ -343,6 +343,10 @@ def _transaction(connection: sqlite3.Connection, lock: str = "DEFERRED") -> Iter
         with suppress(sqlite3.DatabaseError):  # some errors have ended the transaction already
             connection.execute("ROLLBACK")
         raise
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,15 +1,17 @@
 """The tables of a study's file. A person can read them: one row of settings, the items, their features, the log.
 
 The numbered scripts in `migrations` make them; each runs once, in its turn. The table `alembic_version` holds the
-number of the last one that has run.
+number of the last one that has run. The same scripts make the tables in SQLite and, with the types of
+`in_dialect`, in PostgreSQL.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
-from sqlite3 import Connection
 
 from ordinate.errors import NotAStudy
+from ordinate.storage.connection import Connection
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -19,10 +21,12 @@ def revisions() -> list[str]:
     return [script.name[:4] for script in _scripts()]
 
 
-def revision(connection: Connection) -> str:
-    """The number of the last script that has run. Raises NotAStudy where these are not our tables, or newer ones."""
-    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not {"alembic_version", "study", "log"} <= names:
+def revision(connection: Connection, names: Collection[str]) -> str:
+    """The number of the last script that has run, where there are tables of these names.
+
+    Raises NotAStudy where these are not our tables, or newer ones.
+    """
+    if not {"alembic_version", "study", "log"} <= set(names):
         raise NotAStudy("it holds no study" if names else "it is empty")
     rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     if len(rows) != 1:

@@ -349,6 +349,11 @@ class State:
         kept: NDArray[np.bool_] = ~given.skipped & (self.active[left] >= 0) & (self.active[right] >= 0)
         return kept & ~np.isin(given.positions, without) & ~np.isin(given.annotators, excluded)
 
+    @property
+    def annotator_names(self) -> tuple[str | None, ...]:
+        """The annotator of each number in `Comparisons.annotators`."""
+        return tuple(self._numbers)
+
     def seen(self, annotator: str | None) -> Comparisons:
         """What this annotator answered, skipped or had recorded."""
         if annotator not in self._seen:
@@ -362,7 +367,7 @@ class State:
 
     def listed(self, given: Comparisons) -> Iterator[tuple[str, str, Answer, str | None]]:
         """Left, right, answer and annotator of each."""
-        ids, names = self.items.ids, list(self._numbers)
+        ids, names = self.items.ids, self.annotator_names
         left, right = (map(ids.__getitem__, rows.tolist()) for rows in given.pairs)
         return zip(left, right, given.answers, map(names.__getitem__, given.annotators.tolist()), strict=True)
 

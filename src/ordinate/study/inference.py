@@ -277,9 +277,12 @@ class Inference:
         return self._updated(state, self._after_refit(state), len(state.effective))
 
     def weights(self, state: State) -> Floats | None:
-        """(n,) how much the aim is about each item, by the belief right after the refit; None: the whole order."""
+        """(n,) how much the aim is about each item, by the belief right after the refit; None: the whole order.
+
+        Grades are about all of it: weights for several marks saved no answers.
+        """
         wanted = aim_of(state.rules.aim).wanted(state.rows)
-        if wanted is None:
+        if wanted is None or wanted.has_grades(state.active):
             return None
         at = self._after_refit(state)
         if self._weights is None or self._weights[:2] != (at, state.rules.aim):
@@ -355,8 +358,7 @@ class Inference:
         key = self._error_key(state, count)
         if key not in self._errors:
             with one_thread():
-                fit = self._result(state, count)
-                error = expected_error(fit.covariance.belief(fit.mean), state.active)
+                error = expected_error(self._result(state, count), state.active)
             kept = {old: one for old, one in self._errors.items() if old == self._error_key(state, old[0].answers)}
             self._errors = {**kept, key: error}
         return self._errors[key]
@@ -451,19 +453,18 @@ class Inference:
         features = self._scale(state).features
         newest = self.newest_model(state)
 
-        def fit(answers: Answers, model: Model = newest) -> Posterior:
-            if self._site_model is None or not isinstance(model, SiteModel):
-                return model.fit(features, answers)
-            return Propagation(model, features, answers).posterior(model.prior)
+        def fit(answers: Answers) -> Posterior:
+            return self.refit(state, newest, answers)
 
         def fit_anew(answers: Answers) -> Posterior:
             """With prior variances of their own."""
             if self._site_model is None:
                 return fit(answers)
-            return fit(answers, self._site_model.with_prior(fitted_prior(self._site_model, features, answers)))
+            prior = fitted_prior(self._site_model, features, answers)
+            return self.refit(state, self._site_model.with_prior(prior), answers)
 
         with one_thread():
-            right, count = predictions(features, answers, _asked_at_random(state))
+            right, count = predictions(features, answers, asked_at_random(state))
             return Consistency(
                 share_interval(right, count),
                 count,
@@ -471,6 +472,13 @@ class Inference:
                 separation(self.posterior(state), group),
                 separation_of_coins(fit_anew, answers, group, rng),
             )
+
+    def refit(self, state: State, model: Model, answers: Answers) -> Posterior:
+        """The posterior of other answers about the same items, as results are computed."""
+        features = self._scale(state).features
+        if self._site_model is None or not isinstance(model, SiteModel):
+            return model.fit(features, answers)
+        return Propagation(model, features, answers).posterior(model.prior)
 
     def _place(self, state: State, items: Items) -> tuple[Floats, Floats, StudyRanks]:
         """Scores, standard errors and ranks, each (m,), of any items: the study's own keep theirs, others go by
@@ -539,7 +547,7 @@ class Inference:
         return self._scaled
 
 
-def _asked_at_random(state: State) -> NDArray[np.bool_]:
+def asked_at_random(state: State) -> NDArray[np.bool_]:
     """Which of the effective comparisons are answers about pairs that were drawn at random."""
     drawn = repr(Uniform())
     positions = [

@@ -88,6 +88,8 @@ def require_budget(state: State, annotator: str | None, holding: int) -> None:
     rules = state.rules
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
+    if annotator in rules.resting:
+        raise StudyPaused(f"the owner has paused {annotator}; answers to open queries are still taken")
     if state.finished is not None:
         raise BudgetSpent(f"the study is finished: {_MET[state.finished]}", True)
     _require_room(state, annotator, holding, len(state.open()))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from ordinate import algorithms
-from ordinate.data.comparisons import Comparison, swapped
+from ordinate.data.comparisons import OUTCOME_VALUES, Comparison, swapped
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import caseless
 from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
-from ordinate.storage import Settings
+from ordinate.storage import Entry, Settings
 from ordinate.study import leases
 from ordinate.study.aim import aim_of, checked_aim, require_possible
 from ordinate.study.fold import State
@@ -63,6 +65,28 @@ def make_link(transaction: Transaction, name: str, role: Role, annotator: str | 
     return find_link(transaction.state, name)
 
 
+def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: str | None) -> list[Link]:
+    """A link for each name, once; one that is there, not revoked and with the same end, stays theirs."""
+    state = transaction.state
+    # Before anything is written: all or none.
+    names: dict[str, str] = {}
+    for row, given in enumerate(annotators, start=1):
+        if (name := state.name_of(given, f"row {row}: ")) is None:
+            raise InvalidInput(f"row {row}: give every annotator a name")
+        names.setdefault(caseless(name), name)
+    known = {
+        entry.annotator: name
+        for name, entry in state.links.items()
+        if entry.key is None and name not in state.revoked and entry.expires_at == expires_at
+    }
+    return [
+        find_link(state, known[name])
+        if name in known
+        else make_link(transaction, secrets.token_hex(6), "annotator", name, expires_at)
+        for name in names.values()
+    ]
+
+
 def claim_name(
     transaction: Transaction, given: str, link_for: Callable[[str, str], str], shared: str, earlier: str | None
 ) -> Link:
@@ -85,6 +109,9 @@ def claim_name(
                 f"somebody judges under the name {name!r} already. If that is you, go on in the browser where you "
                 "began, or ask the owner of the study for a link of your own; otherwise give another name"
             )
+        seats = state.rules.seats
+        if seats is not None and not came_before and len(state.claimed) >= seats:
+            raise NameTaken(f"all {seats} places of this study are taken; ask its owner for a link of your own")
         transaction.append("link", name=own, value="annotator", annotator=name, key=shared)
     return find_link(state, own)
 
@@ -142,19 +169,39 @@ def progress(state: State, annotator: str | None, present: Collection[str | None
 def people(state: State) -> list[Person]:
     """Everybody who was asked, or whose answers were recorded, by name."""
     answers, agreed = state.annotators(), leases.agreement(state)
-    skipped = Counter(entry.annotator for entry in state.answered.values() if entry.answer == "skip")
     waiting = Counter(entry.annotator for entry in state.open())
-    return [
-        Person(
+    given: dict[str | None, list[Entry]] = {}
+    for entry in state.answered.values():
+        given.setdefault(entry.annotator, []).append(entry)
+
+    def one(name: str | None) -> Person:
+        own = given.get(name, [])
+        decided = [entry for entry in own if OUTCOME_VALUES.get(entry.answer or "") in (0.0, 1.0)]
+        times = [entry.duration_ms for entry in own if entry.answer != "skip" and entry.duration_ms is not None]
+        return Person(
             name,
             answers.get(name, 0),
-            skipped[name],
+            sum(entry.answer == "skip" for entry in own),
             waiting[name],
             *agreed.get(name, (0, 0))[::-1],
             name in state.excluded_annotators,
+            name in state.rules.resting,
+            round(median(times)) if times else None,
+            len(decided),
+            sum(OUTCOME_VALUES[entry.answer or ""] == 1.0 for entry in decided),
+            max((entry.at for entry in own), default=None),
         )
-        for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))
-    ]
+
+    return [one(name) for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))]
+
+
+def let_rest(transaction: Transaction, annotator: str, resting: bool) -> None:
+    """Give this annotator no pairs for now, or go on; their answers count either way."""
+    name = transaction.state.name_of(annotator)
+    if name is None or not transaction.state.knows_annotator(name):
+        raise InvalidInput(f"the study has no annotator {annotator!r} who was asked or has answered")
+    others = tuple(one for one in transaction.state.rules.resting if one != name)
+    set_rules(transaction, {"resting": (*others, name) if resting else others})
 
 
 def skips(state: State, annotator: str | None) -> int:

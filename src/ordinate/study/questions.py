@@ -5,7 +5,7 @@ What callers pass in has been checked by Study.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ordinate.data.cells import id_text
@@ -233,6 +233,25 @@ class Questions:
             return self._lease(state, asked), was
 
         return self._ledger.write(retract)
+
+    def discard(self, chosen: Callable[[State], Sequence[Entry]]) -> int:
+        """Take answers back for good, by their entries: their queries are withdrawn. Returns how many there were."""
+
+        def discard(transaction: Transaction) -> int:
+            found = [transaction.state.queries[(entry.query or 0) - 1] for entry in chosen(transaction.state)]
+            for asked in found:
+                _note(transaction, asked, "retract")
+                _note(transaction, asked, "withdraw")
+            return len(found)
+
+        return self._ledger.write(discard)
+
+    def answered_query(self, state: State, query_id: str) -> Entry:
+        """The answer to a query. Raises UnknownQuery, NothingToUndo."""
+        answer = state.answered.get(self._number(state, query_id))
+        if answer is None:
+            raise NothingToUndo(f"query {query_id!r} has no answer; it may have been taken back already")
+        return answer
 
     def require_own(self, state: State, query_id: str, annotator: str | None) -> None:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""

@@ -46,6 +46,10 @@ class Rules:
     invert            whether these pictures are negatives at first
     markdown          whether the texts of items are Markdown
     question          what annotators are asked; None: as when the study was created
+    guidelines        what annotators can read up while they judge, in Markdown; None: nothing
+    closing           what they read at the end, in Markdown; None: nothing of the owner's own
+    seats             how many names may be given by shared links, all together; None: no limit
+    resting           annotators who get no pairs for now; their answers count
     """
 
     aim: tuple[str, ...] = ORDER
@@ -67,11 +71,15 @@ class Rules:
     invert: bool = False
     markdown: bool = False
     question: str | None = None
+    guidelines: str | None = None
+    closing: str | None = None
+    seats: int | None = None
+    resting: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "aim", checked_aim(self.aim))
         _number("lease", self.lease, 1.0, _LONGEST_LEASE)
-        for name in ("annotator_budget", "budget"):
+        for name in ("annotator_budget", "budget", "seats"):
             _number(name, getattr(self, name), 0, _LARGEST, whole=True)
         _number("target", self.target, ROUND_TARGETS[-1], 0.5)
         _number("misplaced", self.misplaced, 0.0, 1.0)
@@ -87,8 +95,10 @@ class Rules:
         for name in ("ties", "again", "paused", "invert", "markdown"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} must be true or false, not {getattr(self, name)!r}")
-        if self.question is not None:
-            text("the question", self.question)
+        for name in ("question", "guidelines", "closing"):
+            if getattr(self, name) is not None:
+                text(name, getattr(self, name))
+        object.__setattr__(self, "resting", tuple(text("a name", one) for one in self.resting))
         if self.theme not in get_args(Theme):
             raise InvalidInput(f"unknown theme {self.theme!r}; it is {', '.join(get_args(Theme))}")
 
@@ -110,7 +120,13 @@ class Link(NamedTuple):
 
 
 class Person(NamedTuple):
-    """An annotator as the owner sees them; `repeats` counts answered pairs that were asked twice."""
+    """An annotator as the owner sees them, by the answers and skips that they gave in this study.
+
+    repeats, repeats_agreed  answered pairs that were asked twice, and how many of these got the same answer
+    median_ms                half of the answers took less time; None: not known
+    decided, left            answers other than ties, and how many of them chose the left item
+    last_answer              when the newest answer or skip was stored
+    """
 
     name: str | None
     answers: int
@@ -119,6 +135,11 @@ class Person(NamedTuple):
     repeats: int
     repeats_agreed: int
     excluded: bool
+    resting: bool
+    median_ms: int | None
+    decided: int
+    left: int
+    last_answer: str | None
 
 
 class Progress(NamedTuple):

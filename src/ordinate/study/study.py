@@ -32,6 +32,7 @@ from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.likelihoods import Likelihood
@@ -39,8 +40,10 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import history, leases, next_pair, owner, stopping
+from ordinate.study import checking, history, leases, next_pair, owner, stopping
 from ordinate.study.aim import ORDER, checked_aim, require_possible
+from ordinate.study.checking import Verdict
+from ordinate.study.fold import State
 from ordinate.study.inference import Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
@@ -94,7 +97,8 @@ class Study:
         """A new study of these items.
 
         algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
-        storage               None: in memory; "sqlite:///study.db": a new file
+        storage               None: in memory; "sqlite:///study.db": a new file; "postgresql://HOST/DATABASE/STUDY": a
+                              new schema of that database
         scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
                               they are brought to one unit; "none": they are only centred
         refit_every           answers between two fits of the model while asking; None: the schedule of schedule.py
@@ -175,7 +179,9 @@ class Study:
         try:
             return cls(storage, clock)
         except InvalidInput as error:
-            raise NotAStudy(f"{url} is damaged, or of a newer version of ordinate: {error}") from error
+            raise NotAStudy(
+                f"{storages.place(url).shown} is damaged, or of a newer version of ordinate: {error}"
+            ) from error
 
     def require_unmoved(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
@@ -440,6 +446,24 @@ class Study:
                 raise InvalidInput("there are no answers yet whose consistency could be told")
             return self._ledger.inference.consistency(state)
 
+    def check(self) -> Verdict:
+        """Whether the order can be relied on: a sentence, and what each check of the answers found; see `Verdict`.
+
+        It takes seconds where there are many items or answers.
+        """
+        with self._ledger.reading() as state:
+            return checking.verdict(state, self._ledger.inference, self._data(state))
+
+    def connection(self) -> tuple[Finding, Finding] | None:
+        """Whether answers connect all items, and whether a single pair alone connects several; None without answers."""
+        with self._ledger.reading() as state:
+            data = self._data(state)
+            return None if data is None else checking.connection(data)
+
+    def _data(self, state: State) -> StudyData | None:
+        """What checks look at; None without answers."""
+        return checking.study_data(state, self._ledger.inference, self.settings.seed) if len(state.effective) else None
+
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
 
@@ -591,6 +615,44 @@ class Study:
         with self._ledger.reading() as state:
             return owner.people(state)
 
+    def given_answers(self, *, annotator: str | None = None, item: str | None = None) -> list[tuple[Query, Entry]]:
+        """The answers and skips that were not taken back, of an annotator or with an item, newest first, each with its
+        query; without imported comparisons."""
+        with self._ledger.reading() as state:
+            if annotator is not None:
+                asked = state.answered_by(state.name_of(annotator))
+            else:
+                asked = [state.queries[number - 1] for number in state.answered]
+            if item is not None:
+                state.row(item)
+            found = [
+                (self._questions.query(one), state.answered[one.query or 0])
+                for one in asked
+                if item is None or item in (one.left, one.right)
+            ]
+        return sorted(found, key=lambda one: -one[1].position)
+
+    def discard_answers(self, queries: Sequence[str]) -> int:
+        """Take answers back for good: the queries are withdrawn, and their pairs may be asked again. All or none."""
+        return self._questions.discard(
+            lambda state: list(dict.fromkeys(self._questions.answered_query(state, one) for one in queries))
+        )
+
+    def discard_answers_of(self, annotator: str | None, since: str | None = None) -> int:
+        """`discard_answers` of all that an annotator answered or skipped, perhaps only from a time with its zone on."""
+        from_ = "" if since is None else timestamp(datetime.fromisoformat(since))
+        return self._questions.discard(
+            lambda state: [
+                state.answered[one.query or 0]
+                for one in state.answered_by(state.name_of(annotator))
+                if state.answered[one.query or 0].at >= from_
+            ]
+        )
+
+    def let_rest(self, annotator: str, resting: bool = True) -> None:
+        """Give this annotator no pairs for now, or go on; their answers count either way."""
+        self._ledger.write(lambda transaction: owner.let_rest(transaction, annotator, resting))
+
     def agreement(self) -> tuple[int, int]:
         """Of the pairs that annotators answered twice: how many got the same answer, and how many there are."""
         with self._ledger.reading() as state:
@@ -621,6 +683,12 @@ class Study:
     def question(self) -> str:
         """What annotators are asked now: the rule `question`, or else what the study was created with."""
         return self.rules.question or self.settings.question
+
+    @property
+    def entries(self) -> int:
+        """How many entries the log has."""
+        with self._ledger.reading() as state:
+            return state.position
 
     @property
     def newest_answer(self) -> Entry | None:
@@ -659,6 +727,11 @@ class Study:
         until = None if expires_at is None else timestamp(expires_at)
         chosen = secrets.token_hex(6) if name is None else text("the link's name", name)
         return self._ledger.write(lambda transaction: owner.make_link(transaction, chosen, role, annotator, until))
+
+    def make_links(self, annotators: Sequence[str], expires_at: datetime | None = None) -> list[Link]:
+        """A link for each of these annotators, all or none; a valid one of their own that is there stays theirs."""
+        until = None if expires_at is None else timestamp(expires_at)
+        return self._ledger.write(lambda transaction: owner.make_links(transaction, annotators, until))
 
     def claim_name(
         self, given: str, link_for: Callable[[str, str], str], shared: str, earlier: str | None = None

@@ -77,6 +77,18 @@ def test_a_tie_is_refused_where_the_form_has_none(name: str) -> None:
         write_comparisons(name, [Comparison("a", "b", "left"), Comparison("a", "b", "tie")])
 
 
+@pytest.mark.parametrize("name", WRITTEN)
+def test_groups_are_written_or_refused(name: str) -> None:
+    items = Items(["a", "b", "c", "d"], group=["g", "g", "h", "h"])
+    given = [Comparison("a", "b", "left"), Comparison("d", "c", "left")]
+    if COMPARISON_FORMATS[name].group is None:
+        with pytest.raises(InvalidInput, match=f"the format {name} has no place for groups"):
+            write_comparisons(name, given, items)
+        return
+    read = read_comparisons(write_comparisons(name, given, items))
+    assert (won(read.comparisons), read.group) == ([("a", "b"), ("d", "c")], ["g", "h"])
+
+
 @pytest.mark.parametrize("name", sorted(set(COMPARISON_FORMATS) - set(WRITTEN)))
 def test_a_form_that_is_only_read_says_which_are_written(name: str) -> None:
     with pytest.raises(InvalidInput, match=f"'{name}' is not written; it is plain, crowd-kit"):
@@ -237,3 +249,35 @@ def test_lists_and_matrices_without_names(tmp_path: Path) -> None:
         assert sorted(won(read.comparisons)) == [("0", "1"), ("0", "1"), ("1", "2")]
     with pytest.raises(InvalidInput, match="holds the formats choix and win-matrix alone"):
         write_comparison_columns(tmp_path / "pairs.npy", write_comparisons("arena", given))
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.floats(allow_nan=True)
+    | st.sampled_from(["", "a", "b", "left", "a > b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["result", "value", "selected", "type", "text1", "text2", "left", "right", "q", "content"]),
+            inner,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@given(data=st.data())
+@settings(max_examples=150)
+def test_whatever_a_table_holds_only_bad_input_is_raised(name: str, data: st.DataObject) -> None:
+    columns = {key: [data.draw(JSON), *values[1:]] for key, values in EXAMPLES[name].items()}
+    kept = data.draw(st.sampled_from(list(columns)))
+    columns[kept] = EXAMPLES[name][kept]
+    for table in (columns, {**columns, "group": [data.draw(JSON)] * len(columns[kept])}):
+        try:
+            read = read_comparisons(table, Reading(name))
+            read.item_columns()
+        except InvalidInput:
+            continue

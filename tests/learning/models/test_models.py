@@ -16,7 +16,7 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.cholesky import PositiveDefinite
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
-from ordinate.learning.models.hybrid import Hybrid, HybridCovariance, Same, prior_precision
+from ordinate.learning.models.hybrid import Hybrid, HybridCovariance, Same, kept_prior
 from ordinate.learning.models.independent import Independent
 from ordinate.learning.models.map_estimate import Prior
 
@@ -143,24 +143,26 @@ def test_the_gradient_of_the_test_itself_is_the_slope_of_its_objective(likelihoo
 
 @pytest.mark.parametrize(("n", "k", "answers"), [(40, 6, 0), (40, 6, 30), (60, 90, 200), (250, 30, 4000)])
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 9.0])
-def test_the_two_ways_to_the_covariance_of_the_hybrid_model_agree(n: int, k: int, answers: int, scale: float) -> None:
+def test_the_three_ways_to_the_covariance_of_the_hybrid_model_agree(n: int, k: int, answers: int, scale: float) -> None:
     features, given = draw(np.random.default_rng(n), n, k, answers)
     features *= scale / np.sqrt(k)
     covariance = Hybrid(2.0, 0.5).fit(features, given).find_covariance()
     assert isinstance(covariance, HybridCovariance)
-    precision = prior_precision(Same(features), covariance.prior)
-    assert precision is not None
-    kept = precision.copy()
+    prior = kept_prior(Same(features), covariance.prior)
+    assert prior is not None
+    kept = prior.covariance.copy(), prior.precision.copy()
     by_parts = covariance.by_parts()
-    np.testing.assert_allclose(covariance.by_precision(precision), by_parts, rtol=0, atol=1e-11 * by_parts.max())
-    assert np.array_equal(precision, kept), "it is kept for the next fit"
+    for other in (covariance.by_precision(prior.precision), covariance.by_pairs(prior.covariance)):
+        np.testing.assert_allclose(other, by_parts, rtol=0, atol=1e-11 * by_parts.max())
+    assert np.array_equal(prior.covariance, kept[0]), "it is kept for the next fit"
+    assert np.array_equal(prior.precision, kept[1])
 
 
-def test_a_prior_precision_that_would_lose_digits_or_much_memory_is_not_used() -> None:
+def test_a_prior_that_would_lose_digits_or_take_much_memory_is_not_kept() -> None:
     prior = Prior(2.0, 1.0)
-    assert prior_precision(Same(np.full((3, 2), 1e3)), prior) is None
-    assert prior_precision(Same(np.zeros((1001, 1))), prior) is None
-    assert prior_precision(Same(np.full((3, 2), np.inf)), prior) is None
+    assert kept_prior(Same(np.full((3, 2), 1e3)), prior) is None
+    assert kept_prior(Same(np.zeros((1001, 1))), prior) is None
+    assert kept_prior(Same(np.full((3, 2), np.inf)), prior) is None
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 130])

@@ -220,12 +220,21 @@ def comparisons_of(given: Any, items: Items) -> list[Comparison]:
 
 
 def write_comparisons(name: str, comparisons: Sequence[Comparison], items: Items | None = None) -> dict[str, list[Any]]:
-    """The table of a format. Raises InvalidInput where the format cannot hold a comparison, or is only read."""
+    """The table of a format, with the groups of the items where these have some.
+
+    Raises InvalidInput where the format cannot hold a comparison or the groups, or is only read.
+    """
     writable = [one for one, form in COMPARISON_FORMATS.items() if form.write is not None]
-    write = COMPARISON_FORMATS[name].write if name in COMPARISON_FORMATS else None
-    if write is None:
+    form = COMPARISON_FORMATS.get(name)
+    if form is None or form.write is None:
         raise InvalidInput(f"the format {name!r} is not written; it is {', '.join(writable)}")
-    return write(comparisons, items)
+    columns = form.write(comparisons, items)
+    if items is None or items.group is None or form.group in columns:
+        return columns
+    if form.group is None:
+        raise InvalidInput(f"the format {name} has no place for groups, and the study has some; write another format")
+    group_of = dict(zip(items.ids, items.group, strict=True))
+    return {**columns, form.group: [group_of[one.left] for one in comparisons]}
 
 
 def _recognised(columns: Columns, reading: Reading) -> str:

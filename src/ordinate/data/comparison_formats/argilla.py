@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from ordinate.data.cells import text_id
@@ -21,20 +21,19 @@ def _translate(source: Source) -> Translated:
     fields, responses = source.need("fields", "fields"), source.need("responses", "responses")
     if not all(isinstance(one, Mapping) for one in (*fields, *responses)):
         raise InvalidInput("fields and responses must be objects; write the records with dataset.records.to_json(path)")
-    question = _question(source, fields, responses)
-    stems = {_stem(name) for given in responses for one in given.get(question) or () for name in _named(one["value"])}
-    names = {name for record in fields for name in record if _stem(name) in stems}
+    answers = _answers(source, fields, responses)
+    stems = {_stem(name) for given in answers for value, _ in given for name in value}
+    names = sorted({name for record in fields for name in record if _stem(name) in stems})
     columns: dict[str, list[Any]] = {
         name: [] for name in ("left", "right", "winner", "annotator", "group", "left_text", "right_text")
     }
     rows = []
-    for row, (record, given) in enumerate(zip(fields, responses, strict=True), start=1):
+    for row, (record, given) in enumerate(zip(fields, answers, strict=True), start=1):
         group = " ".join(str(value) for name, value in record.items() if name not in names)
-        for response in given.get(question) or ():
-            best_first = _named(response["value"])
-            order = best_first + [name for name in sorted(names) if name in record and name not in best_first]
-            # Where one field is named, nothing is said about the others among themselves.
-            pairs = combinations(order, 2) if len(best_first) > 1 else [(order[0], name) for name in order[1:]]
+        for best_first, user in given:
+            unnamed = [name for name in names if name in record and name not in best_first]
+            # Nothing is said about the unnamed ones among themselves.
+            pairs = [*combinations(best_first, 2), *product(best_first, unnamed)]
             for better, worse in pairs:
                 for side, name in (("left", better), ("right", worse)):
                     if name not in record:
@@ -43,7 +42,7 @@ def _translate(source: Source) -> Translated:
                     columns[side].append(text_id(text))
                     columns[f"{side}_text"].append(text)
                 columns["winner"].append("left")
-                columns["annotator"].append(response.get("user_id"))
+                columns["annotator"].append(user)
                 columns["group"].append(group)
                 rows.append(row)
     if not any(columns["group"]):
@@ -53,31 +52,40 @@ def _translate(source: Source) -> Translated:
     )
 
 
-def _question(source: Source, fields: list[Any], responses: list[Any]) -> str:
-    """The question whose answers name fields; the user may name it as the winner."""
-    if "winner" in source.names:
-        return source.names["winner"]
+def _answers(source: Source, fields: list[Any], responses: list[Any]) -> list[list[tuple[list[str], Any]]]:
+    """Of each record the answers to the question whose answers name fields: the names from the best, and the user.
+
+    The user may name the question as the winner.
+    """
     known = set().union(*fields)
+    read = [{name: _read(answers) for name, answers in given.items()} for given in responses]
     fitting = dict.fromkeys(
         name
-        for given in responses
+        for given in read
         for name, answers in given.items()
-        if answers and all(set(_named(one["value"])) <= known for one in answers)
+        if answers and all(set(one) <= known for one, _ in answers)
     )
-    if len(fitting) != 1:
+    if "winner" not in source.names and len(fitting) != 1:
         raise InvalidInput(
             f"{len(fitting) or 'no'} questions have answers that name fields; name the question: --map winner=QUESTION"
         )
-    return str(next(iter(fitting)))
+    question = source.names.get("winner") or next(iter(fitting))
+    return [given.get(question, []) for given in read]
+
+
+def _read(answers: object) -> list[tuple[list[str], Any]]:
+    """The values, as lists, and the users of the answers to a question."""
+    if not isinstance(answers, list) or not all(isinstance(one, Mapping) and "value" in one for one in answers):
+        raise InvalidInput(
+            'the responses to a question must be a list of objects such as {"value": ..., "user_id": ...}'
+        )
+    values = (one["value"] if isinstance(one["value"], list) else [one["value"]] for one in answers)
+    return [([str(name) for name in value], one.get("user_id")) for value, one in zip(values, answers, strict=True)]
 
 
 def _stem(name: str) -> str:
     """What the fields of answers have in common: response1 and response2, reply_a and reply_b."""
     return re.sub(r"[_-][a-zA-Z]$|[_-]?[0-9]+$", "", name)
-
-
-def _named(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
 
 
 FORMAT = ComparisonFormat(

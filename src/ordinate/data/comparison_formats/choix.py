@@ -39,4 +39,5 @@ FORMAT = ComparisonFormat(
     _write,
     ties=False,
     people=False,
+    group=None,
 )

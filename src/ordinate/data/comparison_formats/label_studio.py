@@ -47,7 +47,7 @@ def _translate(source: Source) -> Translated:
         if not isinstance(task, Mapping) or not isinstance(given, list):
             raise InvalidInput(f"task {row}: data must be an object, and annotations a list")
         for annotation in given:
-            result = next((one for one in annotation.get("result", ()) if one.get("type") == "pairwise"), None)
+            result = _result(row, annotation)
             keys = _keys(row, task, source.names)
             for side, key in zip(("left", "right"), keys, strict=True):
                 if is_missing(task.get(key)):
@@ -84,10 +84,19 @@ def _keys(row: int, task: Mapping[str, Any], names: Mapping[str, str]) -> list[s
     return pairs[0]
 
 
+def _result(row: int, annotation: object) -> Mapping[str, Any] | None:
+    """The part of an annotation that the tag Pairwise made; None if it made none."""
+    parts = annotation.get("result") or [] if isinstance(annotation, Mapping) else None
+    if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
+        raise InvalidInput(f"task {row}: an annotation must be an object with a list of results")
+    return next((part for part in parts if part.get("type") == "pairwise"), None)
+
+
 def _winner(row: int, annotation: Mapping[str, Any], result: Mapping[str, Any] | None) -> str | NoWinner:
     if annotation.get("was_cancelled") or result is None:
         return LEFT_OUT
-    selected = result.get("value", {}).get("selected")
+    value = result.get("value")
+    selected = value.get("selected") if isinstance(value, Mapping) else value
     if selected not in ("left", "right"):
         raise InvalidInput(f"task {row}: selected is {selected!r}; it is left or right")
     return str(selected)
@@ -123,4 +132,5 @@ FORMAT = ComparisonFormat(
     _translate,
     _write,
     ties=False,
+    group="data",
 )

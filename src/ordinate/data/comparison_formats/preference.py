@@ -59,5 +59,10 @@ def _write(comparisons: Sequence[Comparison], items: Items | None) -> dict[str, 
 
 
 FORMAT = ComparisonFormat(
-    "preference data: chosen, rejected, prompt", has("chosen", "rejected"), _translate, _write, ties=False
+    "preference data: chosen, rejected, prompt",
+    has("chosen", "rejected"),
+    _translate,
+    _write,
+    ties=False,
+    group="prompt",
 )

@@ -52,5 +52,10 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
 
 
 FORMAT = ComparisonFormat(
-    "pwcmp and ASAP: observer, condition_A, condition_B, is_A_selected", _recognise, _translate, _write, ties=False
+    "pwcmp and ASAP: observer, condition_A, condition_B, is_A_selected",
+    _recognise,
+    _translate,
+    _write,
+    ties=False,
+    group="scene",
 )

@@ -86,6 +86,7 @@ class ComparisonFormat(NamedTuple):
     write      comparisons -> a table of this form; None: this form is only read
     ties       whether the form has ties
     people     whether the form has annotators
+    group      the column that holds the groups; None: the form has no place for them
     """
 
     what: str
@@ -94,6 +95,7 @@ class ComparisonFormat(NamedTuple):
     write: Callable[[Sequence[Comparison], Items | None], dict[str, list[Any]]] | None = None
     ties: bool = True
     people: bool = True
+    group: str | None = "group"
 
 
 def has(*names: str) -> Callable[[Columns], bool]:

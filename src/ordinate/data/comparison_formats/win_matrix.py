@@ -65,5 +65,11 @@ def _write(comparisons: Sequence[Comparison], items: Items | None) -> dict[str, 
 
 
 FORMAT = ComparisonFormat(
-    "a square matrix of win counts, row against column", _recognise, _translate, _write, ties=False, people=False
+    "a square matrix of win counts, row against column",
+    _recognise,
+    _translate,
+    _write,
+    ties=False,
+    people=False,
+    group=None,
 )

@@ -29,10 +29,12 @@ from ordinate.learning.posterior import Posterior
 
 _MOST = 0.8
 """Where more than this share of the items were compared, the others are inverted with them: one matrix, not two."""
-_PRECISION_KEPT = 1000
-"""Up to so many items K^-1 is kept from fit to fit, at 8 MB."""
+_KEPT = 1000
+"""Up to so many items K and K^-1 are kept from fit to fit, at 8 MB each."""
 _WELL_CONDITIONED = 1e5
 """Up to this condition of K, no digits that matter are lost in K^-1."""
+_FEW_PAIRS = 0.3
+"""Where so many pairs for each item were compared, or fewer, they are taken off K, which takes less than an inverse."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,26 @@ class HybridCovariance:
 
     @cached_property
     def variance(self) -> Floats:
-        variance = np.full(len(self.features), self.prior.items)
-        variance[self.compared.rows] = self._items.diagonal
-        factor = self.score_map @ self._root
-        variance += np.einsum("nk,nk->n", factor, factor)
+        variance: Floats = self._own + np.einsum("nk,nk->n", self._factor, self._factor)
         return variance
+
+    def random_pairs(self, left: Integers, right: Integers) -> Floats:
+        """The off-diagonal entries of A are not negative, and with A_ii those of a row add up to item_variance. So the
+        mean of the others is known, and stands for each."""
+        compared = np.zeros(len(self.features), dtype=np.bool_)
+        compared[self.compared.rows] = True
+        own = self._own[left] + self._own[right]
+        shared = (2.0 * self.prior.items - own) / max(len(self.compared.rows) - 1, 1)
+        gap = self._factor[left] - self._factor[right]
+        variance: Floats = own - shared * (compared[left] & compared[right]) + np.einsum("pk,pk->p", gap, gap)
+        return variance
+
+    @cached_property
+    def _own(self) -> Floats:
+        """(n,) the diagonal of A, with the variance of the terms of items that nobody compared."""
+        own = np.full(len(self.features), self.prior.items)
+        own[self.compared.rows] = self._items.diagonal
+        return own
 
     def with_mean_score(self, rows: Integers) -> Floats:
         among = np.zeros(len(self.features))
@@ -114,13 +131,32 @@ class HybridCovariance:
         return self.kept().belief(mean)
 
     def kept(self) -> DenseCovariance:
-        precision = prior_precision(Same(self.features), self.prior)
-        covariance = self.by_parts() if precision is None else self.by_precision(precision)
+        prior = kept_prior(Same(self.features), self.prior)
+        if prior is None:
+            covariance = self.by_parts()
+        elif len(self.weight) <= _FEW_PAIRS * len(self.features):
+            covariance = self.by_pairs(prior.covariance)
+        else:
+            covariance = self.by_precision(prior.precision)
         free = None
         if not self.features.shape[1] and len(self.compared.rows) <= _MOST * len(self.features):
             free = np.ones(len(self.features), dtype=np.bool_)
             free[self.compared.rows] = False
         return DenseCovariance(covariance, free)
+
+    def by_pairs(self, prior: Floats) -> Floats:
+        """(n, n) Cov(f) = K - K B^T (W^-1 + B K B^T)^-1 B K, with the pairs' contrasts B (p, n) and weights W."""
+        from scipy.linalg import cholesky, solve_triangular
+
+        left, right = (self.compared.rows[side] for side in self.compared.pairs[:2])
+        root = np.sqrt(self.weight)
+        flow = (prior[left] - prior[right]) * root[:, None]
+        inner = (flow[:, left] - flow[:, right]) * root
+        inner.flat[:: len(root) + 1] += 1.0
+        lower = cholesky(inner, lower=True, check_finite=False)
+        covariance = prior.copy()
+        add_product(covariance, solve_triangular(lower, flow, lower=True, check_finite=False).T, -1.0)
+        return covariance
 
     def by_precision(self, precision: Floats) -> Floats:
         """(n, n) Cov(f) = (K^-1 + L)^-1."""
@@ -141,7 +177,7 @@ class HybridCovariance:
             covariance = np.zeros((items, items))
             covariance.flat[:: items + 1] = self.prior.items
             place_block(self._items.dense(np.arange(len(rows)), len(rows)), rows, covariance)
-        add_product(covariance, self.score_map @ self._root, 1.0)
+        add_product(covariance, self._factor, 1.0)
         return covariance
 
     @cached_property
@@ -154,6 +190,12 @@ class HybridCovariance:
         score_map = self.features.copy()
         score_map[self.compared.rows] -= self._removed
         return score_map
+
+    @cached_property
+    def _factor(self) -> Floats:
+        """(n, k) A X S^-1/2 / item_variance: Cov(f) = A + factor @ factor.T"""
+        factor: Floats = self.score_map @ self._root
+        return factor
 
     @cached_property
     def _root(self) -> Floats:
@@ -184,20 +226,31 @@ class Same:
         return isinstance(other, Same) and self.array is other.array
 
 
+class KeptPrior:
+    """K (n, n) and its inverse, once that is needed."""
+
+    def __init__(self, features: Floats, prior: Prior) -> None:
+        self.covariance = np.zeros((len(features), len(features)))
+        self.covariance.flat[:: len(features) + 1] = prior.items
+        add_product(self.covariance, features, prior.coefficients)
+
+    @cached_property
+    def precision(self) -> Floats:
+        precision = self.covariance.copy()
+        invert(precision)
+        return precision
+
+
 @lru_cache(maxsize=2)  # one of choosing, one of results
-def prior_precision(features: Same, prior: Prior) -> Floats | None:
-    """(n, n) K^-1, or None where it would take much memory or lose digits, or where there are no columns."""
+def kept_prior(features: Same, prior: Prior) -> KeptPrior | None:
+    """None where it would take much memory or lose digits, or where there are no columns."""
     given = features.array
     if not given.shape[1]:
         return None
     condition = 1.0 + prior.coefficients / prior.items * float(np.square(given).sum())
-    if len(given) > _PRECISION_KEPT or not condition <= _WELL_CONDITIONED:
+    if len(given) > _KEPT or not condition <= _WELL_CONDITIONED:
         return None
-    precision = np.zeros((len(given), len(given)))
-    precision.flat[:: len(given) + 1] = prior.items
-    add_product(precision, given, prior.coefficients)
-    invert(precision)
-    return precision
+    return KeptPrior(given, prior)
 
 
 @compiled

@@ -30,9 +30,16 @@ class Sites(NamedTuple):
 
 def mean_given(prior: Prior, compared: Compared, sites: Sites) -> tuple[Floats, Floats]:
     """theta (k,) and zeta (t,) of the compared items: the posterior mean, where the answers are these sites."""
+    slope = sum_by_item(compared.pairs, sites.shift, len(compared.rows), -1.0)
+    return solution(prior, compared, sites.weight, slope)
+
+
+def solution(prior: Prior, compared: Compared, weight: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    """theta (k,) and zeta (t,): the posterior covariance, where pairs have these weights (p,), times the slope (t,) by
+    item, which sums to 0."""
     _, features, pairs = compared
     items, columns = features.shape
-    degree, slope = sum_by_item(pairs, sites.weight, items), sum_by_item(pairs, sites.shift, items, -1.0)
+    degree = sum_by_item(pairs, weight, items)
     root = PositiveDefinite(
         gram(features, degree / (1.0 + prior.items * degree)), 1.0 / prior.coefficients
     ).inverse_root()
@@ -40,7 +47,7 @@ def mean_given(prior: Prior, compared: Compared, sites: Sites) -> tuple[Floats, 
         features,
         pairs.left,
         pairs.right,
-        sites.weight,
+        weight,
         degree,
         1.0 / prior.coefficients,
         prior.items,

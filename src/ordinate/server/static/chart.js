@@ -62,7 +62,7 @@ function duration(seconds) {
  * @param {number | null} goal how many answers are asked for in all
  */
 export function drawChart(history, goal) {
-  const [width, height] = matchMedia("(max-width: 44rem)").matches ? [340, 200] : [520, 220];
+  const [width, height] = matchMedia("(max-width: 44rem)").matches ? [340, 140] : [520, 130];
   const edge = { left: 44, right: 16, top: 12, bottom: 34 };
   const most = Math.max(...history.map(([answers]) => answers), goal ?? 0, 1);
   // Half of all pairs is what guessing gets wrong.

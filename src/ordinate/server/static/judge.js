@@ -176,9 +176,9 @@ function look() {
     shown = { date: new Date(), clock: performance.now() };
     byId("stage").dataset.shown = String(shown.clock);
   }
-  for (const side of ["left", "right"]) byId(`choose-${side}`).setAttribute("aria-disabled", String(!stage.complete));
+  for (const side of ["left", "right"]) byId(`choose-${side}`).setAttribute("aria-disabled", String(!stage.judgeable));
   const broken = isBroken();
-  byId("tie-button", HTMLButtonElement).disabled = !stage.complete;
+  byId("tie-button", HTMLButtonElement).disabled = !stage.judgeable;
   byId("skip-button", HTMLButtonElement).disabled = !stage.complete && !broken;
   app.classList.toggle("broken", broken);
   setText(byId("skip-words"), broken ? "Skip: does not load" : "Skip");
@@ -193,6 +193,9 @@ function measure() {
   performance.clearMarks("ordinate:answered");
 }
 
+// What the owner has to say at the end.
+const closing = () => [...(document.getElementById("closing")?.children ?? [])].map((one) => one.cloneNode(true));
+
 /** @param {import("./api.js").Finished} why */
 async function end(why) {
   stage.hide();
@@ -200,14 +203,14 @@ async function end(why) {
   await outbox.flush();
   await progress.look().catch(() => {});
   if (finished !== why || pairs.current !== null) return;
-  messages.show(messages.finished(why, progress.report(), again));
+  messages.show(messages.finished(why, [...closing(), ...progress.report()], again));
   announce("Finished. Thank you.");
   // What the last answers changed is known a little later.
   for (let looks = 0; looks < LAST_LOOKS && !progress.upToDate; looks++) {
     await sleep(LOOK_AGAIN);
     await progress.look().catch(() => {});
     if (finished !== why || pairs.current !== null || stopping) return;
-    messages.show(messages.finished(why, progress.report(), again));
+    messages.show(messages.finished(why, [...closing(), ...progress.report()], again));
   }
 }
 
@@ -235,7 +238,7 @@ const BUTTONS = { left: "choose-left", right: "choose-right", tie: "tie-button",
 function answer(what, event, reason) {
   if (pairs.current === null || stage.pair !== pairs.current || undoing || stopping) return;
   if (what === "tie" && progress.status?.ties_allowed === false) return;
-  if (what === "skip" ? !stage.complete && !isBroken() : !stage.complete) return;
+  if (what === "skip" ? !stage.complete && !isBroken() : !stage.judgeable) return;
   const now = performance.now();
   const duration = shown === null ? 0 : now - shown.clock;
   if (shown !== null && (duration < TOO_SOON || isSecondClick(event, shown.clock))) return;
@@ -447,6 +450,7 @@ addEventListener("beforeunload", (event) => {
 /** @param {string} what */
 const has = (what) => {
   if (what === "ties") return progress.status?.ties_allowed !== false;
+  if (what === "guidelines") return document.getElementById("guidelines") !== null;
   return what === "long question" ? question.isLong : stage.has(what);
 };
 /** @type {Record<string, (event: any) => unknown>} */
@@ -458,6 +462,7 @@ const actions = {
   skip,
   undo,
   question: () => question.toggle(),
+  guidelines: () => /** @type {HTMLDialogElement | null} */ (document.getElementById("guidelines"))?.showModal(),
   theme: () => announce(/** @type {any} */ (globalThis).switchTheme() === "dark" ? "Dark" : "Light"),
   help: () => {
     listKeys(has);

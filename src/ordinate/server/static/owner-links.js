@@ -19,6 +19,10 @@ export class Links {
     this.#role.addEventListener("change", () => this.#askForName());
     // Something may have been chosen before this ran.
     this.#askForName();
+    byId("many-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#makeMany();
+    });
     byId("link-form").addEventListener("submit", (event) => {
       event.preventDefault();
       this.#make();
@@ -54,7 +58,16 @@ export class Links {
     const { address, copy, state } = copying(link.url, `the link ${title}`);
     const revoke = make("button", { type: "button", class: "quiet small", "aria-label": `Revoke the link ${title}` }, "Revoke");
     revoke.addEventListener("click", () => this.#revoke(link, title, again));
-    return make("li", { "data-link": link.id }, make("p", {}, `${title}${until}`), address, make("div", { class: "row" }, copy, revoke, state), names);
+    return make("li", { "data-link": link.id }, make("p", {}, `${title}${until}`), address, make("div", { class: "row" }, copy, revoke, state), this.#code(link, title), names);
+  }
+
+  /** The link as a QR code, loaded once it is wanted. @param {Link} link @param {string} title */
+  #code(link, title) {
+    const box = make("details", {}, make("summary", {}, "QR code"));
+    box.addEventListener("toggle", () => {
+      if (box.open && !box.querySelector("img")) box.append(make("img", { class: "qr", alt: `QR code of the link ${title}`, src: this.#page.api.address(`/links/${encodeURIComponent(link.id)}/qr.svg`) }));
+    });
+    return box;
   }
 
   /**
@@ -105,6 +118,20 @@ export class Links {
     byId("link-form", HTMLFormElement).reset();
     this.#askForName();
     this.#page.announce("The link is made.");
+  }
+
+  async #makeMany() {
+    const field = byId("many-names", HTMLTextAreaElement);
+    const annotators = field.value.split("\n").map((name) => name.trim()).filter((name) => name !== "");
+    const days = Number(byId("many-days", HTMLInputElement).value);
+    const until = days > 0 ? { expires_at: new Date(Date.now() + days * 86_400_000).toISOString() } : {};
+    const done = await this.#page.attempt(async () => {
+      await this.#page.api.post("/links/many", { annotators, ...until });
+      await this.look();
+    });
+    if (!done) return;
+    byId("many-form", HTMLFormElement).reset();
+    this.#page.announce(`${count(annotators.length, "link")} made.`);
   }
 
   /** @param {Link} link @param {string} title @param {() => Promise<void>} again */

@@ -1,22 +1,29 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
 import { byId, count, make, setMarkup } from "./dom.js";
+import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {import("./api.js").Item} Item */
 /** @typedef {{rank: number, group: string | null, score: number, standard_error: number, rank_low: number, rank_high: number, rank_tied_low: number, rank_tied_high: number, item: Item}} Row */
 /** @typedef {{element: HTMLElement, button: HTMLButtonElement, face: HTMLElement, words: HTMLElement, bar: HTMLElement, shown: string | null}} Card */
 
 const STEP = 24; // items more at a time
-const EVERY = 15_000; // the ordering is computed at most so often, in milliseconds
+const EVERY = 3000; // the ordering is computed at most so often, in milliseconds
+const PAUSE = 250; // after the last letter of a search
+/** @typedef {"highest" | "middle" | "lowest"} Part */
 
 export class OrderingList {
   #page;
+  #answers;
   #wanted = STEP;
+  /** @type {Part} */
+  #part = "highest";
   /** @type {Row[]} */
   #rows = [];
   /** @type {Card[]} */
   #cards = [];
   #due = 0;
+  #looks = 0;
   /** @type {Row | null} the one that is shown large */
   #open = null;
   /** @type {Set<string>} items that were left out since the page was opened */
@@ -25,6 +32,7 @@ export class OrderingList {
   /** @param {import("./owner.js").Page} page */
   constructor(page) {
     this.#page = page;
+    this.#answers = new AnswerList(page, byId("item-answers"), () => this.look(true));
     byId("more").addEventListener("click", async () => {
       const first = this.#rows.length;
       this.#wanted += STEP;
@@ -35,6 +43,14 @@ export class OrderingList {
       if (await page.attempt(() => this.look(true))) page.announce("The ordering is up to date.");
     });
     byId("item-exclude").addEventListener("click", () => this.#exclude());
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    byId("find-item").addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => this.#begin(this.#part), PAUSE);
+    });
+    byId("find-group").addEventListener("change", () => this.#begin(this.#part));
+    for (const part of /** @type {Part[]} */ (["highest", "middle", "lowest"])) byId(`to-${part}`).addEventListener("click", () => this.#begin(part));
   }
 
   /** Without answers there is no ranking: only what to do is shown. @param {boolean} any whether there are answers */
@@ -43,33 +59,82 @@ export class OrderingList {
     byId("ranking").hidden = byId("refresh").hidden = !any;
   }
 
+  /** Show another part of the list, or that which is searched for. @param {Part} part */
+  #begin(part) {
+    this.#part = part;
+    this.#wanted = STEP;
+    for (const one of ["highest", "middle", "lowest"]) byId(`to-${one}`).setAttribute("aria-pressed", String(one === part));
+    this.#page.attempt(() => this.look(true));
+  }
+
+  /** @param {string} more of the address */
+  #get(more) {
+    const group = byId("find-group", HTMLSelectElement).value;
+    const search = byId("find-item", HTMLInputElement).value.trim();
+    const filter = `${search && `&search=${encodeURIComponent(search)}`}${group && `&group=${encodeURIComponent(group)}`}`;
+    /** @type {Promise<{ordering: Row[], total: number, next_cursor: string | null, groups: string[], excluded: string[]}>} */
+    const got = this.#page.api.get(`/ordering?${more}${filter}`);
+    return got;
+  }
+
   /** Returns whether it looked: not before some time has passed, unless `now`. */
   async look(now = false) {
     if (!now && Date.now() < this.#due) return false;
     const began = Date.now();
-    this.#rows = [];
+    const mine = ++this.#looks;
+    /** @type {Row[]} */
+    const rows = [];
+    // Where the part begins follows from how many there are.
+    let start = 0;
+    if (this.#part !== "highest") {
+      const { total } = await this.#get("limit=1");
+      start = Math.max(Math.round(this.#part === "middle" ? (total - this.#wanted) / 2 : total - this.#wanted), 0);
+    }
     /** @type {string | null} */
-    let cursor = "";
+    let cursor = String(start);
     let total = 0;
-    while (cursor !== null && this.#rows.length < this.#wanted) {
-      const limit = Math.min(this.#wanted - this.#rows.length, 1000);
-      /** @type {{ordering: Row[], total: number, next_cursor: string | null}} */
-      const part = await this.#page.api.get(`/ordering?limit=${limit}${cursor && `&cursor=${cursor}`}`);
-      this.#rows.push(...part.ordering);
+    while (cursor !== null && rows.length < this.#wanted) {
+      const part = await this.#get(`limit=${Math.min(this.#wanted - rows.length, 1000)}&cursor=${cursor}`);
+      rows.push(...part.ordering);
       total = part.total;
       cursor = part.next_cursor;
+      this.#showAside(part.groups, part.excluded);
     }
+    // Another part may have been asked for meanwhile.
+    if (mine !== this.#looks) return true;
+    this.#rows = rows;
     // A large study takes long to order, so it is looked at less often.
     this.#due = Date.now() + Math.max(EVERY, 5 * (Date.now() - began));
-    this.#show(total, cursor === null);
+    this.#show(total, start === 0 && cursor === null);
+    byId("more").hidden = rows.length >= total;
     return true;
+  }
+
+  /** @param {string[]} groups @param {string[]} excluded */
+  #showAside(groups, excluded) {
+    byId("group-field").hidden = groups.length < 2;
+    const select = byId("find-group", HTMLSelectElement);
+    if (select.options.length !== groups.length + 1) {
+      select.replaceChildren(make("option", { value: "" }, "all"), ...groups.map((group) => make("option", { value: group }, group)));
+    }
+    byId("left-out").hidden = excluded.length === 0;
+    byId("left-out-words").textContent = `${count(excluded.length, "item")} left out`;
+    if (byId("left-out").dataset.items === excluded.join("\n")) return;
+    byId("left-out").dataset.items = excluded.join("\n");
+    byId("left-out-list").replaceChildren(
+      ...excluded.map((id) => {
+        const back = make("button", { type: "button", class: "quiet small", "aria-label": `Take in again: ${id}` }, "Take in again");
+        back.addEventListener("click", () => this.#change(id, false));
+        return make("li", { class: "row" }, make("span", {}, id), back);
+      }),
+    );
   }
 
   /** @param {number} total @param {boolean} all whether all are listed */
   #show(total, all) {
-    const words = all ? count(total, "item") : `The first ${this.#rows.length} of ${count(total, "item")}`;
+    const which = { highest: "The first", middle: "The middle", lowest: "The last" }[this.#part];
+    const words = all ? count(total, "item") : `${which} ${this.#rows.length} of ${count(total, "item")}`;
     byId("ordering-words").textContent = `${words}, highest first. Items that share ranks cannot be told apart yet. The bar shows the score and how sure it is.`;
-    byId("more").hidden = all;
     const low = Math.min(...this.#rows.map((row) => row.score - row.standard_error));
     const high = Math.max(...this.#rows.map((row) => row.score + row.standard_error));
     // A place in the list keeps its element, so the focus stays where it is when items move.
@@ -105,6 +170,7 @@ export class OrderingList {
     );
     this.#label();
     byId("item", HTMLDialogElement).showModal();
+    this.#answers.show("item", item.id);
   }
 
   #label() {
@@ -115,18 +181,21 @@ export class OrderingList {
     if (this.#open === null) return;
     const { id } = this.#open.item;
     const excluded = !this.#left.has(id);
+    if (await this.#change(id, excluded)) this.#label();
+    else byId("item", HTMLDialogElement).close();
+  }
+
+  /** @param {string} id @param {boolean} excluded */
+  async #change(id, excluded) {
     const done = await this.#page.attempt(async () => {
       await this.#page.api.post("/exclusions", { item: id, excluded });
       await this.look(true);
     });
-    if (!done) {
-      byId("item", HTMLDialogElement).close();
-      return;
-    }
+    if (!done) return false;
     if (excluded) this.#left.add(id);
     else this.#left.delete(id);
-    this.#label();
     this.#page.announce(excluded ? `${id} is left out.` : `${id} is in again.`);
+    return true;
   }
 }
 

@@ -1,11 +1,15 @@
-// Who answers: how much, how consistently, how fast, and whether it counts.
+// Who answers: how much, how fast, how evenly, how consistently; what looks odd; and what the owner may do about it.
 
 import { byId, count, make, percent, setText } from "./dom.js";
+import { AnswerList } from "./owner-answers.js";
 
-/** @typedef {{name: string | null, answers: number, skips: number, repeats: number, repeats_agreed: number, excluded: boolean}} Annotator */
+/** @typedef {{name: string | null, answers: number, skips: number, open: number, repeats: number, repeats_agreed: number, excluded: boolean,
+ *   resting: boolean, median_ms: number | null, decided: number, left: number, last_answer: string | null}} Annotator */
 /** @typedef {{annotator: string | null, answers: number}[]} VeryFast very fast answers by annotator */
 
 const AT_FIRST = 100; // rows; a table of thousands takes the browser long
+const FEW = 20; // decided answers; of fewer, no side can be told
+const OFTEN = 0.1; // share of very fast answers that is mentioned
 
 /** @typedef {{one: Annotator, cells: HTMLElement[], button: HTMLButtonElement, row: HTMLElement}} Row */
 
@@ -16,14 +20,24 @@ export class People {
   #most = AT_FIRST;
   #due = 0;
   #all = byId("all-people");
+  #answers;
+  /** @type {Annotator | null} whose answers are shown */
+  #open = null;
 
   /** @param {import("./owner.js").Page} page */
   constructor(page) {
     this.#page = page;
+    this.#answers = new AnswerList(page, byId("person-answers"), () => this.#again());
     this.#all.addEventListener("click", () => {
       this.#most = Infinity;
       this.#due = 0;
       page.attempt(page.look);
+    });
+    byId("person-rest").addEventListener("click", () => this.#rest());
+    byId("person-exclude").addEventListener("click", () => this.#exclude());
+    byId("person-undo-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#undoSince();
     });
   }
 
@@ -35,53 +49,135 @@ export class People {
     /** @type {{annotators: Annotator[]}} */
     const { annotators } = await this.#page.api.get("/annotators");
     const quick = new Map(veryFast.map(({ annotator, answers }) => [annotator, answers]));
-    // A row that is there stays.
-    const shown = annotators.filter((one, place) => place < this.#most || this.#rows.has(one.name ?? ""));
+    // Nobody who has not answered yet clutters the list. A row that is there stays.
+    const present = annotators.filter((one) => one.answers + one.skips > 0 || one.excluded || one.resting || this.#rows.has(one.name ?? ""));
+    const shown = present.filter((one, place) => place < this.#most || this.#rows.has(one.name ?? ""));
     for (const one of shown) this.#show(one, quick.get(one.name) ?? 0);
     this.#due = Date.now() + 20 * (Date.now() - began);
-    this.#all.hidden = shown.length === annotators.length;
-    setText(this.#all, `Show all ${count(annotators.length, "annotator")}`);
-    const none = "Nobody yet. Hand out a link.";
-    const words = "“Same again” counts pairs asked twice, with sides swapped. “Very fast” answers came within half a second, before most people can see both items.";
-    setText(byId("people-words"), annotators.length === 0 ? none : words);
+    this.#all.hidden = shown.length === present.length;
+    setText(this.#all, `Show all ${count(present.length, "annotator")}`);
+    setText(byId("people-words"), wordsAbout(annotators.length, annotators.length - present.length));
   }
 
   /** Rows stay the same elements, so the focus stays where it is. @param {Annotator} one @param {number} veryFast */
   #show(one, veryFast) {
     const known = this.#rows.get(one.name ?? "") ?? this.#add(one);
     known.one = one;
-    const again = one.repeats === 0 ? "–" : `${one.repeats_agreed} of ${one.repeats} (${percent(one.repeats_agreed / one.repeats)})`;
-    const values = [one.answers.toLocaleString("en"), one.skips.toLocaleString("en"), veryFast.toLocaleString("en"), again];
+    if (this.#open?.name === one.name) this.#fill(one);
+    const odd = oddities(one, veryFast);
+    const values = [
+      one.answers.toLocaleString("en"),
+      one.skips.toLocaleString("en"),
+      one.median_ms === null ? "–" : `${(one.median_ms / 1000).toFixed(1)} s`,
+      one.decided === 0 ? "–" : percent(one.left / one.decided),
+      one.repeats === 0 ? "–" : `${one.repeats_agreed} of ${one.repeats}`,
+      one.last_answer === null ? "–" : ago(one.last_answer),
+      odd.join(", "),
+    ];
     values.forEach((value, place) => setText(/** @type {HTMLElement} */ (known.cells[place]), value));
-    known.cells[2]?.classList.toggle("noticeable", veryFast > 0);
-    setText(known.button, one.excluded ? "Count again" : "Leave out");
-    known.button.setAttribute("aria-label", `${known.button.textContent}: ${one.name ?? "without a name"}`);
+    known.cells[6]?.classList.toggle("noticeable", odd.length > 0);
     known.button.hidden = one.name === null;
     known.row.classList.toggle("out", one.excluded);
   }
 
   /** @param {Annotator} one */
   #add(one) {
-    const cells = ["number", "number", "number", "", ""].map((kind) => make("td", { class: kind }));
-    const button = make("button", { type: "button", class: "quiet small" });
+    const cells = ["number", "number", "number", "number", "number", "", "", ""].map((kind) => make("td", { class: kind }));
+    const button = make("button", { type: "button", class: "quiet small", "aria-label": `Open: ${one.name ?? "without a name"}` }, "Open");
     cells.at(-1)?.append(button);
     const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name"), ...cells);
     /** @type {Row} */
     const known = { one, cells, button, row };
-    button.addEventListener("click", () => this.#change(known.one));
+    button.addEventListener("click", () => this.#enlarge(known.one));
     this.#rows.set(one.name ?? "", known);
     byId("people").append(row);
     return known;
   }
 
   /** @param {Annotator} one */
-  async #change({ name, excluded }) {
-    if (!excluded && !(await this.#page.sure(`Leave out ${name}?`, "Their answers do not count any more, and they get no pairs. You can take this back.", "Leave out"))) return;
-    const done = await this.#page.attempt(async () => {
-      await this.#page.api.post("/exclusions", { annotator: name, excluded: !excluded });
-      this.#due = 0;
-      await this.#page.look();
-    });
-    if (done) this.#page.announce(excluded ? `${name} counts again.` : `${name} is left out.`);
+  #enlarge(one) {
+    this.#open = one;
+    setText(byId("person-title"), one.name ?? "");
+    this.#fill(one);
+    byId("person", HTMLDialogElement).showModal();
+    this.#answers.show("annotator", one.name ?? "");
   }
+
+  /** @param {Annotator} one */
+  #fill(one) {
+    setText(byId("person-rest"), one.resting ? "Give pairs again" : "Give no pairs for now");
+    setText(byId("person-exclude"), one.excluded ? "Count the answers again" : "Leave out");
+    setText(byId("person-words"), one.excluded ? "The answers do not count." : one.resting ? "Gets no pairs for now; the answers count." : "");
+  }
+
+  async #again() {
+    this.#due = 0;
+    await this.#page.look();
+  }
+
+  /** @param {() => Promise<unknown>} act @param {string} words */
+  async #do(act, words) {
+    const done = await this.#page.attempt(async () => {
+      await act();
+      await this.#again();
+    });
+    if (done) this.#page.announce(words);
+    else byId("person", HTMLDialogElement).close();
+    return done;
+  }
+
+  async #rest() {
+    if (this.#open === null) return;
+    const { name, resting } = this.#open;
+    await this.#do(() => this.#page.api.post("/annotators/rest", { annotator: name, resting: !resting }), resting ? `${name} gets pairs again.` : `${name} gets no pairs for now.`);
+    if (this.#open) this.#open = this.#rows.get(name ?? "")?.one ?? null;
+  }
+
+  async #exclude() {
+    if (this.#open === null) return;
+    const { name, excluded } = this.#open;
+    if (!excluded && !(await this.#page.sure(`Leave out ${name}?`, "Their answers do not count any more, and they get no pairs. You can take this back.", "Leave out"))) return;
+    await this.#do(() => this.#page.api.post("/exclusions", { annotator: name, excluded: !excluded }), excluded ? `${name} counts again.` : `${name} is left out.`);
+    this.#open = this.#rows.get(name ?? "")?.one ?? null;
+  }
+
+  async #undoSince() {
+    if (this.#open === null) return;
+    const { name } = this.#open;
+    const since = byId("person-since", HTMLInputElement).value;
+    const from = since ? ` from ${new Date(since).toLocaleString()} on` : "";
+    if (!(await this.#page.sure(`Take back the answers of ${name}${from}?`, "Their pairs may be asked again. The log keeps the answers, but they cannot be brought back here.", "Take them back"))) return;
+    let taken = 0;
+    await this.#do(async () => {
+      ({ discarded: taken } = await this.#page.api.post("/answers/discard", { annotator: name, ...(since ? { since: new Date(since).toISOString() } : {}) }));
+      await this.#answers.look();
+    }, "");
+    this.#page.announce(`${count(taken, "answer")} taken back.`);
+  }
+}
+
+/** What the log shows that deserves a look. @param {Annotator} one @param {number} veryFast */
+export function oddities({ answers, decided, left, resting, excluded }, veryFast) {
+  const found = [];
+  if (excluded) found.push("left out");
+  if (resting) found.push("rests");
+  if (answers > 0 && veryFast / answers >= OFTEN) found.push(`${veryFast} very fast`);
+  // Three standard deviations of a fair choice.
+  if (decided >= FEW && Math.abs(left - decided / 2) > 1.5 * Math.sqrt(decided)) found.push(left > decided / 2 ? "mostly left" : "mostly right");
+  return found;
+}
+
+/** @param {number} all @param {number} waiting */
+function wordsAbout(all, waiting) {
+  if (all === 0) return "Nobody yet. Hand out a link.";
+  const others = waiting === 0 ? "" : ` ${count(waiting, "more")} had pairs and gave no answer yet.`.replace("mores", "more");
+  return `“Time” is the median of an answer. “Left” is how often the left one was chosen; about half is usual. “Same again” counts pairs asked twice, with sides swapped. “Very fast” answers came within half a second, before most people can see both items.${others}`;
+}
+
+/** @param {string} time */
+function ago(time) {
+  const minutes = Math.max(Math.round((Date.now() - Date.parse(time)) / 60_000), 0);
+  if (minutes < 1) return "now";
+  if (minutes < 90) return `${minutes} min ago`;
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h ago` : new Date(time).toLocaleDateString();
 }

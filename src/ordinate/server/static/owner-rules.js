@@ -20,6 +20,9 @@ const asIs = (value) => value ?? "";
  */
 const FIELDS = {
   question: { show: asIs, read: (field) => field.value.trim() || null },
+  guidelines: { show: asIs, read: (field) => field.value.trim() || null },
+  closing: { show: asIs, read: (field) => field.value.trim() || null },
+  seats: { show: asIs, read: numberIn },
   cuts: { show: (cuts) => cuts.join(", "), read: (field) => (field.value.match(/\d+/g) ?? []).map(Number) },
   misplaced: {
     show: (share) => (share === null ? "" : inPercent(share)),

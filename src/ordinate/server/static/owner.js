@@ -12,7 +12,9 @@ import { Rules } from "./owner-rules.js";
 /** @typedef {typeof page} Page what the parts of the page share */
 /** @typedef {{not_loaded: {item: string, skips: number}[], very_fast: import("./owner-people.js").VeryFast}} Warnings */
 
-const EVERY = 5000; // between looks at the study, in milliseconds
+const EVERY = 5000; // between looks at the study where nothing tells of changes, in milliseconds
+const SELDOM = 30_000; // between looks where something does
+const AT_MOST = 1000; // between looks, however much changes
 
 const { study = "", csrf = "" } = byId("app").dataset;
 const api = connect({ study, csrf });
@@ -55,6 +57,7 @@ const links = new Links(page);
 const rules = new Rules(page, showPaused);
 /** @type {number | null} the number of answers that the ordering on the page is of */
 let answersShown = null;
+let answersNow = 0;
 
 /** @param {boolean} paused */
 function showPaused(paused) {
@@ -79,6 +82,7 @@ async function look() {
   const status = await api.get("");
   const { answers, goal, items, open, expected_error: error, better_than_coins: better, paused, finished } = status;
   const history = upToNow(status);
+  answersNow = answers;
   showPaused(paused);
   setText(byId("problem"), status.problem ? sentence(status.problem) : "");
   const state = paused ? "Paused" : finished === "total-budget" ? "Finished" : "Running";
@@ -111,9 +115,32 @@ function showNotLoaded(items) {
   setText(byId("not-loaded"), list && `Did not load for annotators: ${list}. Look at these files, or leave the items out.`);
 }
 
-async function keepLooking() {
-  if (!document.hidden) await attempt(look);
-  setTimeout(keepLooking, EVERY);
+// The server tells of changes as they happen. Without that (a proxy may hold it back) the page looks by itself.
+const events = new EventSource(api.address("/events"));
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+let looked = 0;
+let changed = false; // since the last look began
+events.addEventListener("message", () => {
+  changed = true;
+  lookIn(Math.max(looked + AT_MOST - Date.now(), 0));
+});
+events.addEventListener("error", () => lookIn(EVERY));
+
+/** @param {number} pause in milliseconds */
+function lookIn(pause) {
+  clearTimeout(timer);
+  timer = setTimeout(keepLooking, pause);
 }
+
+async function keepLooking() {
+  looked = Date.now();
+  changed = false;
+  if (!document.hidden) await attempt(look);
+  // Results and the ordering follow the answers a little later.
+  const behind = answersShown === null || answersShown < answersNow;
+  lookIn(changed ? AT_MOST : events.readyState === EventSource.OPEN && !behind ? SELDOM : EVERY);
+}
+document.addEventListener("visibilitychange", () => document.hidden || lookIn(0));
 
 await Promise.all([keepLooking(), attempt(() => links.look()), attempt(() => rules.look())]);

@@ -23,6 +23,9 @@ export class Stage {
   #scrolling = new Scrolling();
   #announce;
   #appearance;
+  #flips = false; // both items in one place, one of them in front
+  #front = 0;
+  #sawBoth = false;
   /** @type {Content | null} */
   pair = null;
 
@@ -35,6 +38,7 @@ export class Stage {
     this.#announce = announce;
     this.#appearance = new Appearance(this.#element, browser, study, appearance);
     this.#setTogether(browser.get("together") ?? true);
+    this.#setKept(browser.get("keep-zoom") ?? false);
     const full = document.documentElement.requestFullscreen !== undefined && document.fullscreenEnabled;
     byId("full-button").hidden = !full;
   }
@@ -61,6 +65,8 @@ export class Stage {
     byId("image-tools").hidden = !this.#zoom.any;
     this.#appearance.has(this.#zoom.any);
     byId("together-button").hidden = !this.has("moving");
+    byId("keep-button").hidden = byId("flip-button").hidden = !this.#zoom.any;
+    this.#setFlips(this.#flips && this.#zoom.any);
     this.#element.hidden = false;
     this.#element.classList.toggle("reading", !this.#zoom.any && this.#scrolling.any);
     // A short fade; without it one may not notice that a similar pair came.
@@ -74,13 +80,18 @@ export class Stage {
     this.pair = null;
     this.#element.hidden = true;
     byId("image-tools").hidden = true;
-    byId("together-button").hidden = true;
+    for (const id of ["together-button", "keep-button", "flip-button"]) byId(id).hidden = true;
     this.#appearance.has(false);
   }
 
   // Whether both items can be seen.
   get complete() {
     return this.pair !== null && this.#sides.every((side) => side.state === "shown");
+  }
+
+  // Whether the pair can be judged: in one place, the item behind must have been in front.
+  get judgeable() {
+    return this.complete && (!this.#flips || this.#sawBoth);
   }
 
   // The sides whose item cannot be seen.
@@ -99,9 +110,9 @@ export class Stage {
     return `${first}: ${left}. ${second}: ${right}.`;
   }
 
-  // How the pictures on the screen differ from their files, in words.
+  // How the pictures on the screen differ from their files, and how they are placed, in words.
   get appearance() {
-    return this.#appearance.words;
+    return [this.#appearance.words, this.#flips ? "in one place" : ""].filter(Boolean).join("; ");
   }
 
   /** @param {SideName} name */
@@ -156,6 +167,16 @@ export class Stage {
         this.#setTogether(!this.#zoom.together);
         this.#announce(this.#zoom.together ? "Both move together" : "Each moves alone");
       },
+      flip: () => this.#flip(),
+      "flip-off": () => {
+        this.#setFlips(false);
+        this.#announce("Side by side");
+        this.pair?.left.onchange();
+      },
+      "keep-zoom": () => {
+        this.#setKept(!this.#zoom.keeps);
+        this.#announce(this.#zoom.keeps ? "The next pairs are enlarged as this one" : "The next pairs are whole");
+      },
       "full-screen": () => this.#fullScreen(),
       move: (event) => this.move(event),
       scroll: (event) => this.scroll(event),
@@ -172,6 +193,42 @@ export class Stage {
       side.player?.pause();
       side.onchange = () => {};
     }
+  }
+
+  // Into one place at first, then to the other item and back: what differs between them moves.
+  #flip() {
+    if (!this.#zoom.any) return;
+    if (!this.#flips) {
+      this.#setFlips(true);
+      this.#announce("Both in one place. V shows the other one; Shift V puts them side by side.");
+      this.pair?.left.onchange();
+      return;
+    }
+    this.#front = 1 - this.#front;
+    this.#sawBoth = true;
+    this.#paintFront();
+    this.pair?.left.onchange();
+  }
+
+  /** @param {boolean} flips */
+  #setFlips(flips) {
+    this.#flips = flips;
+    this.#front = 0;
+    this.#sawBoth = false;
+    this.#element.classList.toggle("flips", flips);
+    byId("flip-button").setAttribute("aria-pressed", String(flips));
+    this.#paintFront();
+  }
+
+  #paintFront() {
+    SIDES.forEach((name, place) => byId(name).classList.toggle("behind", this.#flips && place !== this.#front));
+  }
+
+  /** @param {boolean} keeps */
+  #setKept(keeps) {
+    this.#zoom.keeps = keeps;
+    byId("keep-button").setAttribute("aria-pressed", String(keeps));
+    browser.set("keep-zoom", keeps);
   }
 
   /** @param {boolean} together */

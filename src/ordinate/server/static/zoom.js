@@ -23,6 +23,7 @@ export class Zoom {
   #listening = new WeakSet();
   #enlargedAt = -Infinity;
   together = true;
+  keeps = false; // whether the next pair is seen as this one
 
   /** @param {Picture[]} pictures those of the pair on the screen */
   show(pictures) {
@@ -32,7 +33,8 @@ export class Zoom {
       if (!this.#listening.has(picture)) this.#listen(picture);
       this.#listening.add(picture);
     }
-    this.#views = new Map(pictures.map((picture) => [picture, WHOLE]));
+    const before = [...this.#views.values()];
+    this.#views = new Map(pictures.map((picture, place) => [picture, (this.keeps && before[place]) || WHOLE]));
     this.#paint();
   }
 

@@ -1,0 +1,112 @@
+"""Whether answers go in circles (a before b, b before c, c before a) more often than chance would make them.
+
+Three items of which each two were compared are a triad. It is circular where the majorities of the answers about its
+pairs are (Kendall and Babington Smith 1940). Chance: the same pairs answered as the model has it, at scores drawn from
+the posterior. Since that has seen the answers, the check fails more seldom than its level says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinate.compiled import compiled
+from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.checks import LEVEL, SIMULATED, Finding, StudyData, not_run
+from ordinate.learning.ranks import draw_scores
+
+_MOST = 1_000_000
+"""Of more triads, those among a random part of the items are looked at."""
+_FEWEST = 20
+
+
+def check(data: StudyData) -> Finding:
+    rng = data.rng(1)
+    pair = data.pair_of[data.decisive]
+    rows, _, pairs = data.compared
+    low = np.searchsorted(rows, data.decided.left) == pairs.left[pair]
+    ahead = np.where(low, 1.0, -1.0) * (2.0 * data.decided.outcome - 1.0)
+    balance = np.bincount(pair, ahead, len(pairs.left))
+    asked = np.bincount(pair, minlength=len(pairs.left))
+    triads = triads_of(pairs.left, pairs.right, len(rows), rng)
+    if len(triads) < _FEWEST:
+        return not_run(f"There are {len(triads)} sets of three items that were all compared; it takes {_FEWEST}.")
+    draws = draw_scores(data.posterior, data.group, rng).scores[:SIMULATED, rows]
+    if len(draws) < 1.0 / LEVEL - 1.0:
+        return not_run("There are too many items to simulate as many studies as it takes.")
+    # Only pairs that are in a triad matter, which are few where there are many items.
+    used, triads = np.unique(triads, return_inverse=True)
+    triads, balance, asked = triads.reshape(-1, 3), balance[used], asked[used]
+    left, right = pairs.left[used], pairs.right[used]
+    observed = circular(triads, np.sign(balance))
+    simulated = np.array([circular(triads, np.sign(_answered(one, left, right, asked, rng))) for one in draws])
+    chance, limit = (1 + int((simulated >= observed).sum())) / (1 + len(draws)), np.quantile(simulated, 1.0 - LEVEL)
+    found = f"{observed:,} of {len(triads):,} triads of items are circular; {simulated.mean():,.0f} are to be expected."
+    if chance > LEVEL:
+        return Finding("passed", float(observed), float(limit), found)
+    return Finding(
+        "failed",
+        float(observed),
+        float(limit),
+        found,
+        "People may judge by several things at once, so that no single order fits. Make the question narrower.",
+    )
+
+
+def _answered(scores: Floats, left: Integers, right: Integers, asked: Integers, rng: np.random.Generator) -> Floats:
+    """(p,) wins of the left item less its losses, in answers simulated at these scores."""
+    from scipy.special import expit
+
+    wins = rng.binomial(asked, expit(scores[left] - scores[right])).astype(np.float64)
+    return 2.0 * wins - asked
+
+
+def triads_of(left: Integers, right: Integers, items: int, rng: np.random.Generator, most: int = _MOST) -> Integers:
+    """(m, 3) places of the pairs a-b, b-c, a-c, for items a < b < c; pairs have left < right and are sorted."""
+    chosen = np.ones(items, dtype=np.bool_)
+    begins = np.searchsorted(left, np.arange(items + 1))
+    total = int(count_triads(begins, right, chosen, np.empty((0, 3), dtype=np.int64)))
+    while total > most:
+        chosen &= rng.random(items) < (most / total) ** (1.0 / 3.0)
+        total = int(count_triads(begins, right, chosen, np.empty((0, 3), dtype=np.int64)))
+    triads = np.empty((total, 3), dtype=np.int64)
+    count_triads(begins, right, chosen, triads)
+    return triads
+
+
+@compiled
+def count_triads(begins: Integers, right: Integers, chosen: NDArray[np.bool_], triads: Integers) -> int:
+    """How many triads there are among the chosen items; they are written to `triads` as far as it has room."""
+    found, room = 0, triads.shape[0]
+    for a in range(begins.shape[0] - 1):
+        if not chosen[a]:
+            continue
+        for first in range(begins[a], begins[a + 1]):
+            b = right[first]
+            if not chosen[b]:
+                continue
+            near, far = first + 1, begins[b]
+            while near < begins[a + 1] and far < begins[b + 1]:
+                if right[near] < right[far]:
+                    near += 1
+                elif right[near] > right[far]:
+                    far += 1
+                else:
+                    if chosen[right[near]]:
+                        if found < room:
+                            triads[found, 0], triads[found, 1], triads[found, 2] = first, far, near
+                        found += 1
+                    near += 1
+                    far += 1
+    return found
+
+
+@compiled
+def circular(triads: Integers, ahead: Floats) -> int:
+    """How many are circular; ahead (p,): 1 where the left item of a pair won more often, -1 the right one, else 0."""
+    found = 0
+    for triad in range(triads.shape[0]):
+        one, two, across = ahead[triads[triad, 0]], ahead[triads[triad, 1]], ahead[triads[triad, 2]]
+        if one != 0.0 and one == two and across == -one:
+            found += 1
+    return found

@@ -1,0 +1,105 @@
+"""A report of a study: one HTML file that needs nothing else, with the figures of `ordinate.plots`."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+from ordinate.data.formats.files import write_bytes
+from ordinate.report import figures, sections
+from ordinate.report.contents import Contents, gather
+from ordinate.report.html import Html, joined, tag
+from ordinate.study.study import Study
+
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+"""The page runs nothing and loads nothing, whatever the items hold."""
+
+__all__ = ["Contents", "gather", "page", "write_report"]
+
+
+def write_report(study: Study, path: str | Path, *, folder: Path, pictures: Path | None = None) -> list[Path]:
+    """Write the report to a file, and with `pictures`, a folder, each figure as SVG and PNG; returns what was written.
+
+    folder  where relative paths of the items' pictures start
+    """
+    contents = gather(study)
+    written = [Path(path)]
+    write_bytes(path, page(contents, folder).encode("utf-8"))
+    if pictures is not None:
+        for name, draw in sections.drawn(contents).items():
+            written += figures.write(draw(), pictures, name)
+    return written
+
+
+def page(contents: Contents, folder: Path) -> str:
+    """The HTML document."""
+    drawn = sections.drawn(contents)
+    title, details = _question(contents.settings.question)
+    style = (files("ordinate.report") / "style.css").read_text(encoding="utf-8")
+    body = joined(
+        tag(
+            "header",
+            tag("h1", title),
+            tag("p", details, class_="details") if details else None,
+            tag("p", f"Report of an ordering by pairwise comparisons, {contents.made:%d %B %Y, %H:%M} UTC"),
+        ),
+        tag(
+            "main",
+            sections.summary(contents),
+            sections.order(contents, folder),
+            sections.section(
+                "How sure the ranks are",
+                "A dot is an item’s rank, the line the ranks that are likely. Items on one band share a rank: the "
+                "answers cannot tell them apart.",
+                sections.figure(drawn, "ranks", "Ranks of the items with intervals of 90 percent"),
+            ),
+            sections.section(
+                "What more answers would bring",
+                "The share of all pairs of items that are expected to be in the wrong order, after so many answers, "
+                "and how it is likely to fall. It is an expectation under the model, not a comparison with the truth.",
+                sections.figure(drawn, "error", "Expected error by number of answers, with a forecast"),
+            ),
+            sections.section(
+                "Do predictions hold?",
+                "Some pairs were drawn at random. How they would be answered was predicted from the answers before. "
+                "Where predictions hold, the points are near the dashed line.",
+                sections.figure(drawn, "calibration", "Share of answers by their predicted chance"),
+            ),
+            sections.section(
+                "Annotators",
+                "Surprise is how far somebody’s answers are from what all other answers say, in standard deviations. "
+                "Those right of the dotted line answered unlike the others.",
+                sections.figure(drawn, "annotators", "Surprise of the answers of each annotator"),
+                sections.people(contents),
+            ),
+            sections.section(
+                "Which pairs were compared",
+                "Each point is an answer. Questions are chosen where the order is least certain, so most are near the "
+                "diagonal; crosses are answers that the order contradicts.",
+                sections.figure(drawn, "comparisons", "Ranks of the items of each compared pair"),
+            ),
+            sections.checks(contents),
+            sections.made(contents),
+            sections.section(
+                "What to keep in mind",
+                "All figures presume the model: people who agree in what they see, up to noise, and scores that follow "
+                "from the features and the answers. An order by all answers ever given (Bradley and Terry) is itself "
+                "an estimate and can be further from the truth than this one; the distance to it measures no error.",
+            ),
+        ),
+    )
+    head = joined(
+        tag("meta", charset="utf-8"),
+        tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("title", f"{title} – report"),
+        tag("style", Html(style)),
+    )
+    return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', body), lang='en')}\n"
+
+
+def _question(markdown: str) -> tuple[str, str]:
+    """Its first line and the others, without the marks of Markdown, which the report has no reader of."""
+    lines = re.sub(r"\*\*|__|`|^#+ *", "", markdown.strip(), flags=re.MULTILINE).split("\n", 1)
+    return lines[0].strip(), lines[1].strip() if len(lines) > 1 else ""

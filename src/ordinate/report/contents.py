@@ -1,0 +1,97 @@
+"""What a report says, gathered from a study at one moment."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from ordinate import __version__
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.data.ordering import Ordering
+from ordinate.errors import InvalidInput
+from ordinate.learning.forecast import Forecast
+from ordinate.learning.models.map_estimate import Prior
+from ordinate.storage import Settings
+from ordinate.study.checking import Verdict
+from ordinate.study.inference import Reliability
+from ordinate.study.rules import Rules
+from ordinate.study.study import Study
+
+_MANY_ITEMS = 2000
+_FEW_POINTS = 5
+"""Points of the history of the expected error of more items: each takes a fit."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """made  when
+    first, last  times of the first and of the last answer to a question of the study; None: all were recorded
+    history  (answers, expected error); None where that is withheld
+    """
+
+    made: datetime
+    settings: Settings
+    rules: Rules
+    items: Items
+    ordering: Ordering
+    verdict: Verdict
+    reliability: Reliability
+    history: Sequence[tuple[int, float]]
+    forecast: Forecast
+    comparisons: Sequence[Comparison]
+    prior: Prior | None
+    first: str | None
+    last: str | None
+    skips: int
+    excluded_items: Sequence[str]
+    excluded_annotators: Sequence[str]
+    repeats: tuple[int, int]
+    versions: dict[str, str]
+
+    @property
+    def asked(self) -> int:
+        return len(self.comparisons)
+
+
+def gather(study: Study, made: datetime | None = None) -> Contents:
+    """Raises InvalidInput without answers."""
+    with study.unchanged():
+        comparisons = study.comparisons()
+        if not comparisons:
+            raise InvalidInput("the study has no answers that count yet, so there is nothing to report")
+        answered = study.answered()
+        many = len(study.items) > _MANY_ITEMS
+        try:
+            prior = study.prior_variances()
+        except InvalidInput:
+            prior = None
+        return Contents(
+            made=made or datetime.now(UTC),
+            settings=study.settings,
+            rules=study.rules,
+            items=study.items,
+            ordering=study.ordering(),
+            verdict=study.check(),
+            reliability=study.reliability(),
+            history=study.error_history(_FEW_POINTS) if many else study.error_history(),
+            forecast=study.forecast(),
+            comparisons=comparisons,
+            prior=prior,
+            first=answered[0].at if answered else None,
+            last=answered[-1].at if answered else None,
+            skips=sum(entry.answer == "skip" for entry in answered),
+            excluded_items=study.excluded_items,
+            excluded_annotators=study.excluded_annotators,
+            repeats=study.agreement(),
+            versions={
+                "ordinate": __version__,
+                "Python": platform.python_version(),
+                **{name: version(name) for name in ("numpy", "scipy", "numba")},
+                "platform": f"{platform.system()} {platform.machine()}, {sys.byteorder}-endian",
+            },
+        )

@@ -1,0 +1,73 @@
+"""What changes in a study, told to the owner's page as it happens (server-sent events)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
+
+from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller
+from ordinate.server.limits import Limits
+from ordinate.server.problems import RETRY_SECONDS, Problem
+from ordinate.server.registry import ServedStudy
+from ordinate.server.routes import OwnerRoute
+
+router = APIRouter(prefix="/api/v1/studies/{study}", tags=["owning"], route_class=OwnerRoute)
+LOOK_SECONDS = 1.0
+STILL_HERE = 15
+"""Looks without news after which a line says that the connection is alive, and the link is checked again."""
+
+
+class EventStream(StreamingResponse):
+    media_type = "text/event-stream"
+
+
+EVENT = {"type": "object", "properties": {"data": {"type": "string", "contentMediaType": "application/json"}}}
+
+
+@router.get(
+    "/events",
+    summary="What changes, as it happens",
+    response_class=EventStream,
+    responses={200: {"content": {EventStream.media_type: {"schema": EVENT}}}},
+)
+async def events(request: Request, caller: TheCaller, authenticator: TheAuthenticator) -> EventStream:
+    """One event for each change: how many entries the log has, and after how many answers the results are.
+
+    The stream ends when the link is revoked or the study is no longer served.
+    """
+    limits: Limits = request.app.state.limits
+    if caller.served.listeners >= limits.listeners:
+        raise Problem(503, "too many pages listen to this study; try again", {"Retry-After": str(RETRY_SECONDS)})
+    return EventStream(changes(request, caller, authenticator), headers={"X-Accel-Buffering": "no"})
+
+
+async def changes(request: Request, caller: Caller, authenticator: Authenticator) -> AsyncIterator[str]:
+    served, known, quiet = caller.served, None, 0
+    served.listeners += 1
+    try:
+        while authenticator.registry.get(served.name) is served:
+            now = await run_in_threadpool(_state, served)
+            if now != known:
+                known, quiet = now, 0
+                yield f"data: {json.dumps({'entries': now[0], 'results': now[1]})}\n\n"
+            elif quiet >= STILL_HERE:
+                quiet = 0
+                try:
+                    await run_in_threadpool(authenticator.identify, request, served, as_owner=True)
+                except Problem:
+                    return
+                yield ": still here\n\n"
+            quiet += 1
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        served.listeners -= 1
+
+
+def _state(served: ServedStudy) -> tuple[int, int | None]:
+    results = served.prefetcher.results
+    return served.study.entries, None if results is None else results.answers

@@ -1,0 +1,153 @@
+"""The verdict on a study: what the checks of its answers found, under one sentence."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordinate.data.ordering import Interval
+from ordinate.learning.calibration import Bin, bins
+from ordinate.learning.checks import Finding, StudyData, bridged, connected, not_run
+from ordinate.learning.checks import State as CheckState
+from ordinate.learning.checks.table import CHECKS
+from ordinate.learning.models import Answers
+from ordinate.study.fold import State
+from ordinate.study.inference import Inference, asked_at_random
+from ordinate.study.threads import one_thread
+
+TOP = 10
+"""So many first items matter most, where no cut says otherwise."""
+
+
+class Row(NamedTuple):
+    """What one check found; see `ordinate.learning.checks.Finding`."""
+
+    check: str
+    state: CheckState
+    value: float | None
+    threshold: float | None
+    found: str
+    advice: str
+
+
+class AnnotatorFigures(NamedTuple):
+    """An annotator as the checks see them.
+
+    surprise   of their answers, in standard deviations; see `ordinate.learning.checks.misfit`
+    limit      the most that chance explains
+    influence  share of the pairs that change places without them; None where it was not computed
+    """
+
+    name: str | None
+    answers: int
+    surprise: float
+    limit: float
+    influence: float | None
+
+
+class Verdict(NamedTuple):
+    """What the checks found.
+
+    sentence     whether the order can be relied on
+    error        the expected error with an interval of 90 %; None where it is not to be believed
+    rows         a check each
+    calibration  answers about random pairs by how sure the answers before them were
+    annotators   who gave answers that count
+    """
+
+    sentence: str
+    error: Interval | None
+    rows: tuple[Row, ...]
+    calibration: tuple[Bin, ...] = ()
+    annotators: tuple[AnnotatorFigures, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.state == "failed")
+
+    def fields(self) -> dict[str, Any]:
+        """What the command line and the API say."""
+        error, low, high = self.error or (None, None, None)
+        figures = {"expected_error": error, "error_low": low, "error_high": high}
+        return {"sentence": self.sentence, **figures, "checks": [row._asdict() for row in self.rows]}
+
+
+def study_data(state: State, inference: Inference, seed: int) -> StudyData:
+    """What checks look at; there must be answers."""
+    effective, reliability = state.effective, inference.reliability(state)
+    return StudyData(
+        ids=tuple(state.items.ids),
+        names=state.annotator_names,
+        group=state.active,
+        features=inference.features(state),
+        answers=Answers(*effective.first(len(effective))),
+        annotators=effective.annotators,
+        at_random=asked_at_random(state),
+        model=inference.newest_model(state),
+        posterior=inference.posterior(state),
+        refit=partial(inference.refit, state, inference.newest_model(state)),
+        better_than_coins=reliability.better_than_coins,
+        error_high=reliability.error_high,
+        top=state.rules.cuts[0] if state.rules.cuts else TOP,
+        seed=seed,
+    )
+
+
+def connection(data: StudyData) -> tuple[Finding, Finding]:
+    """Whether answers connect all items, and whether single pairs alone connect several."""
+    return connected.check(data), bridged.check(data)
+
+
+def verdict(state: State, inference: Inference, data: StudyData | None) -> Verdict:
+    """`data` None: there are no answers."""
+    if data is None:
+        rows = [Row(name, *not_run("There are no answers.")) for name in CHECKS]
+        return Verdict("There are no answers yet, so there is nothing to check.", None, tuple(rows))
+    with one_thread():
+        found = {name: check.run(data) for name, check in CHECKS.items()}
+    _, *error = inference.reliability(state)
+    doubtful = any(CHECKS[name].withholds and one.state == "failed" for name, one in found.items())
+    stated = None if doubtful or math.isnan(error[0]) else Interval(*error)
+    made = tuple(Row(name, *one) for name, one in found.items())
+    return Verdict(sentence(found, stated), stated, made, tuple(bins(data.predictions)), _annotators(data))
+
+
+def _annotators(data: StudyData) -> tuple[AnnotatorFigures, ...]:
+    surprise, influences = data.misfit_of_annotators, data.influences
+    numbers, given = np.unique(data.annotators, return_counts=True)
+    return tuple(
+        AnnotatorFigures(
+            data.names[number], count, float(surprise.standard[number]), surprise.limit, influences.get(number)
+        )
+        for number, count in zip(numbers.tolist(), given.tolist(), strict=True)
+    )
+
+
+def sentence(found: dict[str, Finding], error: Interval | None) -> str:
+    """One plain sentence over the rows."""
+    failed = [name for name, one in found.items() if one.state == "failed"]
+    withholding = [name for name in failed if CHECKS[name].withholds]
+    if "better than coins" in withholding:
+        return "Do not rely on this order yet: the answers cannot be told from coin tosses."
+    if withholding:
+        return f"Do not rely on the figures of this order: {_lower(found[withholding[0]].found)}"
+    if error is None:
+        return "There is no pair of items to compare."
+    wrong = f"about {100 * error.estimate:.0f} % of the pairs are likely to be in the wrong order"
+    if "enough answers" in failed:
+        return f"It is too early to rely on this order: {_lower(found['enough answers'].found)}"
+    if failed:
+        many = f"{len(failed)} of {_ran(found)} checks"
+        return f"Use this order with care: {many} failed ({', '.join(failed)}); {wrong}."
+    return f"This order can be relied on as far as its intervals say: no check failed, and {wrong}."
+
+
+def _ran(found: dict[str, Finding]) -> int:
+    return sum(one.state != "not run" for one in found.values())
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]

@@ -1,0 +1,100 @@
+"""Numbers in words, for people: on the command line and in reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ordinate.learning.checks import Finding
+    from ordinate.learning.forecast import Forecast
+    from ordinate.study.inference import Reliability
+
+_ENDLESS_ANSWERS = 1e6
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def error_in_words(error: float, within: tuple[float, float] | None = None) -> str:
+    """An expected ordering error for a person, perhaps with its interval: 0.08 is "about 1 in 12 pairs ..."."""
+    if math.isnan(error):
+        return "unknown: there is no pair to compare"
+    shown = percent(error)
+    if within is not None and error >= 0.0005:
+        shown += f" ({100 * within[0]:.1f} to {percent(within[1])})"
+    if error > 0.45:
+        return f"{shown}: not much better than a random order yet"
+    if error < 0.0005:
+        return f"{shown}: almost no pair is likely to be in the wrong order"
+    if error > 0.3:
+        # 0.4 is neither near 1 in 3 nor near 1 in 2.
+        return f"{shown}: about {round(10 * error)} in 10 pairs are likely to be in the wrong order"
+    return f"{shown}: about 1 in {round(1 / error)} pairs is likely to be in the wrong order"
+
+
+def span(low: int, high: int) -> str:
+    """ "3", "3 to 7"."""
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def count(number: int, singular: str, plural: str = "") -> str:
+    """ "1 item", "2 items"."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def connection_in_words(connection: tuple[Finding, Finding]) -> str:
+    """What is wrong about how answers connect the items; where nothing is, that they do."""
+    return " ".join(one.found for one in connection if one.state == "failed") or connection[0].found
+
+
+def forecast_in_words(forecast: Forecast) -> str:
+    """ "10 % after about 400 more answers (280 to 560), about 2 hours at the pace of the newest answers"."""
+    more, seconds, target = forecast.more_answers, forecast.seconds, f"{100 * forecast.target:g} %"
+    if more is None:
+        return f"unknown: {forecast.withheld}"
+    if more.estimate == 0.0:
+        return f"{target} is reached" if more.high < 1.0 else f"{target} is reached, or after {rough(more.high)} more"
+    presumed = ", if people answered sensibly" if forecast.presumes_sense else ""
+    if more.estimate > _ENDLESS_ANSWERS:
+        return f"{target} after more than a million more answers{presumed}"
+    answers = f"about {rough(more.estimate)} more answers ({rough(more.low)} to {rough(more.high)})"
+    pace = "" if seconds is None else f", about {duration(seconds.estimate)} at the pace of the newest answers"
+    return f"{target} after {answers}{pace}{presumed}"
+
+
+def grade_in_words(grade: Mapping[str, Any]) -> str:
+    """ "Grade 1 (ranks 1 to 10): about 2 of 10 items belong elsewhere (0 to 4)"."""
+    items = grade["items"]
+    ranks = f"ranks {grade['first']:,} to {grade['last']:,}" if grade["last"] else f"ranks from {grade['first']:,} on"
+    about, low, high = (items * grade[name] for name in ("misplaced", "misplaced_low", "misplaced_high"))
+    return (
+        f"Grade {grade['grade']} ({ranks}): about {about:.0f} of {count(items, 'item')} belong elsewhere "
+        f"({low:.0f} to {high:.0f})."
+    )
+
+
+def rough(number: float) -> str:
+    """Two digits, and no more than a million: "420", "1,300", "more than a million"."""
+    if number > _ENDLESS_ANSWERS:
+        return "more than a million"
+    return f"{float(f'{number:.2g}'):,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """ "3 minutes", "2 hours", "5 days": hours of work, so a day has 24 of them."""
+    for unit, size in (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= 1.5 * size or unit == "minute":
+            return count(max(round(seconds / size), 1), unit)
+    raise AssertionError
+
+
+def reliability_in_words(reliability: Reliability) -> str:
+    """The expected error for a person, with what it presumes: people who answer blindly make it too small."""
+    tested, error = reliability.better_than_coins, reliability.expected_error
+    words = error_in_words(error, (reliability.error_low, reliability.error_high))
+    if tested is False:
+        return f"unknown: the answers cannot be told from coin tosses yet (if people answered sensibly, {words})"
+    return f"{words}, if people answered sensibly" if tested is None and error <= 0.45 else words

@@ -1,0 +1,142 @@
+"""An owner runs a study with three people: links, the order as it changes, an item, a person, what is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.browser.test_browser_access import check
+
+pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+
+
+def test_an_owner_sees_who_answered_what_and_takes_it_back(
+    serve: Callable[..., Any], photos: Any, judge: Callable[..., Any], answers: Any
+) -> None:
+    (served,) = serve(photos.path)
+    owner = judge()
+    page = owner.page
+    owner.join(served.owner)
+    page.wait_for_selector("#first-link button")
+    page.click("#many-links summary")
+    page.fill("#many-names", "Ada\nBob\n\nCarla\n")
+    page.click("#many-form button")
+    page.wait_for_selector("[aria-label='Address of the link for Carla']")
+    field = "[aria-label='Address of the link for {}']"
+    links = {name: page.input_value(field.format(name)) for name in ("Ada", "Bob", "Carla")}
+    page.click("text=A sheet with QR codes to print")
+    assert page.locator(".coupons li").count() == 4
+    check(page, "sheet")
+    page.go_back()
+    page.wait_for_selector("#rules-form:not([inert])")
+    page.click("text=Guidelines, and words at the end")
+    page.fill("#rule-guidelines", "Look at the **edges**, not at the colours.")
+    page.fill("#rule-closing", "Thank you from *all* of us.")
+    page.fill("#rule-annotator_budget", "8")
+    page.click("#rules-form .main-button")
+    owner.wait_for_text("rules-saved", "Saved")
+
+    people = {name: judge(photos.truth) for name in links}
+    for name, someone in people.items():
+        someone.begin(links[name], None)
+    ada = people["Ada"]
+    ada.page.keyboard.press("h")
+    assert "edges" in ada.page.inner_text("#guidelines")
+    check(ada.page, "guidelines")
+    ada.page.keyboard.press("Escape")
+    for _ in range(6):
+        for name, someone in people.items():
+            someone.press("ArrowLeft") if name == "Carla" else someone.answer()
+    page.wait_for_selector("#people tr:nth-child(3)", timeout=60_000)
+    owner.until("document.querySelectorAll('#ordering li').length === 24", seconds=60)
+
+    # The list follows the answers without a reload, within seconds.
+    before = page.inner_text("#figures")
+    ada.answer()
+    owner.until(f"document.getElementById('figures').innerText !== {before!r}", seconds=10)
+
+    page.fill("#find-item", "photo-07")
+    owner.until("document.querySelectorAll('#ordering li').length === 1")
+    page.fill("#find-item", "")
+    page.click("#to-lowest")
+    owner.until("document.getElementById('ordering-words').textContent.startsWith('The last 24 of 40')")
+    page.click("#to-highest")
+    owner.until("document.getElementById('ordering-words').textContent.startsWith('The first 24 of 40')")
+
+    compared = page.evaluate(
+        "(async () => (await (await fetch('/api/v1/studies/photos/answers?limit=1')).json()).answers[0].left.id)()"
+    )
+    page.fill("#find-item", compared)
+    owner.until("document.querySelectorAll('#ordering li').length === 1")
+    page.click(".item-card")
+    page.wait_for_selector("#item-answers li")
+    page.evaluate("document.getElementById('item-answers').scrollIntoView()")
+    check(page, "item-answers")
+    total = len(answers(photos.path))
+    page.click("#item-answers li button")
+    owner.until("document.getElementById('live').textContent === 'The answer is taken back.'")
+    assert len(answers(photos.path)) == total - 1
+    page.click("#item-exclude")
+    owner.until("document.getElementById('item-exclude').textContent === 'Take it in again'")
+    page.keyboard.press("Escape")
+    page.fill("#find-item", "")
+    page.wait_for_selector("#left-out summary")
+    page.click("#left-out summary")
+    page.click("#left-out-list button")
+    owner.until("document.getElementById('left-out').hidden")
+
+    page.click("[aria-label='Open: Carla']")
+    page.wait_for_selector("#person-answers li")
+    check(page, "person")
+    page.click("#person-rest")
+    owner.wait_for_text("person-rest", "Give pairs again")
+    page.click("#person summary")
+    page.click("#person-undo-form button")
+    page.click("#sure-yes")
+    owner.until("document.querySelectorAll('#person-answers li').length === 0")
+    assert answers(photos.path, "Carla") == []
+    page.keyboard.press("Escape")
+
+    while not ada.page.is_visible("#message"):
+        ada.answer()
+    ada.wait_for_text("message-title", "Thank you")
+    assert "all of us" in ada.page.inner_text("#message-body")
+
+
+def test_two_pictures_in_one_place(serve: Callable[..., Any], photos: Any, judge: Callable[..., Any]) -> None:
+    """What is behind is loaded and decoded, so it is there in the next frame; answers wait until both were seen."""
+    (served,) = serve(photos.path)
+    ann = judge(photos.truth)
+    page = ann.page
+    ann.begin(served.annotator, "Ann")
+    page.keyboard.press("v")
+    ann.until("document.getElementById('right').classList.contains('behind')")
+    before = ann.pair
+    page.wait_for_timeout(300)
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(200)
+    assert ann.pair == before, "the other one was not seen yet"
+    boxes = [page.locator(f"#{side} .picture img").bounding_box() for side in ("left", "right")]
+    assert boxes[0] == boxes[1]
+    milliseconds = page.evaluate(
+        """new Promise((done) => {
+          const began = performance.now();
+          document.querySelector('[data-do=flip]').click();
+          requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - began)));
+        })"""
+    )
+    assert milliseconds < 50
+    ann.until("document.getElementById('left').classList.contains('behind')")
+    check(page, "flip")
+    ann.press("ArrowLeft")
+    page.keyboard.press("Shift+V")
+    ann.until("!document.getElementById('stage').classList.contains('flips')")
+    page.keyboard.press("+")
+    page.keyboard.press("z")
+    enlarged = page.evaluate("document.querySelector('#left .picture img').style.transform")
+    ann.press("ArrowRight")
+    assert page.evaluate("document.querySelector('#left .picture img').style.transform") == enlarged != ""
+    page.keyboard.press("z")
+    ann.press("ArrowRight")
+    assert page.evaluate("document.querySelector('#left .picture img').style.transform") == ""

@@ -1,0 +1,29 @@
+// What the log shows of a person that deserves a look.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import "./page.js";
+
+const { oddities } = await import("../../src/ordinate/server/static/owner-people.js");
+const { sideOf } = await import("../../src/ordinate/server/static/owner-answers.js");
+/** @param {object} more */
+const person = (more) => /** @type {any} */ ({ answers: 100, decided: 100, left: 50, resting: false, excluded: false, ...more });
+
+test("an even, patient person is not mentioned", () => {
+  assert.deepEqual(oddities(person({}), 0), []);
+  assert.deepEqual(oddities(person({ left: 64 }), 9), []);
+});
+
+test("one side, very fast answers, rest and exclusion are", () => {
+  assert.deepEqual(oddities(person({ left: 66 }), 0), ["mostly left"]);
+  assert.deepEqual(oddities(person({ left: 34 }), 10), ["10 very fast", "mostly right"]);
+  assert.deepEqual(oddities(person({ excluded: true, resting: true }), 0), ["left out", "rests"]);
+});
+
+test("of few answers no side is told", () => {
+  assert.deepEqual(oddities(person({ answers: 19, decided: 19, left: 19 }), 0), []);
+});
+
+test("a strength does not change the side", () => {
+  assert.deepEqual(["left", "left-much", "right-slightly", "tie", "both-bad", "skip"].map(sideOf), ["left", "left", "right", null, null, null]);
+});

@@ -1,0 +1,196 @@
+"""The report: one file that says what is the case, runs nothing, and needs nothing."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ordinate.__main__ import main
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.errors import InvalidInput
+from ordinate.report import gather, page, write_report
+from ordinate.report.html import Html, joined, tag
+from ordinate.study.study import Study
+
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+FEATURES = np.random.default_rng(0).normal(size=(20, 3))
+
+
+class Read(HTMLParser):
+    """The elements of a page with their attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "img", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+
+    def all(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for found, attributes in self.elements if found == name]
+
+
+def study(times: int = 120, groups: bool = False, blind: bool = False, **content: Any) -> Study:
+    made = Study.create(
+        Items(
+            [f"item {row:02}" for row in range(20)],
+            FEATURES,
+            group=[f"ward {row % 2}" for row in range(20)] if groups else None,
+            content=content,
+        ),
+        question="Which is <b>clearer</b>?",
+        random=0.3,
+    )
+    rng = np.random.default_rng(2)
+    for number in range(times):
+        query = made.ask(f"somebody {number % 3}")
+        left, right = (0.0 if blind else 2.0 * FEATURES[made.row(item)].sum() for item in (query.left, query.right))
+        made.tell(query.id, "left" if rng.random() < 1.0 / (1.0 + np.exp(right - left)) else "right")
+    return made
+
+
+def test_it_says_what_the_study_says(tmp_path: Path) -> None:
+    made = study()
+    read = Read(page(gather(made), tmp_path))
+    assert not read.open, "every element is closed"
+    verdict, ordering = made.check(), made.ordering()
+    assert verdict.sentence in read.text
+    assert "Which is <b>clearer</b>?" in read.text
+    assert [read.text.index(item) for item in ordering.ids] == sorted(read.text.index(item) for item in ordering.ids)
+    for row in verdict.rows:
+        assert row.found in read.text
+    for name in ("somebody 0", "guro-hybrid", "numpy", "Seed", "is itself an estimate"):
+        assert name in read.text
+    assert len(read.all("svg")) == 5 + len(ordering)
+    (link,) = [one for one in read.all("a") if "download" in one]
+    table = base64.b64decode(str(link["href"]).partition("base64,")[2]).decode()
+    assert len(table.splitlines()) == 1 + len(ordering)
+
+
+def test_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
+    read = Read(page(gather(study()), tmp_path))
+    assert {name for name, _ in read.elements} & {"script", "link", "iframe", "object"} == set()
+    addresses = [value for _, given in read.elements for name, value in given.items() if name in ("src", "href")]
+    assert all(str(value).startswith(("data:", "#")) for value in addresses)
+    assert not re.search(r"url\((?!#)", "".join(str(value) for _, given in read.elements for value in given.values()))
+    policy = next(one for one in read.all("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    assert str(policy["content"]).startswith("default-src 'none'")
+
+
+def test_names_of_elements_are_unique(tmp_path: Path) -> None:
+    read = Read(page(gather(study()), tmp_path))
+    names = [given["id"] for _, given in read.elements if "id" in given]
+    assert len(names) == len(set(names))
+    for _, given in read.elements:
+        for value in given.values():
+            for target in re.findall(r"url\(#([^)]+)\)", value or ""):
+                assert target in names
+
+
+def test_whatever_people_write_is_shown_as_text(tmp_path: Path) -> None:
+    items = Items([f"{HOSTILE} {row}" for row in range(3)], np.eye(3), content={"text": [HOSTILE] * 3})
+    with Study.create(items, question=HOSTILE) as made:
+        for row in range(6):
+            left, right = items.ids[row % 3], items.ids[(row + 1) % 3]
+            made.record(Comparison(left, right, "left", f"{HOSTILE[:30]} {row}"))
+        made.exclude_annotator(f"{HOSTILE[:30]} 5")
+        read = Read(page(gather(made), tmp_path))
+    assert not read.all("script")
+    assert not [one for one in read.all("img") if "onerror" in one]
+    assert all(not name.startswith("on") for _, given in read.elements for name in given)
+    assert HOSTILE in read.text
+
+
+def test_pictures_are_inside_the_page_small_and_those_elsewhere_are_not_fetched(tmp_path: Path) -> None:
+    Image.new("RGB", (900, 600), "red").save(tmp_path / "photo.png")
+    (tmp_path / "secret.txt").write_text("not a picture")
+    places = ["photo.png", "https://example.org/a.png", "gone.png", "secret.txt"] + [None] * 16
+    read = Read(page(gather(study(image=places)), tmp_path))
+    (picture,) = read.all("img")
+    made = Image.open(io.BytesIO(base64.b64decode(str(picture["src"]).partition("base64,")[2])))
+    assert max(made.size) == 128
+
+
+def test_of_coin_tosses_the_error_and_its_forecast_are_withheld(tmp_path: Path) -> None:
+    made = study(blind=True)
+    assert made.check().error is None
+    read = Read(page(gather(made), tmp_path))
+    assert "withheld: a check failed that this figure presumes" in read.text
+    assert "This figure is withheld" in read.text
+    assert "likely to be in the wrong order" not in read.text
+
+
+def test_a_question_in_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
+    items = Items(["a", "b"], content={"text": ["x", "y"]})
+    with Study.create(items, question="# Which is **stronger**?\n\nThink of `reasons`.") as made:
+        made.record(Comparison("a", "b", "left"))
+        text = Read(page(gather(made), tmp_path)).text
+    assert "Which is stronger?" in text
+    assert "Think of reasons." in text
+
+
+def test_groups_are_listed_after_each_other(tmp_path: Path) -> None:
+    read = Read(page(gather(study(groups=True)), tmp_path))
+    assert "20 items in 2 groups" in read.text
+    assert "ward 0:" in read.text
+
+
+def test_of_many_items_the_first_and_last_are_shown_and_it_says_so(tmp_path: Path) -> None:
+    items = Items([f"i{row}" for row in range(300)], np.arange(300.0)[:, None])
+    with Study.create(items, algorithm="guro-contextual") as made:
+        made.record([Comparison(f"i{row + 50}", f"i{row}", "left") for row in range(0, 250, 2)])
+        read = Read(page(gather(made), tmp_path))
+    assert "Of 300 items, 200 are shown here: the first and the last ones." in read.text
+    assert "100 more" in read.text
+
+
+def test_without_answers_there_is_no_report(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no answers that count yet"):
+        write_report(study(0), tmp_path / "report.html", folder=tmp_path)
+
+
+def test_the_command_writes_the_report_beside_the_study_and_the_figures(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "study.db"
+    with Study.create(Items(["a", "b", "c"], np.eye(3)), storage=f"sqlite:///{path}") as made:
+        made.record([Comparison("a", "b", "left"), Comparison("b", "c", "left")])
+    assert main(["report", str(path), "--figures", str(tmp_path / "figures")]) == 0
+    written = capsys.readouterr().out.splitlines()
+    assert written[0] == f"Wrote {tmp_path / 'study-report.html'}."
+    figures = sorted(one.name for one in (tmp_path / "figures").iterdir())
+    assert "ranks.svg" in figures
+    assert "ranks.png" in figures
+    assert len(written) == 1 + len(figures)
+    before = (tmp_path / "figures" / "ranks.svg").read_bytes()
+    assert main(["report", str(path), "--out", str(tmp_path / "x.html"), "--figures", str(tmp_path / "figures")]) == 0
+    assert (tmp_path / "figures" / "ranks.svg").read_bytes() == before
+    assert main(["report", str(path), "--out", str(tmp_path / "none" / "x.html")]) == 2
+
+
+def test_text_is_escaped_and_markup_is_not() -> None:
+    made = tag("p", "a < b", tag("b", "&"), class_='"x"', hidden=None)
+    assert made == '<p class="&quot;x&quot;">a &lt; b<b>&amp;</b></p>'
+    assert joined("<", Html("<br>"), None) == "&lt;<br>"

@@ -1,0 +1,102 @@
+"""The verdict on a study: its sentence, and when the expected error is withheld."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ordinate.data.items import Items
+from ordinate.data.ordering import Interval
+from ordinate.learning.checks import Finding
+from ordinate.learning.checks.table import CHECKS
+from ordinate.study.checking import sentence
+from ordinate.study.study import Study
+
+FEATURES = np.random.default_rng(0).normal(size=(20, 3))
+SCORES = FEATURES.sum(axis=1) + np.random.default_rng(1).normal(size=20)
+
+
+def answered(times: int, blind: bool = False, **options: Any) -> Study:
+    study = Study.create(Items([f"item {row:02}" for row in range(20)], FEATURES), **options)
+    rng = np.random.default_rng(2)
+    for number in range(times):
+        query = study.ask(f"somebody {number % 4}")
+        margin = 0.0 if blind else 1.5 * (SCORES[study.row(query.left)] - SCORES[study.row(query.right)])
+        study.tell(query.id, "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
+    return study
+
+
+def test_without_answers_nothing_runs() -> None:
+    study = answered(0)
+    verdict = study.check()
+    assert {row.state for row in verdict.rows} == {"not run"}
+    assert [row.check for row in verdict.rows] == list(CHECKS)
+    assert verdict.error is None
+    assert study.connection() is None
+
+
+def test_of_sensible_answers_it_states_the_error_with_its_interval() -> None:
+    study = answered(200, random=0.3)
+    verdict = study.check()
+    assert not verdict.failed, verdict.failed
+    assert verdict.error == study.reliability()[1:]
+    assert verdict.sentence.startswith("This order can be relied on")
+    assert verdict == study.check(), "the simulations have a seed"
+    assert {one.name: one.answers for one in verdict.annotators} == study.annotators()
+    assert sum(one.answers for one in verdict.calibration) > 20
+
+
+def test_of_coin_tosses_no_error_is_stated() -> None:
+    verdict = answered(80, blind=True, random=0.3).check()
+    assert verdict.sentence == "Do not rely on this order yet: the answers cannot be told from coin tosses."
+    assert verdict.error is None
+    assert verdict.fields()["expected_error"] is None
+
+
+def test_of_a_contextual_study_whose_features_miss_something_no_error_is_stated() -> None:
+    verdict = answered(240, algorithm="guro-contextual", random=0.3).check()
+    assert "features suffice" in [row.check for row in verdict.failed]
+    assert verdict.error is None
+    assert verdict.sentence.startswith("Do not rely on the figures of this order: ")
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["guro-independent", "guro-hybrid-factored", "trueskill", "bald-paper-hybrid-sequential"]
+)
+def test_every_kind_of_model_is_checked(algorithm: str) -> None:
+    study = answered(100, algorithm=algorithm, random=0.3)
+    states = {row.check: row.state for row in study.check().rows}
+    assert states["annotators fit"] == "passed"
+    has_prior = algorithm in ("guro-independent", "guro-hybrid-factored")
+    assert (states["firm top"] != "not run") == has_prior
+
+
+def test_ties_excluded_items_and_groups() -> None:
+    group = ["one"] * 10 + ["two"] * 10
+    study = Study.create(Items([f"item {row:02}" for row in range(20)], FEATURES, group=group))
+    for number in range(60):
+        query = study.ask(f"somebody {number % 3}")
+        study.tell(query.id, "tie" if number % 3 else "left")
+    study.exclude_item("item 03")
+    assert study.check().rows[0].value == pytest.approx(len(study.comparisons()) / 19)
+
+
+def found(*failed: str) -> dict[str, Finding]:
+    return {name: Finding("failed" if name in failed else "passed", 1.0, 1.0, "There is this.") for name in CHECKS}
+
+
+def test_the_sentence_names_what_matters_most() -> None:
+    error = Interval(0.123, 0.1, 0.15)
+    assert sentence(found(), error) == (
+        "This order can be relied on as far as its intervals say: no check failed, and about 12 % of the pairs are "
+        "likely to be in the wrong order."
+    )
+    assert sentence(found("enough answers", "items fit"), error) == (
+        "It is too early to rely on this order: there is this."
+    )
+    assert sentence(found("items fit", "no drift"), error) == (
+        "Use this order with care: 2 of 14 checks failed (items fit, no drift); about 12 % of the pairs are likely to "
+        "be in the wrong order."
+    )
+    assert sentence(found("features suffice"), None) == "Do not rely on the figures of this order: there is this."
+    assert sentence(found("better than coins", "features suffice"), None).startswith("Do not rely on this order yet")
