@@ -197,6 +197,11 @@ class Client:
         annotators: list[dict[str, Any]] = self._send("GET", "/annotators")["annotators"]
         return annotators
 
+    def annotator_quality(self) -> dict[str, Any]:
+        """What the answers say of each annotator: sharpness, agreement, side bias, whether they may be coin tosses; see
+        docs/statistics.md. With an owner's link."""
+        return self._send("GET", "/annotators/quality")
+
     def warnings(self) -> dict[str, Any]:
         """Items that annotators skipped because they did not load, and annotators with very fast answers; with an
         owner's link."""

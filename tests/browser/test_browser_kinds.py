@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from ordinate import Items, Study
+from ordinate import Comparison, Items, Study
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
@@ -96,6 +97,31 @@ def test_brightness_contrast_ground_and_theme_by_keys_are_remembered_and_recorde
     someone.press("ArrowLeft")
     someone.wait_until_sent()
     assert ";" not in answers(others.path, "rad")[0]["client"]
+
+
+def test_the_aim_is_chosen_and_its_items_are_marked(serve: Any, tones: Any, judge: Callable[..., Any]) -> None:
+    """Also that an aim which cannot be is refused, and what was typed stays."""
+    with Study.open(f"sqlite:///{tones}") as study:
+        ids = study.items.ids
+        study.record([Comparison(one, other, "left") for one, other in pairwise(ids)] * 10)
+    (served,) = serve(tones)
+    owner = judge()
+    owner.join(served.owner)
+    page = owner.page
+    page.wait_for_selector("#rules-form:not([inert])")
+    assert page.input_value("#rule-aim") == "order"
+    page.fill("#rule-aim", "top:1")
+    page.click("#rules-form button")
+    owner.wait_for_text("rules-saved", "Saved")
+    page.click("#refresh")
+    owner.until("document.querySelector('#ordering-words').textContent.includes('Aim: top:1. About ')")
+    marked = page.locator("#ordering .part").all_inner_texts()
+    assert marked[0].startswith("wanted, ")
+    assert all(words.startswith("not wanted, ") for words in marked[1:])
+    page.fill("#rule-aim", "above:nothing")
+    page.click("#rules-form button")
+    owner.wait_for_text("rules-saved", "Not saved")
+    assert page.input_value("#rule-aim") == "above:nothing"
 
 
 def test_pictures_are_at_first_as_the_owner_set_them(

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.browser.test_browser_access import check
+
+from ordinate.client import Client
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
@@ -140,3 +143,26 @@ def test_two_pictures_in_one_place(serve: Callable[..., Any], photos: Any, judge
     page.keyboard.press("z")
     ann.press("ArrowRight")
     assert page.evaluate("document.querySelector('#left .picture img').style.transform") == ""
+
+
+def test_whoever_tosses_coins_is_mentioned(serve: Callable[..., Any], photos: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(photos.path)
+    rng = np.random.default_rng(0)
+    ids = [f"photo-{row + 1:02}" for row in range(len(photos.truth))]
+    truth = dict(zip(ids, photos.truth, strict=True))
+    with Client(served.annotator) as program:
+        for turn in range(300):
+            name = ("Ada", "Bob", "Carla")[turn % 3]
+            (query,) = program.ask(name)
+            right = truth[query.left] > truth[query.right]
+            if name == "Carla":
+                right = bool(rng.random() < 0.5) == right
+            program.tell(query.id, "left" if right else "right", name)
+    owner = judge()
+    owner.join(served.owner)
+    row = "[...document.querySelectorAll('#people tr')].find(row => row.innerText.startsWith('{}'))?.innerText ?? ''"
+    owner.until(f"({row.format('Carla')}).includes('may toss coins')", seconds=90)
+    for name in ("Ada", "Bob"):
+        assert "coins" not in owner.page.evaluate(row.format(name))
+    owner.page.evaluate("document.getElementById('people-title').scrollIntoView()")
+    check(owner.page, "people")

@@ -47,6 +47,7 @@ class TestCreate:
             "coefficient_variance": None,
             "item_variance": 0.5,
             "likelihood": "cumulative",
+            "weigh_annotators": False,
             "columns_not_used": ["sharpness", "contrast"],
             "notes": [],
         }
@@ -387,11 +388,15 @@ class TestStatus:
         assert forecast.pop("withheld") == "the answers cannot be told from coin tosses yet"
         assert forecast.pop("target") < error
         assert set(forecast.values()) == {None}
+        assert result.pop("rules")["aim"] == ["order"]
         assert result == {
             "study": "study.db",
             "question": "Which is clearer?",
             "algorithm": "guro-hybrid",
             "seed": 0,
+            "coefficient_variance": None,
+            "item_variance": None,
+            "likelihood": "cumulative",
             "items": 4,
             "features": 2,
             "groups": 1,

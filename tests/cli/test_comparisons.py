@@ -54,6 +54,10 @@ def test_a_study_is_made_of_comparisons(run, battles, folder):
     assert "give the items, with --items, or comparisons" in run("create", "other.db").err
     bad = run("create", "other.db", "--items", "items.csv", "--comparisons", battles)
     assert "battles.csv: row 1: there is no item 'x'" in bad.err
+    assert (
+        "this is a table of comparisons (arena), not of items; give it as"
+        in run("create", "o.db", "--items", battles).err
+    )
     assert not (folder / "other.db").exists()
 
 
@@ -64,6 +68,8 @@ def test_columns_and_words_are_named_on_the_command_line(run, folder):
     words = ["--answers", "A=left,B=right,neither=tie,?=skip"]
     assert run(*line, *words).json["comparisons"] == 2
     assert run(*line, "--answers", "A=lft").err.startswith("Error: --answers: 'lft' is none of left, right, tie")
+    tried = ["simulate", "recorded", "--items", "items.csv", "--comparisons", *line[1:8], *words]
+    assert "2 answers on 2 pairs" in run(*tried, "--share", "0.5", "--budget", "1", "--seeds", "1").out
     assert "--map takes NAME=VALUE, not 'left'" in run("order", "results.csv", "--map", "left").err
     assert "there is none" in run("create", "s.db", "--items", "items.csv", "--map", "left=one").err
 
@@ -100,3 +106,10 @@ def test_tasks_for_label_studio_come_back_as_its_export(run, study, folder):
     assert (status["comparisons"], status["open"]) == (2, [])
     assert status["annotators"] == [{"name": "3", "answers": 2}]
     assert "name one with --out" in run("ask", "study.db", "--format", "label-studio").err
+
+
+def test_preference_data_on_disk_are_enough(run, folder):
+    datasets = pytest.importorskip("datasets")
+    pairs = {"prompt": ["Why?"] * 3, "chosen": ["a", "b", "a"], "rejected": ["b", "c", "c"]}
+    datasets.Dataset.from_dict(pairs).save_to_disk(folder / "preferences")
+    assert [row["id"] for row in run("order", "preferences", "--json").json["items"]] == ["a", "b", "c"]

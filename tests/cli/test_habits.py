@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -118,6 +120,14 @@ def test_doctor_says_what_works(run, folder):
     assert {"Python", "numba", "compiling", "storing", "cache", "output", "extra dicom"} <= found.keys()
     assert all(one["well"] is not False for one in result.json)
     assert sorted(path.name for path in folder.iterdir()) == ["items.csv"], "nothing is left behind"
+
+
+def test_doctor_knows_every_extra():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for_people = project["optional-dependencies"].keys() - {"all", "benchmark", "test"}
+    assert module.EXTRAS.keys() == for_people - {"face"}, "which is installed in two steps, by docs/embedding.md"
+    needed = {one.partition(">")[0] for one in project["dependencies"]}
+    assert set(module.NEEDED) == needed
 
 
 def test_doctor_fails_with_what_to_do(run, folder, monkeypatch):

@@ -67,6 +67,9 @@ def test_it_prints_two_links_serves_and_ends_when_interrupted(run, study):
             columns, first = Path("ordering.csv").read_text().splitlines()[:2]
             assert columns == "rank,id,score,standard_error,rank_low,rank_high,rank_best,rank_tied_low,rank_tied_high"
             assert first.startswith("1,")
+            owner.set_rules(aim=["top:1"])
+            out = run("order", owner_link).out
+            assert "Aim: the first 1 item; how many are found is not known: there are fewer than 3 answers" in out
             assert run("order", shared_link).code == 2, "only the owner sees it"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)

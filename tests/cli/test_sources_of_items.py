@@ -71,3 +71,15 @@ def test_dicom_files_are_refused_or_converted(run, folder):
     for path in versions:
         with Image.open(path) as picture:
             assert picture.mode == "L"
+
+
+def test_reducing_is_for_every_command_that_takes_features(run, tables):
+    (tables / "made.csv").write_text("left,right,winner\na,b,b\nb,c,c\nc,d,d\nd,e,e\n")
+    features = ("--items", "items.csv", "--feature-columns", "size", "--categorical", "material", "--pca", "2")
+    ordered = run("order", "made.csv", *features, "--json").json
+    assert {row["id"] for row in ordered["items"]} == set("abcde")
+    line = ("--share", "0.25", "--budget", "4", "--every", "4", "--seeds", "1", "--algorithms", "uniform-contextual")
+    assert "2 feature columns" in run("simulate", "recorded", "--comparisons", "made.csv", *features, *line).out
+    assert run("create", "s.db", *features).code == 0
+    refused = run("add-items", "s.db", "--items", "new.csv", "--pca", "2")
+    assert "--pca is decided when a study is made" in refused.err

@@ -127,6 +127,30 @@ def test_a_kept_covariance_is_that_of_the_belief_it_absorbed(kind: str, pieces: 
         assert after.pieces.factor.shape[1] == (2 if pieces == 2 else 0)
 
 
+@pytest.mark.parametrize(("first", "then"), [(2, 3), (2, 20), (20, 2), (20, 20)])
+@pytest.mark.parametrize("kind", ["dense", "factored"])
+def test_a_kept_covariance_becomes_what_it_was_before_it_absorbed_a_belief(kind: str, first: int, then: int) -> None:
+    rng = np.random.default_rng(first + then)
+    kept: KeptCovariance
+    if kind == "dense":
+        kept = DenseCovariance(random_dense(rng, 9)[1])
+    else:
+        kept = KeptBelief(random_factored(rng, 9, 4, 1.0)[0])
+    before = full(kept.belief(np.zeros(9)))
+    for pieces in (first, then):
+        belief = kept.belief(rng.normal(size=9))
+        before = full(belief)
+        for _ in range(pieces):
+            belief = update(belief, *rng.choice(9, 2, replace=False))
+        kept.absorb(belief)
+    kept.restore()
+    restored = kept.belief(np.zeros(9))
+    np.testing.assert_allclose(full(restored), before, atol=1e-12)
+    assert np.isfinite(restored.sample(3, rng)).all()
+    kept.absorb(update(restored, 0, 1))
+    assert full(kept.belief(np.zeros(9)))[0, 0] < before[0, 0]
+
+
 def test_a_belief_whose_memory_was_absorbed_says_so() -> None:
     kept = DenseCovariance(random_dense(np.random.default_rng(0), 5)[1])
     first = belief = kept.belief(np.zeros(5))

@@ -10,18 +10,22 @@ const { sideOf } = await import("../../src/ordinate/server/static/owner-answers.
 const person = (more) => /** @type {any} */ ({ answers: 100, decided: 100, left: 50, resting: false, excluded: false, ...more });
 
 test("an even, patient person is not mentioned", () => {
-  assert.deepEqual(oddities(person({}), 0), []);
-  assert.deepEqual(oddities(person({ left: 64 }), 9), []);
+  assert.deepEqual(oddities(person({}), 0, 0.02), []);
+  assert.deepEqual(oddities(person({ left: 64 }), 9, null), []);
 });
 
 test("one side, very fast answers, rest and exclusion are", () => {
-  assert.deepEqual(oddities(person({ left: 66 }), 0), ["mostly left"]);
-  assert.deepEqual(oddities(person({ left: 34 }), 10), ["10 very fast", "mostly right"]);
-  assert.deepEqual(oddities(person({ excluded: true, resting: true }), 0), ["left out", "rests"]);
+  assert.deepEqual(oddities(person({ left: 66 }), 0, null), ["mostly left"]);
+  assert.deepEqual(oddities(person({ left: 34 }), 10, null), ["10 very fast", "mostly right"]);
+  assert.deepEqual(oddities(person({ excluded: true, resting: true }), 0, null), ["left out", "rests"]);
+});
+
+test("whoever may toss coins is", () => {
+  assert.deepEqual(oddities(person({}), 0, 0.87), ["may toss coins (87 %)"]);
 });
 
 test("of few answers no side is told", () => {
-  assert.deepEqual(oddities(person({ answers: 19, decided: 19, left: 19 }), 0), []);
+  assert.deepEqual(oddities(person({ answers: 19, decided: 19, left: 19 }), 0, null), []);
 });
 
 test("a strength does not change the side", () => {

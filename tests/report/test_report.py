@@ -20,6 +20,7 @@ from ordinate.errors import InvalidInput
 from ordinate.report import gather, page, write_report
 from ordinate.report.html import Html, joined, tag
 from ordinate.study.study import Study
+from ordinate.study.words import next_in_words
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
 FEATURES = np.random.default_rng(0).normal(size=(20, 3))
@@ -194,3 +195,16 @@ def test_text_is_escaped_and_markup_is_not() -> None:
     made = tag("p", "a < b", tag("b", "&"), class_='"x"', hidden=None)
     assert made == '<p class="&quot;x&quot;">a &lt; b<b>&amp;</b></p>'
     assert joined("<", Html("<br>"), None) == "&lt;<br>"
+
+
+def test_an_aim_and_what_was_found_for_it(tmp_path: Path) -> None:
+    made = study()
+    assert "Wanted" not in Read(page(gather(made), tmp_path)).text
+    made.set_rules(aim="top:3")
+    text = Read(page(gather(made), tmp_path)).text
+    assert "the first 3 items" in text
+    assert "of the wanted items are among the 3 that are marked" in text
+    assert text.count("yes (") == 3
+    assert ("Next candidates" in text) == bool(next_in_words(made.ordering()))
+    made.set_rules(aim=["above:item 03", "above:item 07"])
+    assert "of the items are in the right grade" in Read(page(gather(made), tmp_path)).text

@@ -110,6 +110,14 @@ def test_what_the_log_says_of_a_person(site, olga):
     assert not row["resting"]
 
 
+def test_owners_see_how_many_answers_came_within_the_last_hour(site, olga):
+    ann = site.browser("Ann")
+    give(ann, "left", "skip", "tie")
+    assert olga.get("").json()["last_hour"] == 2
+    assert ann.get("").json()["last_hour"] is None
+    assert site.study.answers_since(datetime.now(UTC) + timedelta(seconds=1)) == 0
+
+
 def test_seats_limit_how_many_give_names(site):
     site.study.set_rules(seats=2)
     token = site.token()

@@ -156,6 +156,7 @@ def test_an_owner_does_everything(site, connect):
         owner.include(annotator="Ann")
         assert owner.warnings()["not_loaded"] == []
         assert [(one["name"], one["answers"]) for one in owner.annotators()] == [("Ann", 1)]
+        assert owner.annotator_quality() == site.study.annotator_quality().fields()
         assert owner.export("comparisons").splitlines()[0] == "left,right,winner,annotator"
         assert len(owner.export("ordering").splitlines()) == 13
         made = owner.make_link(expires_at=datetime(2099, 1, 1, tzinfo=UTC))
@@ -180,6 +181,15 @@ def test_an_owner_does_everything(site, connect):
         created = owner.create_study("greys", [{"id": "1"}, {"id": "2"}], rules={"target": 0.2}, **options)
         greys = site.authenticator.find_study(created["study"]).study
         assert (greys.settings.random, greys.settings.item_variance, greys.rules.target) == (0.0, 3.0, 0.2)
+        assert owner.selection() is None
+        assert owner.set_rules(aim=["top:2"])["aim"] == ["top:2"]
+        found = owner.selection()
+        assert found is not None
+        assert (found["aim"], found["wanted"], found["measure"]) == (["top:2"], 2, "recall")
+        assert found["withheld"] == "there are fewer than 3 answers per item"
+        assert [one.part for one in owner.ordering()][:3] == [1, 1, 2]
+        created = owner.create_study("best", [{"id": "1"}, {"id": "2"}], aim=["top:1"])
+        assert site.authenticator.find_study(created["study"]).study.rules.aim == ("top:1",)
         with pytest.raises(InvalidInput, match="only the owner"):
             ann.export("ordering")
 

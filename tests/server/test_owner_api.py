@@ -410,6 +410,20 @@ def test_a_link_ends_in_the_future_or_is_refused(site, expires_at):
     assert len(owner.get("/links").json()["links"]) == before
 
 
+def test_the_quality_of_annotators_is_that_of_the_study(site):
+    owner = site.program("owner")
+    assert owner.get("/annotators/quality").status_code == 422
+    for name in ("Ann", "Bob"):
+        browser = site.browser(name)
+        for _ in range(4):
+            browser.tell(browser.ask()[0])
+    found = owner.get("/annotators/quality").json()
+    assert found == site.study.annotator_quality().fields()
+    assert [row["name"] for row in found["annotators"]] == ["Ann", "Bob"]
+    assert found["annotators"][0]["coin"] is None
+    assert found["annotators"][0]["answers"] == 4
+
+
 def test_an_aim_is_a_rule_and_the_ordering_says_what_was_found_for_it(site):
     owner = site.program("owner")
     assert owner.get("/rules").json()["aim"] == ["order"]

@@ -177,6 +177,7 @@ OWNERS = [
     ("GET", "/rules", None),
     ("PATCH", "/rules", {"paused": True}),
     ("GET", "/annotators", None),
+    ("GET", "/annotators/quality", None),
     ("GET", "/warnings", None),
     ("POST", "/exclusions", {"annotator": "Ann"}),
     ("GET", "/export/ordering.{kind}", None),

@@ -11,7 +11,19 @@ from ordinate.data.items import Items
 from ordinate.storage import Entry, Recorded, Settings, Storage
 
 SETTINGS = Settings(
-    "guro-hybrid", "Which is «clearer»?", 2**40, "none", 7, 5000, None, 0.1 + 0.2, 1e-6, False, "probit", 0.1 + 0.7
+    "guro-hybrid",
+    "Which is «clearer»?",
+    2**40,
+    "none",
+    7,
+    5000,
+    None,
+    0.1 + 0.2,
+    1e-6,
+    False,
+    "probit",
+    0.1 + 0.7,
+    True,
 )
 ITEMS = Items(
     ids=["001", "1", "naïve ∑", "a,b\n'c'\""],

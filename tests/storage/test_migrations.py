@@ -86,6 +86,7 @@ UNDO = {
     "0007": "",
     "0008": "ALTER TABLE study DROP COLUMN likelihood;",
     "0009": "ALTER TABLE study DROP COLUMN random;",
+    "0010": "ALTER TABLE study DROP COLUMN weigh_annotators;",
 }
 """What takes a migration back."""
 
@@ -137,7 +138,7 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
 def test_a_study_from_before_random_pairs_has_none_and_its_prior_variances_stay_fixed(stored: Path) -> None:
     take_back(stored, "0008")
     with sqlite3.connect(stored) as connection:
-        connection.execute("UPDATE study SET item_variance = 1")
+        connection.execute("UPDATE study SET item_variance = 1, likelihood = 'logistic'")
     connection.close()
     storages.upgrade(f"sqlite:///{stored}")
     with Study.open(f"sqlite:///{stored}") as study:

@@ -81,6 +81,15 @@ def test_ties_excluded_items_and_groups() -> None:
     assert study.check().rows[0].value == pytest.approx(len(study.comparisons()) / 19)
 
 
+def test_the_first_items_are_those_that_are_wanted() -> None:
+    study = answered(60, algorithm="guro-independent")
+    (row,) = [row for row in study.check().rows if row.check == "firm top"]
+    assert "among the first 10" in row.found
+    study.set_rules(aim="top:3")
+    (row,) = [row for row in study.check().rows if row.check == "firm top"]
+    assert "among the first 3" in row.found
+
+
 def found(*failed: str) -> dict[str, Finding]:
     return {name: Finding("failed" if name in failed else "passed", 1.0, 1.0, "There is this.") for name in CHECKS}
 

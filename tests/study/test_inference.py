@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from ordinate.algorithms import ALGORITHMS, takes
+from ordinate.algorithms import ALGORITHMS, model_of, takes
 from ordinate.choosing.search import Choice
 from ordinate.choosing.strategies import Situation
 from ordinate.choosing.strategies.subsampled import Subsampled
@@ -18,11 +18,12 @@ from ordinate.data.pairs import AllPairs
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
 from ordinate.learning.belief import Belief, KeptCovariance
+from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.models import Answers, Model
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
-from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.models.hybrid import Hybrid, HybridCovariance
 from ordinate.learning.models.independent import Independent
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.study.inference import Fit
@@ -50,7 +51,7 @@ def options_of(algorithm: str, fitted: bool) -> dict[str, Any]:
 
 def model_after(algorithm: str, fitted: bool, answers: Answers) -> Any:
     """The model for a fit of these answers to the 20 items."""
-    model: Any = ALGORITHMS[algorithm].model
+    model: Any = model_of(algorithm, likelihood="cumulative")
     if not fitted:
         return model
     scales_at = last_prior_fit(len(answers.left), 20)
@@ -107,7 +108,7 @@ def test_the_belief_is_a_fit_then_updates_then_open_queries(algorithm: str, fitt
         study.ask(name)
     answers = answers_of(study, 107)
     model = model_after(algorithm, fitted, first(answers, 100))
-    assert (model == ALGORITHMS[algorithm].model) == (not fitted)
+    assert (model == model_of(algorithm, likelihood="cumulative")) == (not fitted)
     expected = model.fit(SCALED, first(answers, 100)).belief
     for row in range(100, 107):
         expected = beliefs.update(expected, int(answers.left[row]), int(answers.right[row]))
@@ -140,7 +141,7 @@ def test_before_an_answer_per_item_the_prior_variances_are_the_algorithms_own(al
     for _ in range(3):
         study.withdraw(study.ask().id)
         study.record([Comparison("3", "4", "left")])
-    own = ALGORITHMS[algorithm].model
+    own = model_of(algorithm, likelihood="cumulative")
     fitted = model_after(algorithm, True, answers_of(study, 20))
     assert models_asked(study) == [repr(own), repr(own), repr(fitted)], "after 18, 19 and 20 answers"
     assert fitted != own
@@ -246,9 +247,45 @@ def test_nothing_that_came_before_an_undo_is_fitted_again(monkeypatch: pytest.Mo
     assert fits == []
 
 
-@pytest.mark.parametrize(("algorithm", "fitted"), [*((name, True) for name in ONE_OF_EACH), ("trueskill", False)])
-def test_after_an_undo_all_is_as_if_made_anew(algorithm: str, fitted: bool) -> None:
-    """A study that keeps what it can beside one that loses its caches before every step."""
+@pytest.mark.parametrize("pieces", [5, 20])
+def test_an_answer_that_the_last_refit_saw_is_taken_back_without_a_new_covariance(
+    pieces: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where covariances are kept over refits, whether the answers went into the matrix or stay beside it."""
+    monkeypatch.setattr("ordinate.study.schedule._FAST_TO_INVERT", 10)
+    study = study_after("guro-hybrid", 99 + pieces, refit_every=pieces)
+    belief_of(study)
+    study.tell(study.ask("ada").id, "left")
+    belief_of(study)
+    renewed, kept = list[int](), HybridCovariance.kept
+
+    def counted(self: HybridCovariance) -> DenseCovariance:
+        renewed.append(1)
+        return kept(self)
+
+    monkeypatch.setattr(HybridCovariance, "kept", counted)
+    study.withdraw(study.undo("ada").id)
+    found = belief_of(study).differences(LEFT, RIGHT)
+    assert renewed == []
+    study._ledger.drop_caches()
+    for one, other in zip(found, belief_of(study).differences(LEFT, RIGHT), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    assert renewed == [1]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "fitted", "rare"),
+    [*((name, True, False) for name in ONE_OF_EACH), ("guro-hybrid", True, True), ("trueskill", False, False)],
+)
+def test_after_an_undo_all_is_as_if_made_anew(
+    algorithm: str, fitted: bool, rare: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A study that keeps what it can beside one that loses its caches before every step.
+
+    rare: covariances are kept over refits, as of many items.
+    """
+    if rare:
+        monkeypatch.setattr("ordinate.study.schedule._FAST_TO_INVERT", 10)
     kept, anew = (study_after(algorithm, 15, fitted) for _ in range(2))
     rng, given, undone = np.random.default_rng(3), 0, 0
     for _ in range(90):

@@ -64,6 +64,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "item_variance": None,
         "renew_covariance": False,
         "random": 0.25,
+        "weigh_annotators": False,
         "likelihood": "probit",
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]

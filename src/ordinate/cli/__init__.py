@@ -123,6 +123,13 @@ COMMANDS = (
         "ordinate order battles.csv",
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),
+    _row(
+        RESULT,
+        "annotators",
+        "annotators.annotators",
+        "ordinate annotators study.db",
+        "ordinate annotators study.db --out annotators.csv",
+    ),
     _row(RESULT, "status", "status.status", "ordinate status study.db", "ordinate status study.db --json"),
     _row(RESULT, "check", "check.check", "ordinate check study.db", "ordinate check study.db --json"),
     _row(

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordinate.cli import media
-from ordinate.cli.aim import AimOption, aim_in_words
+from ordinate.cli.aim import AimOption
 from ordinate.cli.embed import embedded, embedded_like
 from ordinate.cli.options import (
     AsJson,
     ItemsFile,
     ItemsFileIfAny,
     MethodOptions,
-    PrincipalComponents,
     ReadingOptions,
     StudyFile,
     TableOptions,
@@ -28,6 +27,7 @@ from ordinate.cli.options import (
 )
 from ordinate.cli.screen import count, note, print_json, say
 from ordinate.errors import FeatureWarning, InvalidInput, naming
+from ordinate.study.words import aim_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,6 @@ def create(
             show_default=False,
         ),
     ] = None,
-    pca: PrincipalComponents = None,
     question: Annotated[str, typer.Option(metavar="TEXT", help="What annotators are asked.")] = "Which ranks higher?",
     algorithm: Annotated[
         str | None,
@@ -82,6 +81,12 @@ def create(
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice of the study.")] = 0,
     aim: AimOption = None,
     method: MethodOptions,
+    weigh_annotators: Annotated[
+        bool,
+        typer.Option(
+            "--weigh-annotators", help="Trust annotators by how sharp their answers are (docs/statistics.md)."
+        ),
+    ] = False,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -103,7 +108,7 @@ def create(
     from ordinate.data.recipe import GIVEN
     from ordinate.study.study import Study
 
-    columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading, embed, pca)
+    columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading, embed)
     source = items or comparisons or ""
     unused = read.unused(columns, *table.used(columns))
     with media.in_study(read, source, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
@@ -111,6 +116,7 @@ def create(
         made = Study.create(
             shown.items,
             algorithm=algorithm,
+            weigh_annotators=weigh_annotators,
             question=question,
             seed=seed,
             storage=study_url(study),
@@ -215,10 +221,9 @@ def _items_and_comparisons(
     table: TableOptions,
     reading: ReadingOptions,
     encoder: str | None = None,
-    pca: float | None = None,
 ) -> tuple[Columns, Items, Recipe | None, ReadComparisons | None]:
     """The table of items, the items in it with the recipe of their features, and comparisons of these items."""
-    from ordinate.data.comparison_formats import read_comparison_file
+    from ordinate.data.comparison_formats import read_comparison_file, recognised
     from ordinate.data.items import read_item_columns
 
     given = None if comparisons is None else read_comparison_file(comparisons, reading.reading())
@@ -226,12 +231,17 @@ def _items_and_comparisons(
         reading.refuse_without()
     if items is not None:
         columns = read_item_columns(items)
+        form = recognised(columns)
+        if form is not None and table.id_column not in columns:
+            raise InvalidInput(
+                f"{items}: this is a table of comparisons ({form}), not of items; give it as --comparisons"
+            )
     elif given is not None:
         with naming(comparisons):
             columns = given.item_columns()
     else:
         raise InvalidInput("give the items, with --items, or comparisons of them, with --comparisons, or both")
-    read, recipe = read_items(columns, items or comparisons or "", table, encoder, pca)
+    read, recipe = read_items(columns, items or comparisons or "", table, encoder)
     if given is not None:
         with naming(comparisons):
             given.require_items(read)
@@ -239,10 +249,11 @@ def _items_and_comparisons(
 
 
 def is_table_of_comparisons(address: str) -> bool:
-    """Whether the address is that of a table, and not of a study."""
+    """Whether the address is that of a table, or of a data set on disk, and not of a study."""
     from ordinate.data.formats import FORMATS
+    from ordinate.data.formats.data_set import is_data_set
 
-    return Path(address).suffix.lower() in (*FORMATS, ".npy")
+    return Path(address).suffix.lower() in (*FORMATS, ".npy") or is_data_set(address)
 
 
 def study_of_comparisons(comparisons: str, items: str | None, table: TableOptions, reading: ReadingOptions) -> Study:
@@ -258,7 +269,7 @@ def study_of_comparisons(comparisons: str, items: str | None, table: TableOption
 
 
 def read_items(
-    columns: Columns, path: str, table: TableOptions, encoder: str | None, pca: float | None
+    columns: Columns, path: str, table: TableOptions, encoder: str | None = None
 ) -> tuple[Items, Recipe | None]:
     """The items of a table and, where an encoder made their features or these were reduced, the recipe."""
     from ordinate.data.items import Items
@@ -266,16 +277,16 @@ def read_items(
 
     features, names = table.features, table.feature_names()
     if encoder is None and (features is None or Path(features).suffix != ".npz"):
-        read = Items.from_file_columns(columns, path, features=features, **_named(table), **table.options())
-        return (read, None) if pca is None else Recipe.of_given(read, pca)
+        read = Items.from_file_columns(columns, path, features=features, **table.named(), **table.options())
+        return (read, None) if table.pca is None else Recipe.of_given(read, table.pca)
     if encoder is not None and (features is not None or names):
         raise InvalidInput("--embed makes the features; leave out --features, --feature-columns and --categorical")
     if names:
         raise InvalidInput("give features as a file or as named columns, not both")
     read = Items.from_file_columns(columns, path, **table.options())
     if encoder is not None:
-        return embedded(read, path, encoder, pca)
-    if pca is not None:
+        return embedded(read, path, encoder, table.pca)
+    if table.pca is not None:
         raise InvalidInput(f"{features} has principal components of its own; give `ordinate embed` the --pca")
     from ordinate.embedding import read_embedding
 
@@ -288,11 +299,13 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     from ordinate.data.recipe import GIVEN
 
     features = table.features
+    if table.pca is not None:
+        raise InvalidInput("--pca is decided when a study is made; new items go through its projection, if it has one")
     if features is not None and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
         )
-    named, recipe = _named(table), study.settings.recipe
+    named, recipe = table.named(), study.settings.recipe
     if features is None and not any(named.values()):
         names = study.items.feature_names if recipe is None else recipe.given_names
         named = {"feature_columns": list(names or ())}
@@ -300,11 +313,6 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     if recipe is not None and recipe.encoder == GIVEN:
         return recipe.projected(read)
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
-
-
-def _named(table: TableOptions) -> dict[str, list[str]]:
-    """The columns that are features, for `Items.from_columns`."""
-    return {"feature_columns": split_names(table.feature_columns), "categorical": split_names(table.categorical)}
 
 
 def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:
@@ -363,6 +371,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "coefficient_variance": study.settings.coefficient_variance,
         "item_variance": study.settings.item_variance,
         "likelihood": study.settings.likelihood,
+        "weigh_annotators": study.settings.weigh_annotators,
     }
 
 

@@ -1,4 +1,4 @@
-"""`ordinate db`: upgrade the files of older studies, and check feature files outside a study."""
+"""`ordinate db`: upgrade older studies, copy studies, and check feature files outside a study."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from ordinate.cli.options import StudyFile, add_command, study_url, take_passwords
 from ordinate.cli.screen import say
 
-app = typer.Typer(help="Maintain the files of studies.", no_args_is_help=True)
+app = typer.Typer(help="Maintain and copy studies.", no_args_is_help=True)
 
 
 def upgrade(
@@ -32,6 +32,30 @@ def upgrade(
     for study in studies:
         before, after = storage.upgrade(study_url(study))
         say(f"{study}: already up to date" if before == after else f"{study}: upgraded from tables {before} to {after}")
+
+
+def copy(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="STUDY.db", help="The study.", show_default=False, callback=take_passwords),
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(metavar="STUDY.db", help="Where its copy is made.", show_default=False, callback=take_passwords),
+    ],
+) -> None:
+    """Copy a study between files and databases, and prove that the copy is the same.
+
+    Log, items, rules and links are compared, and the scores and standard errors that follow from them, to the last bit.
+    Links go on to work, on a server with the same secret. Stop the servers of the study first.
+    """
+    from ordinate.study.copying import copy_study
+
+    made = copy_study(study_url(source), study_url(target))
+    say(
+        f"Copied {source} to {target}: {made.entries:,} entries, {made.items:,} items and {made.comparisons:,} "
+        "comparisons; the scores and standard errors of both are the same."
+    )
 
 
 def features(
@@ -61,6 +85,13 @@ def features(
         say(f"{study} contains its features; it refers to no feature files.")
 
 
+add_command(
+    app,
+    "copy",
+    copy,
+    "ordinate db copy study.db postgresql://db.example.org/lab/study",
+    "ordinate db copy postgresql://db.example.org/lab/study study.db",
+)
 add_command(
     app,
     "features",

@@ -28,6 +28,9 @@ EXTRAS = {
     "app": ("fastapi", "judging in the browser"),
     "text": ("sentence_transformers", "features from texts"),
     "image": ("timm", "features from images"),
+    "xray": ("torchxrayvision", "features from chest X-rays"),
+    "sklearn": ("sklearn", "the ranker for scikit-learn"),
+    "postgresql": ("psycopg", "studies in PostgreSQL"),
     "dask": ("distributed", "several machines"),
 }
 

@@ -92,7 +92,8 @@ PrincipalComponents = Annotated[
         "--pca",
         metavar="SHARE|NUMBER",
         min=0,
-        help="Keep the principal components that explain this share of the variance (0.9), or this many (35).",
+        help="Reduce the features to the principal components that explain this share of their variance (0.9), or to "
+        "this many (35).",
         show_default=False,
     ),
 ]
@@ -136,6 +137,7 @@ class TableOptions:
         ),
     ] = None
     id_column: IdColumn = "id"
+    pca: PrincipalComponents = None
 
     def feature_names(self) -> list[str]:
         """The columns of the table that are features."""
@@ -144,6 +146,10 @@ class TableOptions:
     def options(self) -> dict[str, Any]:
         """For `Items.from_columns`: all but the features."""
         return {"id_column": self.id_column, "content": _assignments("--content", split_names(self.content))}
+
+    def named(self) -> dict[str, list[str]]:
+        """The columns that are features, for `Items.from_columns`."""
+        return {"feature_columns": split_names(self.feature_columns), "categorical": split_names(self.categorical)}
 
     def used(self, columns: Columns) -> list[str]:
         """Those of the columns that the options name."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.aim import aim_in_words, found_in_words, next_in_words
 from ordinate.cli.answering import item_contents
 from ordinate.cli.create import is_table_of_comparisons, read_items_like, study_of_comparisons
 from ordinate.cli.exclusion import include_command
@@ -35,10 +34,12 @@ from ordinate.cli.screen import (
     span,
 )
 from ordinate.errors import InvalidInput
+from ordinate.study.words import aim_in_words, found_in_words, next_in_words, part_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.items import Items
     from ordinate.data.ordering import Ordering
+    from ordinate.learning.forecast import Forecast
     from ordinate.study.study import Study
 
 PREVIEW = 60
@@ -140,11 +141,7 @@ def order(
     if ordering.grades is not None:
         for grade in ordering.grades.rows():
             say(grade_in_words(grade))
-    if ordering.selection is not None:
-        aim = aim_in_words(ordering.selection.aim, ordering.group is not None)
-        say(f"Aim: {aim}; {found_in_words(ordering.selection, forecast)}.")
-        if candidates := next_in_words(ordering):
-            say(f"Next candidates: {candidates}.")
+    _say_aim(ordering, forecast)
     if blind:
         say("The study has no features, so items that nobody compared cannot be told apart: their places mean nothing.")
     if reliability is None:
@@ -171,6 +168,15 @@ def _opened(
         yield opened, None if items is None else read_items_like(opened, read_item_columns(items), items, table)
 
 
+def _say_aim(ordering: Ordering, forecast: Forecast | None) -> None:
+    if ordering.selection is None:
+        return
+    aim = aim_in_words(ordering.selection.aim, ordering.group is not None)
+    say(one_line(f"Aim: {aim}; {found_in_words(ordering.selection, forecast)}."))
+    if candidates := next_in_words(ordering):
+        say(one_line(f"Next candidates: {candidates}."))
+
+
 def _ranks(cuts: str | None) -> list[int] | None:
     """The numbers in "10,50"; the study checks that they are ranks."""
     if cuts is None:
@@ -189,22 +195,30 @@ def _order_served(link: str, out: str | None, items: str | None, cuts: list[int]
     with open_client(link) as client:
         status = client.status()
         rows = client.ordering() if status["answers"] else []
+        found = client.selection() if rows else None
     if not rows:
         _say_no_answers(link, out, as_json, "")
         return
     import numpy as np
 
-    from ordinate.data.ordering import Ordering, RankIntervals
+    from ordinate.data.ordering import Interval, Ordering, RankIntervals, Selection
 
     def column(name: str) -> Any:
         return np.array([getattr(row, name) for row in rows])
 
+    selection = None
+    if found is not None:
+        shares = (found["expected"], found["expected_low"], found["expected_high"])
+        right = None if found["withheld"] else Interval(*shares)
+        parts = column("part"), column("membership")
+        selection = Selection(tuple(found["aim"]), found["measure"], *parts, right, found["withheld"])
     ordering = Ordering(
         ids=tuple(row.id for row in rows),
         scores=column("score"),
         standard_errors=column("standard_error"),
         group=tuple(str(row.group) for row in rows) if any(row.group is not None for row in rows) else None,
         intervals=RankIntervals(*(column(f"rank_{name}") for name in RankIntervals._fields)),
+        selection=selection,
     )
     if out is not None:
         ordering.save(out)
@@ -214,6 +228,7 @@ def _order_served(link: str, out: str | None, items: str | None, cuts: list[int]
         return
     if out is None:
         _show(ordering, {})
+    _say_aim(ordering, None)
     say(f"From {count(status['answers'], 'comparison')}." + ("" if out is None else f" Wrote {out}."))
 
 
@@ -256,7 +271,7 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
     if kinds:
         table.add_column(kinds[0], no_wrap=True, overflow="ellipsis", max_width=PREVIEW)
     previous: str | None = None
-    for row in _rows(ordering):
+    for place, row in enumerate(_rows(ordering)):
         if grouped and previous not in (None, row["group"]):
             table.add_section()
         previous = row.get("group")
@@ -267,9 +282,7 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         if ordering.grades is not None:
             cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
         if ordering.selection is not None:
-            wanted = "yes" if row["part"] == 1 else "no"
-            part = row["part"] if ordering.selection.measure == "right grade" else wanted
-            cells.append(f"{part} ({row['membership']:.0%})")
+            cells.append(part_in_words(ordering.selection, place))
         if ordering.study_ranks is not None:
             cells += [str(row["study_rank"]), span(row["study_rank_low"], row["study_rank_high"])]
         if kinds:

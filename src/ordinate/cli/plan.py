@@ -147,7 +147,7 @@ def plan(
 def _read(items: str, table: TableOptions) -> Items:
     from ordinate.data.items import read_item_columns
 
-    return read_items(read_item_columns(items), items, table, None, None)[0]
+    return read_items(read_item_columns(items), items, table)[0]
 
 
 def _read_like(opened: Any, items: str, table: TableOptions) -> Items:

@@ -8,7 +8,7 @@ import socket
 import webbrowser
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import typer
@@ -91,6 +91,18 @@ def serve(
         list[str] | None,
         typer.Option("--media", metavar="FOLDER", help="A folder outside the study's own that items show files of."),
     ] = None,
+    log: Annotated[
+        Literal["text", "json"],
+        typer.Option("--log", help="json: a line of JSON for each request and failure; text: failures alone."),
+    ] = "text",
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metrics",
+            metavar="ADDRESS",
+            help="Who may read /metrics (Prometheus): an IP address or a network such as 10.0.0.0/8.",
+        ),
+    ] = None,
     open_browser: Annotated[
         bool | None, typer.Option("--open/--no-open", help="Open the owner's page in a browser; default: on a desktop.")
     ] = None,
@@ -119,15 +131,19 @@ def serve(
             paths = [_demo_study(Path(folder or scratch))] if demo else [study_place(study) for study in studies or []]
         at = workspace or next((one.folder for one in paths if one.folder is not None), None)
         secret = secret_for(secret_file, host, at)
-        proxies = [_proxy(one) for one in proxy or []]
+        proxies = [_network("--proxy", one) for one in proxy or []]
+        readers = [_network("--metrics", one) for one in metrics or []]
         try:
             from ordinate.server import connections
             from ordinate.server.app import create_app
+            from ordinate.server.operating import log_json_lines
         except ModuleNotFoundError as error:
             raise MissingExtra(str(error.name), "app", "ordinate serve") from error
+        if log == "json":
+            log_json_lines()
         address = None if url is None else public_address(url)
         folders = [Path(one).absolute() for one in media or []]
-        app = create_app(paths, secret, media_folders=folders, url=address, folder=workspace)
+        app = create_app(paths, secret, media_folders=folders, url=address, folder=workspace, metrics=readers)
         authenticator: Authenticator = app.state.authenticator
         try:
             with _listening(host, port) as listener:
@@ -200,11 +216,11 @@ def public_address(url: str) -> str:
     return url.rstrip("/")
 
 
-def _proxy(address: str) -> str:
+def _network(option: str, address: str) -> str:
     try:
         return str(ipaddress.ip_network(address)) if "/" in address else str(ipaddress.ip_address(address))
     except ValueError:
-        raise InvalidInput(f"--proxy {address!r}: give an IP address or a network, such as 127.0.0.1") from None
+        raise InvalidInput(f"{option} {address!r}: give an IP address or a network, such as 127.0.0.1") from None
 
 
 def study_place(study: str) -> Place:

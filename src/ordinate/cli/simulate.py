@@ -12,7 +12,7 @@ import typer
 from ordinate.cli.options import (
     ItemsFile,
     MethodOptions,
-    PrincipalComponents,
+    ReadingOptions,
     TableOptions,
     WorkerOptions,
     add_command,
@@ -86,13 +86,13 @@ def recorded(
         str,
         typer.Option(
             metavar="FILE",
-            help="Table of answers with the columns left, right, winner and, if known, annotator.",
+            help="Table of answers with the columns left, right, winner and, if known, annotator, or of another form.",
             show_default=False,
         ),
     ],
     *,
     table: TableOptions,
-    pca: PrincipalComponents = None,
+    reading: ReadingOptions,
     algorithms: Algorithms = "guro-hybrid,uniform-hybrid",
     aim: Aim = None,
     runs: RunOptions,
@@ -120,9 +120,10 @@ def recorded(
         items,
         comparisons,
         features=table.features,
-        feature_columns=split_names(table.feature_columns),
-        id_column=table.id_column,
-        pca=pca,
+        pca=table.pca,
+        reading=reading.reading(),
+        **table.named(),
+        **table.options(),
     )
     sizes = dataset.describe()
     inside = f" in {sizes['groups']:,} groups" if sizes["groups"] > 1 else ""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.aim import aim_in_words, found_in_words
 from ordinate.cli.answering import item_contents, query_json
 from ordinate.cli.exclusion import include_command
 from ordinate.cli.options import AsJson, StudyFile, open_study
@@ -26,6 +25,7 @@ from ordinate.cli.screen import (
     say,
 )
 from ordinate.errors import InvalidInput
+from ordinate.study.words import aim_in_words, found_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query

@@ -30,6 +30,8 @@ def is_missing(value: object) -> bool:
 
 def id_text(value: object) -> str:
     """An id as text: 7 and 7.0 (a pandas column with a gap) are both "7", and "007" stays "007"."""
+    if type(value) is str:  # nearly all are, and a table may have millions
+        return value
     if is_missing(value):
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ordinate.data.cells import numbers
-from ordinate.data.comparison_formats import read_comparison_file
+from ordinate.data.comparison_formats import Reading, read_comparison_file
 from ordinate.data.items import Items
 from ordinate.data.projection import principal_components
+from ordinate.data.recipe import Recipe
 from ordinate.data.tables import Columns
 from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
@@ -43,23 +45,26 @@ def read_recorded(
     comparisons: str | Path,
     *,
     features: str | Path | None = None,
-    feature_columns: Sequence[str] = (),
-    id_column: str = "id",
     pca: float | int | None = None,
+    reading: Reading | None = None,
+    **options: Any,
 ) -> Dataset:
     """Read a recorded data set from files of any format that `ordinate.data.formats` knows.
 
     Groups come from a column `group` of the items or, if they have none, of the comparisons. `pca` reduces the
-    features, see `principal_components`.
+    features, see `principal_components`; named columns are standardised first. The options are those of
+    `Items.from_columns`.
     """
-    read = read_comparison_file(comparisons)
-    table = Items.read(items, id_column=id_column, features=features, feature_columns=feature_columns)
+    read = read_comparison_file(comparisons, reading or Reading())
+    table = Items.read(items, features=features, **options)
     if table.group is None and read.group is not None:
         with naming(comparisons):
             compared = read.item_columns()
         table = replace(table, group=_groups_from_comparisons(table.ids, compared))
-    if pca is not None:
-        table = replace(table, features=principal_components(table.features, pca), feature_names=None)
+    if pca is not None and table.feature_names is not None:
+        table = Recipe.of_given(table, pca)[0]
+    elif pca is not None:
+        table = replace(table, features=principal_components(table.features, pca))
     return Dataset(table, comparisons=tuple(read.comparisons))
 
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ordinate.data.arrays import Floats
+from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models import Answers
 from ordinate.learning.models.factored import FactoredHybrid
 
@@ -23,6 +24,8 @@ _SHARPNESS = np.array([0.1, 0.2, 0.4, 0.8, 1.2])
 LEVEL = 0.05
 """The chance at most that coin tosses are taken for answers."""
 _FIRST = 5
+_PEOPLE_GROWTH = 4
+"""The same for bets on single people, which do not end when one of them has won."""
 _GROWTH = 10
 """The bets on an answer are by the fit of the answers before its block; a block is a tenth of these."""
 
@@ -58,6 +61,27 @@ class CoinGate:
         paths = self._logarithms + np.cumsum(log_gains(margin, variance, outcome), axis=0)
         self._logarithms = paths[-1]
         self._highest = max(self._highest, float(np.logaddexp.reduce(paths, axis=1).max()) - math.log(len(_SHARPNESS)))
+
+
+def people_better_than_coins(
+    features: Floats, answers: Answers, annotators: Integers, people: int
+) -> NDArray[np.bool_]:
+    """(people,) of whom the bets on their own answers have won enough at any time.
+
+    The bets on an answer rest on all answers before its block, whoever gave them, so they are valid for each person.
+    """
+    total, start = len(answers.outcome), _FIRST
+    gains = np.zeros((total, len(_SHARPNESS)))
+    while start < total:
+        stop = min(start + max(1, start // _PEOPLE_GROWTH), total)
+        gains[start:stop] = log_gains(*predicted(features, answers, start, start, stop), answers.outcome[start:stop])
+        start = stop
+    won = np.zeros(people, dtype=np.bool_)
+    for person in np.unique(annotators):
+        paths = np.cumsum(gains[annotators == person], axis=0)
+        capital = np.logaddexp.reduce(paths, axis=1) - math.log(len(_SHARPNESS))
+        won[person] = capital.max(initial=0.0) >= -math.log(LEVEL)
+    return won
 
 
 def log_gains(margin: Floats, variance: Floats, outcome: Floats) -> Floats:

@@ -22,9 +22,9 @@ from ordinate.study.inference import Reliability
 from ordinate.study.rules import Rules
 from ordinate.study.study import Study
 
-_MANY_ITEMS = 2000
-_FEW_POINTS = 5
-"""Points of the history of the expected error of more items: each takes a fit."""
+_MANY_ITEMS, _MANY_ANSWERS = 500, 10_000
+_FEW_STEPS = 6
+"""Of the history of the expected error, with more items or answers: each takes a fit."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Contents:
     reliability: Reliability
     history: Sequence[tuple[int, float]]
     forecast: Forecast
+    forecast_of_aim: Forecast | None
     comparisons: Sequence[Comparison]
     prior: Prior | None
     first: str | None
@@ -65,7 +66,7 @@ def gather(study: Study, made: datetime | None = None) -> Contents:
         if not comparisons:
             raise InvalidInput("the study has no answers that count yet, so there is nothing to report")
         answered = study.answered()
-        many = len(study.items) > _MANY_ITEMS
+        many = len(study.items) > _MANY_ITEMS or len(comparisons) > _MANY_ANSWERS
         try:
             prior = study.prior_variances()
         except InvalidInput:
@@ -78,8 +79,9 @@ def gather(study: Study, made: datetime | None = None) -> Contents:
             ordering=study.ordering(),
             verdict=study.check(),
             reliability=study.reliability(),
-            history=study.error_history(_FEW_POINTS) if many else study.error_history(),
+            history=study.error_history(steps=_FEW_STEPS) if many else study.error_history(),
             forecast=study.forecast(),
+            forecast_of_aim=study.forecast_of_aim(),
             comparisons=comparisons,
             prior=prior,
             first=answered[0].at if answered else None,

@@ -14,7 +14,17 @@ from ordinate.report import figures
 from ordinate.report.contents import Contents
 from ordinate.report.html import Html, joined, tag
 from ordinate.report.thumbnails import embedded
-from ordinate.study.words import count, error_in_words, forecast_in_words, percent, span
+from ordinate.study.words import (
+    aim_in_words,
+    count,
+    error_in_words,
+    forecast_in_words,
+    found_in_words,
+    next_in_words,
+    part_in_words,
+    percent,
+    span,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,6 +65,7 @@ def summary(contents: Contents) -> Html:
         "Answers": f"{contents.asked:,} by {count(len(verdict.annotators), 'annotator')}",
         "Pairs in the wrong order": _error(contents),
         "Forecast": _forecast(contents),
+        **_aim(contents),
     }
     return tag(
         "section",
@@ -76,18 +87,32 @@ def _forecast(contents: Contents) -> str:
     return "withheld" if contents.verdict.error is None else forecast_in_words(contents.forecast)
 
 
+def _aim(contents: Contents) -> dict[str, str]:
+    """What the study was to find, and how much of it is found; nothing where that is the whole order."""
+    ordering = contents.ordering
+    if ordering.selection is None:
+        return {}
+    said = aim_in_words(ordering.selection.aim, ordering.group is not None)
+    found = found_in_words(ordering.selection, contents.forecast_of_aim)
+    candidates = next_in_words(ordering)
+    return {"Aim": said, "Found": found} | ({"Next candidates": candidates} if candidates else {})
+
+
 def order(contents: Contents, folder: Path) -> Html:
     """The table of items, with pictures and texts."""
     ordering, lines = contents.ordering, chosen_lines(contents.ordering, MOST_ROWS)
     shown = sum(line.place is not None for line in lines)
     rows = {item: place for place, item in enumerate(contents.items.ids)}
+    names = ["Rank", "Item", "Likely ranks", "Score"]
+    if ordering.selection is not None:
+        names.append("Grade by marks" if ordering.selection.measure == "right grade" else "Wanted")
     bodies = [
         _item(contents, line.place, rows, folder)
         if line.place is not None
-        else tag("tr", tag("th", line.said, colspan=4, scope="colgroup"), class_="between")
+        else tag("tr", tag("th", line.said, colspan=len(names), scope="colgroup"), class_="between")
         for line in lines
     ]
-    head = tag("tr", *(tag("th", name, scope="col") for name in ("Rank", "Item", "Likely ranks", "Score")))
+    head = tag("tr", *(tag("th", name, scope="col") for name in names))
     shortened = ""
     if shown < len(ordering):
         of_each = "" if ordering.group is None else " of each group"
@@ -124,6 +149,7 @@ def _item(contents: Contents, place: int, rows: dict[str, int], folder: Path) ->
         tag("td", tag("div", *_content(contents, rows[item], item, folder)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
         tag("td", f"{ordering.scores[place]:+.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
+        *([] if ordering.selection is None else [tag("td", part_in_words(ordering.selection, place), class_="number")]),
     )
 
 

@@ -21,6 +21,7 @@ from ordinate.server import (
     events,
     folder_api,
     judging,
+    operating,
     owner_api,
     pages,
     problems,
@@ -31,6 +32,7 @@ from ordinate.server.authentication import Authenticator
 from ordinate.server.headers import SecurityHeaders
 from ordinate.server.helper import HelperProcess
 from ordinate.server.limits import DEFAULT, Limits
+from ordinate.server.operating import RequestLog, Requests
 from ordinate.server.registry import StudyRegistry
 from ordinate.server.schemas import ProblemShown
 from ordinate.server.signing import LinkSigner
@@ -66,6 +68,7 @@ def create_app(
     media_folders: Sequence[Path] = (),
     url: str | None = None,
     folder: Path | None = None,
+    metrics: Sequence[str] = (),
     executor: Callable[[], Executor] = HelperProcess,
     limits: Limits = DEFAULT,
     clock: Callable[[], float] = time.monotonic,
@@ -75,6 +78,7 @@ def create_app(
     secret         signs links and sessions; whoever has it can make links
     media_folders  more folders that items may show files of, beside each study's own
     folder         whose studies are served beside these, and where the owner of the server makes new ones
+    metrics        addresses and networks whose callers may read /metrics
     url            the address that links begin with; None: the one that a request was sent to
     clock          in seconds, by which requests are counted and annotators are there or have left
     executor       makes what chooses pairs and computes results, one for each study
@@ -108,8 +112,12 @@ def create_app(
     app.state.workspace, app.state.close = workspace, close
     app.state.limits = limits
     app.state.url = url
+    app.state.metrics, app.state.requests = tuple(metrics), Requests()
+    # Inside the other one, which gives the scope a copy: the route that was found is noted there.
+    app.add_middleware(RequestLog, requests=app.state.requests)
     app.add_middleware(SecurityHeaders, url=url)
     problems.add_handlers(app)
+    app.include_router(operating.router)
     app.include_router(judging.router)
     app.include_router(owner_api.router)
     app.include_router(owner_api.server_router)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from math import isnan
 from typing import Annotated
 from urllib.parse import unquote
@@ -62,6 +62,7 @@ def status(
         answers=progress.total,
         open=progress.open,
         goal=rules.budget,
+        last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.is_owner else None,
         expected_error=None
         if results is None or isnan(results.reliability.expected_error)
         else results.reliability.expected_error,

@@ -32,6 +32,7 @@ from ordinate.server.schemas import (
     Added,
     Annotator,
     Annotators,
+    AnnotatorsQuality,
     ComparisonShown,
     ComparisonsPage,
     Created,
@@ -312,6 +313,14 @@ def change_rules(caller: TheCaller, changes: RuleChanges) -> RulesShown:
 def annotators(caller: TheCaller) -> Annotators:
     """Everybody who was given a pair or whose answers were imported, with how often they agreed with themselves."""
     return Annotators(annotators=[Annotator(**one._asdict()) for one in caller.served.study.people()])
+
+
+@router.get("/{study}/annotators/quality", summary="What the answers say of each annotator")
+def annotator_quality(caller: TheCaller) -> AnnotatorsQuality:
+    """Sharpness, probability of coin tosses, agreement, side bias. It takes some fits: seconds in a large study."""
+    # With a study of its own, so that nobody waits for the fits.
+    with Study.open(caller.served.url) as study:
+        return AnnotatorsQuality(**study.annotator_quality().fields())
 
 
 @router.post("/{study}/exclusions", summary="Leave an item or an annotator out, or take them in again")

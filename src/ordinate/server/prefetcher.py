@@ -96,6 +96,7 @@ class Prefetcher:
         self._history_grows = True
         self._answers = -1
         self._rules: Rules | None = None
+        self.restarts = 0  # of the helper
         self._failure: tuple[type[BaseException], str] | None = None  # of the newest job, if it failed
 
     def offers(self, annotator: str | None) -> list[Offer]:
@@ -297,6 +298,7 @@ class Prefetcher:
                     self._deadline = max(self._limits.helper_seconds, 4 * (time.monotonic() - began))
                     job.keep(future.result())
                 elif isinstance(error, BrokenExecutor):
+                    self.restarts += 1
                     log.error("the helper of %s has ended; another one starts", self._shown)
                     job.again()
                 else:
@@ -329,6 +331,7 @@ class Prefetcher:
             if self._job is not future:
                 return
             name, seconds = job.work.__name__, self._deadline
+            self.restarts += 1
             log.error("%s in %s took more than %g s; its helper is replaced", name, self._shown, seconds)
             self._deadline *= 2
             self._job = None

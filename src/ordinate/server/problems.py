@@ -88,7 +88,8 @@ def add_handlers(app: FastAPI) -> None:
         if status == 503 and served is not None:
             served.note_failure(error)
             return _response(request, status, UNUSABLE, kind, {"Retry-After": str(RETRY_SECONDS)})
-        log.error("%s %s: %s", request.method, request.url.path, error)
+        # By its route: the address of a link contains its token.
+        log.error("%s %s: %s", request.method, getattr(request.scope.get("route"), "path", "other"), error)
         return _response(request, status, "the server cannot do this; its log says why", kind)
 
     @app.exception_handler(RequestValidationError)

@@ -26,8 +26,8 @@ from ordinate.errors import (
     OrdinateError,
     PairsHeld,
     PoolExhausted,
+    StorageFailed,
     StudyExists,
-    StudyMoved,
     StudyPaused,
 )
 from ordinate.learning.forecast import Forecast
@@ -159,14 +159,15 @@ class ServedStudy:
         self._newest: Ordering | None = None
         self._scores: tuple[Ordering, dict[str, float]] | None = None
         self.folders = tuple(folder for folder in (place.folder, *media_folders) if folder is not None)
+        self.url = place.url
         self._closing = ExitStack()
-        self.study = self._closing.enter_context(Study.open(place.url))
+        self.study = self._closing.enter_context(Study.open(self.url))
         media.require_inside(self.study.items, self.folders)
         self._holdings = Holdings(limits.open_per_link, self.study)
         self._closing.enter_context(self.study.serving())
         if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
             self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(place.url, executor, limits)
+        self.prefetcher = Prefetcher(self.url, executor, limits)
         self._closing.callback(self.prefetcher.close)
         # The first annotator need not wait for the first fit.
         self.prefetcher.prepare(None)
@@ -416,7 +417,7 @@ class ServedStudy:
         reason = None if failure is None else failure.reason
         try:
             self.study.require_unmoved()
-        except StudyMoved as error:
+        except StorageFailed as error:
             reason = str(error)
         if reason is None:
             return None
@@ -424,6 +425,15 @@ class ServedStudy:
             "answers cannot be stored at the moment and wait in the browsers of those who judge: "
             f"{self.without_folders(reason)}"
         )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the study is where it was, and can be reached."""
+        try:
+            self.study.require_unmoved()
+        except StorageFailed:
+            return False
+        return True
 
     def without_folders(self, message: str) -> str:
         """The message with files named as seen from the folders that are served."""

@@ -262,6 +262,7 @@ class Status(BaseModel):
     answers: int
     open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
+    last_hour: int | None = Field(None, description="For owners: how many answers came within the last hour.")
     expected_error: float | None = Field(
         default=None, description="How many pairs are expected to be in the wrong order, if people answered sensibly."
     )
@@ -315,6 +316,38 @@ class Annotator(BaseModel):
 
 class Annotators(BaseModel):
     annotators: list[Annotator]
+
+
+class AnnotatorQuality(BaseModel):
+    """What the answers say of an annotator; see docs/statistics.md. Intervals are of 90 %."""
+
+    name: str | None
+    answers: int
+    sharpness: float | None
+    sharpness_low: float | None
+    sharpness_high: float | None
+    coin: Annotated[float | None, Field(description="Probability of coin tosses; null: too few answers, or no name.")]
+    better_than_coins: bool
+    with_ordering: float | None
+    with_ordering_low: float | None
+    with_ordering_high: float | None
+    with_themselves: float | None
+    with_themselves_low: float | None
+    with_themselves_high: float | None
+    with_others: float | None
+    with_others_low: float | None
+    with_others_high: float | None
+    left: Annotated[float | None, Field(description="Chance to choose the left item of two equal ones.")]
+    left_low: float | None
+    left_high: float | None
+    weight: float
+
+
+class AnnotatorsQuality(BaseModel):
+    annotators: list[AnnotatorQuality]
+    left: float | None
+    left_low: float | None
+    left_high: float | None
 
 
 class Page(BaseModel):

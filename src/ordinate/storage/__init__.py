@@ -63,7 +63,7 @@ def create(url: str | None, settings: Settings, items: Items) -> Storage:
         memory = MemoryStorage(settings, token)
         memory.append([first], items)
         return memory
-    return place(url).create(settings, token, first, items)
+    return place(url).create(settings, token, lambda log: log.append([first], items))
 
 
 def open(url: str) -> Storage:

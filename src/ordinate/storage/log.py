@@ -53,6 +53,7 @@ class Settings:
     item_variance         prior variance of each item's own term; both None: fitted to the answers, where the model can
     random                share of queries whose pair is drawn at random, until a rule says otherwise
     likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
+    weigh_annotators      whether fits multiply differences of scores by how sharp the annotator is
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
@@ -68,6 +69,7 @@ class Settings:
     renew_covariance: bool = True
     likelihood: str | None = None
     random: float = 0.0
+    weigh_annotators: bool = False
 
 
 class Entry(NamedTuple):

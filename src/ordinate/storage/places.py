@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from ordinate.data.items import Items
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import InvalidInput, MissingExtra
-from ordinate.storage.log import Entry, Settings, Storage
+from ordinate.storage.log import Log, Settings, Storage
 
 if TYPE_CHECKING:
     from ordinate.storage.postgresql import PostgresqlStorage
     from ordinate.storage.sqlite import SqliteStorage
+
+Fill = Callable[[Log], None]
+"""Writes the first entries of a new study."""
 
 FORMS = "sqlite:///FILE, postgresql://USER@HOST/DATABASE/STUDY and memory (None)"
 _STUDY = re.compile(r"[a-z][a-z0-9_-]{0,62}")
@@ -54,7 +57,9 @@ class Place(Protocol):
     def beside(self, name: str) -> Place:
         """The place of another study: in the same folder, in the same database."""
 
-    def create(self, settings: Settings, token: str, first: Entry, items: Items) -> StoredOutside: ...
+    def create(self, settings: Settings, token: str, fill: Fill) -> StoredOutside:
+        """A new study with what `fill` writes into its log, complete or absent. Raises StudyExists."""
+
     def open(self) -> StoredOutside: ...
     def upgrade(self) -> tuple[str, str]: ...
 
@@ -84,10 +89,10 @@ class SqliteFile:
     def beside(self, name: str) -> SqliteFile:
         return SqliteFile(self.path.parent / f"{name}.db")
 
-    def create(self, settings: Settings, token: str, first: Entry, items: Items) -> SqliteStorage:
+    def create(self, settings: Settings, token: str, fill: Fill) -> SqliteStorage:
         from ordinate.storage import sqlite
 
-        return sqlite.create(self.path, settings, token, first, items)
+        return sqlite.create(self.path, settings, token, fill)
 
     def open(self) -> SqliteStorage:
         from ordinate.storage import sqlite
@@ -120,10 +125,10 @@ class PostgresqlSchema:
         _require_name(name)
         return replace(self, url=_renamed(self.url, name), name=name, shown=_renamed(self.shown, name))
 
-    def create(self, settings: Settings, token: str, first: Entry, items: Items) -> PostgresqlStorage:
+    def create(self, settings: Settings, token: str, fill: Fill) -> PostgresqlStorage:
         with _driver():
             from ordinate.storage import postgresql
-        return postgresql.create(self, settings, token, first, items)
+        return postgresql.create(self, settings, token, fill)
 
     def open(self) -> PostgresqlStorage:
         with _driver():

@@ -1,7 +1,7 @@
 """A study in a schema of a PostgreSQL database. Any number of processes may use it; a write is on disk when it returns.
 
 A writer locks the only row of the table `study`, so nobody else writes until its transaction ends, and it has read all
-entries before it appends one. Each write sends a notification; whoever serves the study listens.
+entries before it appends one. Whoever serves the study asks for the position of the newest entry before it answers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 import psycopg
 from psycopg import errors as sql_errors
 
-from ordinate.data.items import Items
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import (
     InvalidInput,
@@ -24,9 +23,9 @@ from ordinate.errors import (
     StudyNotFound,
 )
 from ordinate.storage import feature_files, tables
-from ordinate.storage.log import Entry, Log, Settings
-from ordinate.storage.places import PostgresqlSchema
-from ordinate.storage.postgresql_connections import Connections, Listener, SchemaConnection
+from ordinate.storage.log import Log, Settings
+from ordinate.storage.places import Fill, PostgresqlSchema
+from ordinate.storage.postgresql_connections import Connections, SchemaConnection, Watch
 from ordinate.storage.sql import SqlLog, read_settings, write_settings
 
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -42,7 +41,7 @@ FAILURES: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str
 )
 
 
-def create(place: PostgresqlSchema, settings: Settings, token: str, first: Entry, items: Items) -> PostgresqlStorage:
+def create(place: PostgresqlSchema, settings: Settings, token: str, fill: Fill) -> PostgresqlStorage:
     """A new schema with the study, made in one transaction."""
     with _translated(place):
         connections = Connections(place)
@@ -57,7 +56,7 @@ def create(place: PostgresqlSchema, settings: Settings, token: str, first: Entry
                     ) from error
                 tables.create(connection)
                 write_settings(connection, settings, token)
-                SqlLog(connection, None).append([first], items)
+                fill(SqlLog(connection, None))
         finally:
             connections.close()
     return open(place)
@@ -86,7 +85,7 @@ class PostgresqlStorage:
     def __init__(self, place: PostgresqlSchema) -> None:
         self._place = place
         self._connections = Connections(place)
-        self._listener: Listener | None = None
+        self._watch: Watch | None = None
         with _translated(place), self._connections.transaction(READ) as connection:
             if _revision(place, connection) != tables.revisions()[-1]:
                 raise NotAStudy(
@@ -95,7 +94,6 @@ class PostgresqlStorage:
                 )
             self.token, self.settings = read_settings(connection)
             ((self._table,),) = connection.execute("SELECT tableoid FROM study").fetchall()
-        self._channel = f"ordinate_{self.token}"
 
     @contextmanager
     def reading(self) -> Iterator[Log]:
@@ -107,7 +105,6 @@ class PostgresqlStorage:
         with _translated(self._place), self._connections.transaction(WRITE) as connection:
             self._require_same(connection.execute(LOCK).fetchall())
             yield SqlLog(connection, None)
-            connection.execute("SELECT pg_notify(?, '')", (self._channel,))
 
     def _require_same(self, rows: list[tuple[str, int, str]]) -> None:
         if [row[:2] for row in rows] != [(self.token, self._table)]:
@@ -130,20 +127,22 @@ class PostgresqlStorage:
             return feature_files.move(connection, None, path).matrix
 
     def check(self) -> None:
-        """Every write finds that out by itself."""
+        """Raise StorageFailed where the database of a served study does not answer; each write finds out the rest."""
+        if self._watch is not None:
+            self._watch.newest()
 
     def version(self) -> int | None:
-        return None if self._listener is None else self._listener.count()
+        return None if self._watch is None else self._watch.newest()
 
     @contextmanager
     def serving(self) -> Iterator[None]:
         with _translated(self._place):
-            self._listener = Listener(self._place, self._channel)
+            self._watch = Watch(self._place)
         try:
             yield
         finally:
-            listener, self._listener = self._listener, None
-            listener.close()
+            watch, self._watch = self._watch, None
+            watch.close()
 
     def close(self) -> None:
         self._connections.close()

@@ -1,5 +1,5 @@
-"""Connections to the schema of one study in PostgreSQL: the dialect, those kept between transactions, and the one that
-hears of new entries."""
+"""Connections to the schema of one study in PostgreSQL: the dialect, those kept between transactions, and the one
+that asks for new entries."""
 
 from __future__ import annotations
 
@@ -155,32 +155,25 @@ _of_parents: list[SchemaConnection] = []
 """Connections of the process that this one was forked from, so that they are not closed here."""
 
 
-class Listener:
-    """Counts the notifications of a channel, one for each transaction that wrote. A lost connection comes back."""
+class Watch:
+    """Asks for the position of the newest entry, over a connection of its own. A lost connection comes back."""
 
-    def __init__(self, place: PostgresqlSchema, channel: str) -> None:
-        self._place, self._channel = place, channel
+    def __init__(self, place: PostgresqlSchema) -> None:
+        self._place = place
         self._lock = threading.Lock()
-        self._count = 0
         self._closed = False
-        self._connection: SchemaConnection | None = self._connect()
+        self._connection: SchemaConnection | None = SchemaConnection(place)
 
-    def count(self) -> int:
-        """How many there were. What was sent before the other side was told of its commit is among them, but for the
-        time that it takes on its way. Raises StorageFailed while the connection is lost."""
+    def newest(self) -> int:
+        """Raises StorageFailed at once while the connection is lost."""
         with self._lock:
             if self._connection is not None:
-                raw = self._connection.raw.pgconn
                 try:
-                    raw.consume_input()
-                    while raw.notifies() is not None:
-                        self._count += 1
-                except psycopg.OperationalError:
+                    return int(self._connection.raw.execute(_NEWEST, prepare=True).fetchone()[0])  # type: ignore[index]
+                except psycopg.Error:
                     self._connection.close()
                     self._connection = None
                     threading.Thread(target=self._reconnect, daemon=True).start()
-                else:
-                    return self._count
         raise StorageFailed(f"{self._place.shown}: the connection to the database is lost; it is being made again")
 
     def close(self) -> None:
@@ -190,28 +183,19 @@ class Listener:
                 self._connection.close()
                 self._connection = None
 
-    def _connect(self) -> SchemaConnection:
-        made = SchemaConnection(self._place)
-        try:
-            made.raw.execute(f'LISTEN "{self._channel}"')
-        except BaseException:
-            made.close()
-            raise
-        return made
-
     def _reconnect(self) -> None:
-        while True:
+        while not self._closed:
             try:
-                made = self._connect()
+                made = SchemaConnection(self._place)
             except psycopg.Error:
                 time.sleep(RECONNECT_SECONDS)
-                if self._closed:
-                    return
                 continue
             with self._lock:
-                if self._closed:
-                    made.close()
-                    return
                 self._connection = made
-                self._count += 1  # something may have been written meanwhile
-            return
+            break
+        with self._lock:
+            if self._closed and self._connection is not None:
+                self._connection.close()
+
+
+_NEWEST = "SELECT max(position) FROM log"

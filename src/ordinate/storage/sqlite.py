@@ -7,13 +7,12 @@ import os
 import shlex
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ordinate.data.items import Items
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import (
     InvalidInput,
@@ -24,7 +23,7 @@ from ordinate.errors import (
     StudyNotFound,
 )
 from ordinate.storage import feature_files, tables
-from ordinate.storage.log import Entry, Log, Settings
+from ordinate.storage.log import Log, Settings
 from ordinate.storage.sql import SqlLog, read_settings, write_settings
 
 BUSY_SECONDS = 30
@@ -43,7 +42,7 @@ FAILURES = {
 }
 
 
-def create(path: Path, settings: Settings, token: str, first: Entry, items: Items) -> SqliteStorage:
+def create(path: Path, settings: Settings, token: str, fill: Callable[[Log], None]) -> SqliteStorage:
     """A new study file. It is built under a temporary name and then renamed, so nobody sees an incomplete one."""
     if os.path.lexists(path):
         raise StudyExists(f"{path} exists already; it was left as it is. Choose another name, or delete it first")
@@ -54,7 +53,7 @@ def create(path: Path, settings: Settings, token: str, first: Entry, items: Item
         with _translated(path), closing(_connect(partial, "rwc")) as connection, _transaction(connection, "IMMEDIATE"):
             tables.create(connection)
             write_settings(connection, settings, token)
-            SqlLog(connection, path.parent).append([first], items)
+            fill(SqlLog(connection, path.parent))
         _put_in_place(partial, path)
     finally:
         for leftover in (partial, partial.with_name(partial.name + "-journal")):

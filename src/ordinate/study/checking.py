@@ -14,12 +14,14 @@ from ordinate.learning.checks import Finding, StudyData, bridged, connected, not
 from ordinate.learning.checks import State as CheckState
 from ordinate.learning.checks.table import CHECKS
 from ordinate.learning.models import Answers
+from ordinate.study.aim import aim_of
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference, asked_at_random
+from ordinate.study.rules import Rules
 from ordinate.study.threads import one_thread
 
 TOP = 10
-"""So many first items matter most, where no cut says otherwise."""
+"""So many first items matter most, where no aim and no cut says otherwise."""
 
 
 class Row(NamedTuple):
@@ -91,9 +93,15 @@ def study_data(state: State, inference: Inference, seed: int) -> StudyData:
         refit=partial(inference.refit, state, inference.newest_model(state)),
         better_than_coins=reliability.better_than_coins,
         error_high=reliability.error_high,
-        top=state.rules.cuts[0] if state.rules.cuts else TOP,
+        top=_top(state.rules),
         seed=seed,
     )
+
+
+def _top(rules: Rules) -> int:
+    """How many first items are wanted, or are in the first grade."""
+    aim = aim_of(rules.aim)
+    return aim.size if aim.kind == "top" else rules.cuts[0] if rules.cuts else TOP
 
 
 def connection(data: StudyData) -> tuple[Finding, Finding]:

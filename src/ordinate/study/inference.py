@@ -10,7 +10,7 @@ here between calls is keyed by what it depends on, and may be dropped at any mom
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,10 +24,11 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
 from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, Selection, StudyRanks
-from ordinate.data.pairs import members
+from ordinate.data.pairs import members, pair_codes
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
+from ordinate.learning.annotators import shares
 from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.coin_gate import CoinGate
 from ordinate.learning.consistency import (
@@ -41,6 +42,7 @@ from ordinate.learning.consistency import (
 from ordinate.learning.error_spread import error_interval, error_spread
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.expected_error import expected_error
+from ordinate.learning.fitted import Fitted, People, fitted
 from ordinate.learning.grades import grades_of
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.membership import item_weights
@@ -49,9 +51,9 @@ from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
 from ordinate.learning.selection import Found, found_by
-from ordinate.learning.thresholds import fitted_likelihood, with_likelihood
 from ordinate.storage import Settings
 from ordinate.study.aim import aim_of
+from ordinate.study.annotator_quality import Annotators, annotators_of
 from ordinate.study.fold import State, Version
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
@@ -79,6 +81,10 @@ class _Refitted:
     @property
     def answers(self) -> int:
         return self.version.answers
+
+    def is_of(self, state: State, refit: int) -> bool:
+        """Whether it is on the way to a refit of so many answers."""
+        return self.answers <= refit and self.version == state.version(self.answers)
 
 
 class Reliability(NamedTuple):
@@ -127,6 +133,7 @@ class Fit(NamedTuple):
     answers: Answers
 
 
+HISTORY_STEPS = 20
 Pending = Sequence[tuple[int, int]]
 """Rows (left, right) of the pairs that are asked and not answered, oldest first."""
 
@@ -153,20 +160,24 @@ class Inference:
         """Drop everything that is kept for speed."""
         self._scaled: _Scaled | None = None
         # The two latest fits: that of the last refit, and that of all answers.
-        self._fits: dict[tuple[Version, Model], Posterior] = {}
-        # Models with prior variances that were fitted to so many answers, the two latest.
-        self._fitted_priors: dict[Version, SiteModel] = {}
+        self._fits: dict[tuple[Version, Fitted], Posterior] = {}
+        # What was fitted to so many answers besides the scores, the two latest.
+        self._fitted_priors: dict[Version, Fitted] = {}
+        # The latest shares of repeated answers.
+        self._repeated: tuple[Version, Floats | None] | None = None
         # The uncertainty after so many answers, with these cuts.
         self._uncertain: tuple[tuple[Version, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
         # What was found for this aim by so many answers, with the newest prior variances.
-        self._found: dict[tuple[tuple[Version, Model], tuple[str, ...]], Found] = {}
+        self._found: dict[tuple[tuple[Version, Fitted], tuple[str, ...]], Found] = {}
         # Bets against coin tosses on these answers.
         self._gate: tuple[Version, CoinGate] | None = None
         # The latest posterior that was shown.
-        self._results: dict[tuple[Version, Model], Posterior] = {}
+        self._results: dict[tuple[Version, Fitted], Posterior] = {}
         # Expected errors of so many answers, with the newest prior variances.
-        self._errors: dict[tuple[Version, Model], float] = {}
+        self._errors: dict[tuple[Version, Fitted], float] = {}
+        # After the last refit, and after the one before it with the same covariance.
         self._refitted: _Refitted | None = None
+        self._earlier: _Refitted | None = None
         # Where the last renewal is not there yet: how many answers the one before it saw.
         self.overdue: int | None = None
         # Of items, for this aim, by the belief after that refit.
@@ -197,37 +208,51 @@ class Inference:
         return self._model_of(state, len(state.effective))
 
     def _model_of(self, state: State, count: int) -> Model:
-        """The model for a fit of the first `count` answers: where something of it is fitted, as it was last."""
-        if self._site_model is not None:
-            return self._fitted(state, self._site_model, count)
-        if self._kinds and isinstance(self._model, SiteModel):
-            return self._fitted(state, self._model, count)
-        return self._model
+        return self._fitted(state, count).model
 
-    def _fitted(self, state: State, model: SiteModel, count: int) -> SiteModel:
-        """With thresholds for kinds of answers and, where these are fitted, with prior variances."""
+    def _fitted(self, state: State, count: int) -> Fitted:
+        """What a fit of the first `count` answers is made with, as it was last fitted on schedule."""
+        model = self._model
+        if not isinstance(model, SiteModel) or not (self._kinds or self._site_model is not None):
+            return Fitted(model)
         if not (at := last_prior_fit(count, len(state.items))):
-            return model
+            return Fitted(model)
         key = state.version(at)
         if key not in self._fitted_priors:
+            people = self._people(state, at) if self._settings.weigh_annotators else None
             with one_thread():
                 answers, features = self._answers(state, at), self._scale(state).features
-                fitted = with_likelihood(model, fitted_likelihood(model, features, answers))
-                if self._site_model is not None:
-                    fitted = fitted.with_prior(fitted_prior(fitted, features, answers))
-                    if fitted.likelihood != model.likelihood:
-                        again = fitted_likelihood(with_likelihood(fitted, model.likelihood), features, answers)
-                        fitted = with_likelihood(fitted, again)
-            self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: fitted}
+                found = fitted(model, features, answers, people, self._site_model is not None)
+            self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: found}
         return self._fitted_priors[key]
 
-    def _answers(self, state: State, count: int) -> Answers:
-        """The first so many, with kinds of answers where these matter."""
+    def _people(self, state: State, count: int) -> People:
+        named = [name is not None for name in state.annotator_names]
+        return People(state.effective.annotators[:count], np.array(named, dtype=np.bool_))
+
+    def _answers(self, state: State, count: int, weight: tuple[float, ...] | None = None) -> Answers:
+        """The first so many, with kinds of answers where these matter, and the weights of the annotators."""
         answers = Answers(*state.effective.first(count))
         if not self._kinds:
             return answers
-        strength = state.effective.strengths[:count]
-        return answers._replace(strength=strength) if strength.any() or (answers.outcome == 0.5).any() else answers
+        strength, share = state.effective.strengths[:count], self._shares(state, count)
+        if share is None and weight is None and not strength.any() and not (answers.outcome == 0.5).any():
+            return answers
+        sharpness = None
+        if weight is not None:
+            # Who came after the weights were fitted weighs 1.
+            later = np.ones(max(len(state.annotator_names) - len(weight), 0))
+            sharpness = np.concatenate([weight, later])[state.effective.annotators[:count]]
+        return answers._replace(strength=strength, sharpness=sharpness, share=share)
+
+    def _shares(self, state: State, count: int) -> Floats | None:
+        """How much of an answer each is, where one person answered a pair several times."""
+        key = state.version(count)
+        if self._repeated is None or self._repeated[0] != key:
+            left, right, _ = state.effective.first(count)
+            people = self._people(state, count)
+            self._repeated = key, shares(people.number, pair_codes(left, right), people.named)
+        return self._repeated[1]
 
     def _result(self, state: State, count: int) -> Posterior:
         """The posterior that is shown: by expectation propagation where prior variances are fitted.
@@ -236,11 +261,13 @@ class Inference:
         """
         if self._site_model is None:
             return self._fit(state, count)
-        model = self._fitted(state, self._site_model, len(state.effective))
-        key = (state.version(count), model)
+        newest = self._fitted(state, len(state.effective))
+        model = newest.model
+        assert isinstance(model, SiteModel)
+        key = (state.version(count), newest)
         if key not in self._results:
             with one_thread():
-                answers = self._answers(state, count)
+                answers = self._answers(state, count, newest.weight)
                 found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
             if count < len(state.effective):
                 return found
@@ -296,15 +323,20 @@ class Inference:
         refit = last_refit(len(state.effective), items, self._every)
         renewal = last_renewal(self._model, refit, items, self._every) if self._settings.renew_covariance else 0
         at = self._refitted
-        if at is not None and (at.version != state.version(at.answers) or at.answers > refit):
-            at = None
+        if at is not None and not at.is_of(state, refit):
+            at, earlier = None, self._earlier
+            if earlier is not None and earlier.is_of(state, refit):
+                # An answer was taken back that the last refit saw.
+                self._refitted = self._answered = self._pending = self._weights = self._earlier = None
+                earlier.covariance.restore()
+                at = replace(earlier, belief=earlier.covariance.belief(earlier.belief.mean))
         beside = self.beside if at is not None and is_slow(self._model, items) else None
         renews = at is None or at.renewal != renewal
         if renews and beside is not None:
             renews = take and beside.is_ready(self._what(state, renewal))
         if at is None or renews:
             # The old belief is dropped first: there may be no memory for two.
-            self._refitted = self._answered = self._pending = self._weights = at = None
+            self._refitted = self._answered = self._pending = self._weights = self._earlier = at = None
             fit = self._fit(state, renewal)
             covariance = (None if beside is None else beside.take()) or fit.covariance.kept()
             at = _Refitted(state.version(renewal), renewal, covariance, covariance.belief(fit.mean))
@@ -312,8 +344,9 @@ class Inference:
             answers = next_refit(at.answers, items, self._every)
             mean, belief = self._fit(state, answers).mean, self._updated(state, at, answers)
             # Beliefs of the old memory stop working, also if this is interrupted.
-            self._refitted = self._answered = self._pending = self._weights = None
+            self._refitted = self._answered = self._pending = self._weights = self._earlier = None
             at.covariance.absorb(belief)
+            self._earlier = at
             at = _Refitted(state.version(answers), at.renewal, at.covariance, at.covariance.belief(mean))
         self._refitted = at
         self.overdue = None if at.renewal == renewal else at.renewal
@@ -321,12 +354,9 @@ class Inference:
 
     def _what(self, state: State, count: int) -> Fit:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        return Fit(
-            state.version(count),
-            self._model_of(state, renewal),
-            self._scale(state).features,
-            self._answers(state, count),
-        )
+        model, weight = self._fitted(state, renewal)
+        features = self._scale(state).features
+        return Fit(state.version(count), model, features, self._answers(state, count, weight))
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
@@ -343,10 +373,10 @@ class Inference:
         """Of the ordering by all answers, or by the first `count`."""
         return self._expected_error(state, len(state.effective) if count is None else count)
 
-    def error_history(self, state: State, most: int) -> list[tuple[int, float]]:
-        """(answers, expected error) at up to 21 even steps, of which at most `most` are computed now, newest first."""
+    def error_history(self, state: State, most: int, steps: int) -> list[tuple[int, float]]:
+        """(answers, expected error) at even steps, of which at most `most` are computed now, newest first."""
         points: list[tuple[int, float]] = []
-        for count in reversed(history_counts(len(state.effective))):
+        for count in reversed(history_counts(len(state.effective), steps)):
             if self._error_key(state, count) not in self._errors:
                 if most == 0:
                     continue
@@ -363,8 +393,8 @@ class Inference:
             self._errors = {**kept, key: error}
         return self._errors[key]
 
-    def _error_key(self, state: State, count: int) -> tuple[Version, Model]:
-        return state.version(count), self._model_of(state, len(state.effective))
+    def _error_key(self, state: State, count: int) -> tuple[Version, Fitted]:
+        return state.version(count), self._fitted(state, len(state.effective))
 
     def ordering(self, state: State, items: Items | None, cuts: tuple[int, ...] | None = None) -> Ordering:
         """The study's own items, or the given ones; `cuts` None: those of the rules."""
@@ -446,10 +476,21 @@ class Inference:
         tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
         return Reliability(gate.is_open if tested else None, *error)
 
+    def annotators(self, state: State, fewest: int) -> Annotators:
+        """What the answers say of each annotator; it takes some fits."""
+        total = len(state.effective)
+        model, weight = self._fitted(state, total)
+        answers, number = self._answers(state, total), state.effective.annotators
+        with one_thread():
+            return annotators_of(
+                model, self._scale(state).features, answers, number, state.annotator_names, weight, fewest
+            )
+
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""
         rng = np.random.default_rng([self._settings.seed, 0xC0])
-        answers, group = self._answers(state, len(state.effective)), state.active
+        weight = self._fitted(state, len(state.effective)).weight
+        answers, group = self._answers(state, len(state.effective), weight), state.active
         features = self._scale(state).features
         newest = self.newest_model(state)
 
@@ -512,13 +553,13 @@ class Inference:
 
     def _fit(self, state: State, count: int) -> Posterior:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        model = self._model_of(state, renewal)
-        key = (state.version(count), model)
+        used = self._fitted(state, renewal)
+        key = (state.version(count), used)
         fit = self._fits.pop(key, None)
         if fit is None:
-            answers = self._answers(state, count)
+            answers = self._answers(state, count, used.weight)
             with one_thread():
-                fit = self._continued(state, answers) or model.fit(self._scale(state).features, answers)
+                fit = self._continued(state, answers) or used.model.fit(self._scale(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[0] == state.version(kept[0].answers)]
             self._fits = dict(newest[-1:])
         self._fits[key] = fit
@@ -556,10 +597,10 @@ def asked_at_random(state: State) -> NDArray[np.bool_]:
     return np.isin(state.effective.positions, np.array(positions, dtype=np.int64))
 
 
-def history_counts(total: int) -> range:
-    """After how many answers the history of the expected error has points."""
+def history_counts(total: int, steps: int = HISTORY_STEPS) -> range:
+    """After how many answers the history of the expected error has points, at most `steps` but the first."""
     step = 5
-    while total > 20 * step:
+    while total > steps * step:
         step *= 2
     return range(0, total + 1, step)
 

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
 
 import numpy as np
@@ -36,15 +37,17 @@ from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import checking, history, leases, next_pair, owner, stopping
 from ordinate.study.aim import ORDER, checked_aim, require_possible
+from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
-from ordinate.study.inference import Beside, Reliability
+from ordinate.study.inference import HISTORY_STEPS, Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger
 from ordinate.study.questions import Answered, Questions
@@ -90,6 +93,7 @@ class Study:
         likelihood: LikelihoodName | None = None,
         renew_covariance: bool = True,
         random: float = RANDOM_SHARE,
+        weigh_annotators: bool = False,
         aim: str | Sequence[str] = ORDER,
         recipe: Recipe | None = None,
         clock: Clock = now,
@@ -112,6 +116,8 @@ class Study:
         renew_covariance      False: refits move the mean alone, and each answer updates the covariance, as in the paper
         random                share of questions whose pair is drawn at random: they cost a little, and tell how large
                               differences are and whether answers are better than coin tosses; the paper has 0
+        weigh_annotators      whether the fit trusts annotators by how sharp their answers are, where three or more
+                              have a name
         aim                   what is to be found out: "order", all of it; "top:10" or "bottom:10", the first or last
                               items of each group; "above:ITEM", those above an item, or several such texts, which make
                               grades. Then GURO asks about those items, at the cost of the whole order; it is a rule,
@@ -130,12 +136,19 @@ class Study:
             require_differences(items.features)
         if likelihood is not None and likelihood not in algorithms.LIKELIHOODS:
             raise InvalidInput(f"unknown likelihood {likelihood!r}; it is {', '.join(algorithms.LIKELIHOODS)}")
+        if likelihood is None and algorithms.takes(name, "likelihood"):
+            likelihood = "cumulative"
         model = algorithms.model_of(
             name,
             coefficient_variance=_variance("coefficient_variance", coefficient_variance),
             item_variance=_variance("item_variance", item_variance),
             likelihood=likelihood,
         )
+        if weigh_annotators and not (isinstance(model, SiteModel) and isinstance(model.likelihood, ByKind)):
+            raise InvalidInput(
+                "weigh_annotators needs a model that is refitted, with the likelihood cumulative or davidson; "
+                f"{name} with the likelihood {likelihood or 'of its own'} weighs all answers alike"
+            )
         if not renew_covariance and not algorithms.takes(name, "renew_covariance"):
             raise InvalidInput(
                 f"{name} is never refitted, so there is no covariance to renew; leave renew_covariance out"
@@ -156,7 +169,8 @@ class Study:
             item_variance=None if fitted else getattr(model, "item_variance", None) or None,
             renew_covariance=bool(renew_covariance),
             random=between("random", random, 0.0, 1.0),
-            likelihood=likelihood or ("cumulative" if algorithms.takes(name, "likelihood") else None),
+            weigh_annotators=bool(weigh_annotators),
+            likelihood=likelihood,
         )
         if recipe is not None:
             recipe.require_made(items)
@@ -472,13 +486,13 @@ class Study:
         with self._ledger.reading() as state:
             return self._ledger.inference.expected_error(state)
 
-    def error_history(self, most: int = 21) -> list[tuple[int, float]]:
-        """(answers, expected error by them) from none to all in up to 21 even steps.
+    def error_history(self, most: int = 21, *, steps: int = HISTORY_STEPS) -> list[tuple[int, float]]:
+        """(answers, expected error by them) from none to all in up to so many even steps.
 
         A point that was not computed before takes a fit; `most` limits how many are computed now.
         """
         with self._ledger.reading() as state:
-            return self._ledger.inference.error_history(state, most)
+            return self._ledger.inference.error_history(state, most, whole("steps", steps, 1))
 
     def forecast(self, target: float | None = None) -> Forecast:
         """How many more answers bring the expected error to the target, and how long these take; see `Forecast`.
@@ -615,6 +629,18 @@ class Study:
         with self._ledger.reading() as state:
             return owner.people(state)
 
+    def annotator_quality(self, fewest: int = FEWEST_ANSWERS) -> Annotators:
+        """What the answers say of each annotator: sharpness, agreement, side, whether they may be coin tosses.
+
+        fewest  decided answers from which on the probability of coin tosses is given
+
+        It takes some fits. Raises InvalidInput without answers.
+        """
+        with self._ledger.reading() as state:
+            if not len(state.effective):
+                raise InvalidInput("there are no answers yet by which annotators could be told apart")
+            return self._ledger.inference.annotators(state, whole("fewest", fewest, 1))
+
     def given_answers(self, *, annotator: str | None = None, item: str | None = None) -> list[tuple[Query, Entry]]:
         """The answers and skips that were not taken back, of an annotator or with an item, newest first, each with its
         query; without imported comparisons."""
@@ -683,6 +709,13 @@ class Study:
     def question(self) -> str:
         """What annotators are asked now: the rule `question`, or else what the study was created with."""
         return self.rules.question or self.settings.question
+
+    def answers_since(self, time: datetime) -> int:
+        """How many answers, without skips and those taken back, were stored from this time on."""
+        since = timestamp(time)
+        with self._ledger.reading() as state:
+            newest = takewhile(lambda entry: entry.at >= since, reversed(state.answered.values()))
+            return sum(entry.answer != "skip" for entry in newest)
 
     @property
     def entries(self) -> int:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ordinate.data.ordering import Ordering, Selection
     from ordinate.learning.checks import Finding
     from ordinate.learning.forecast import Forecast
     from ordinate.study.inference import Reliability
 
 _ENDLESS_ANSWERS = 1e6
+_NEXT = 5
+"""Candidates outside a set that are named."""
+_LIKELY = 0.05
+"""These are wanted with at least this probability."""
 
 
 def percent(share: float) -> str:
@@ -98,3 +103,57 @@ def reliability_in_words(reliability: Reliability) -> str:
     if tested is False:
         return f"unknown: the answers cannot be told from coin tosses yet (if people answered sensibly, {words})"
     return f"{words}, if people answered sensibly" if tested is None and error <= 0.45 else words
+
+
+def aim_in_words(rule: Sequence[str], grouped: bool) -> str:
+    """ "the first 10 items"."""
+    from ordinate.study.aim import aim_of
+
+    found = aim_of(rule)
+    if found.kind == "order":
+        return "the whole order"
+    if found.kind == "above":
+        marks = ", ".join(found.marks)
+        return f"which items are above {marks}" if grouped or len(found.marks) == 1 else f"grades between {marks}"
+    which = "first" if found.kind == "top" else "last"
+    return f"the {which} {count(found.size, 'item')}{' of each group' if grouped else ''}"
+
+
+def found_in_words(selection: Selection, forecast: Forecast | None) -> str:
+    """ "about 84 % of the 10 wanted items are among those shown (70 to 100 %); 90 % after about 340 more answers"."""
+    if selection.right is None:
+        return f"how many are found is not known: {selection.withheld}"
+    right = selection.right
+    shares = f"about {100 * right.estimate:.0f} %", f"({100 * right.low:.0f} to {100 * right.high:.0f} %)"
+    if selection.measure == "recall":
+        shown = int((selection.part == 1).sum())
+        words = f"{shares[0]} of the wanted items are among the {shown:,} that are marked {shares[1]}"
+    elif selection.measure == "right side":
+        words = f"{shares[0]} of the items are on the right side of the mark {shares[1]}"
+    else:
+        words = f"{shares[0]} of the items are in the right grade {shares[1]}"
+    if forecast is None or forecast.more_answers is None:
+        return words
+    more, goal = forecast.more_answers, f"{100 * (1 - forecast.target):g} %"
+    presumed = ", if people answered sensibly" if forecast.presumes_sense else ""
+    if more.estimate == 0.0:
+        return f"{words}; {goal} is reached{presumed}"
+    pace = "" if forecast.seconds is None else f", about {duration(forecast.seconds.estimate)}"
+    answers = f"about {rough(more.estimate)} more answers ({rough(more.low)} to {rough(more.high)})"
+    return f"{words}; {goal} after {answers}{pace}{presumed}"
+
+
+def part_in_words(selection: Selection, row: int) -> str:
+    """ "yes (93 %)", "no (4 %)"; of grades "2 (83 %)"."""
+    part, share = int(selection.part[row]), f"{100 * float(selection.membership[row]):.0f} %"
+    return f"{part if selection.measure == 'right grade' else 'yes' if part == 1 else 'no'} ({share})"
+
+
+def next_in_words(ordering: Ordering) -> str:
+    """ "c (38 %), f (31 %)": the items outside that are the most likely to be wanted; "" where there are marks."""
+    selection = ordering.selection
+    if selection is None or selection.measure != "recall":
+        return ""
+    outside = [row for row in range(len(ordering)) if selection.part[row] != 1 and selection.membership[row] >= _LIKELY]
+    first = sorted(outside, key=lambda row: -selection.membership[row])[:_NEXT]
+    return ", ".join(f"{ordering.ids[row]} ({100 * selection.membership[row]:.0f} %)" for row in first)

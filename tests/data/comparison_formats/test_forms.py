@@ -150,10 +150,13 @@ def test_rejected_assignments_of_mechanical_turk_are_left_out() -> None:
             "AssignmentStatus": ["Approved", "Rejected"],
             "Input.left": ["a", "a"],
             "Input.right": ["b", "b"],
+            "Input.left_text": ["The A", "The A"],
+            "Input.query": ["k-1", "k-1"],
             "Answer.winner": ["left", "right"],
         }
     )
     assert read.comparisons == [Comparison("a", "b", "left", "w1")]
+    assert (read.queries, read.texts, read.columns_not_used) == (["k-1"], {"a": "The A"}, [])
     assert read.notes == ["Left out, without an answer: 1."]
 
 

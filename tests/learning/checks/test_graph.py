@@ -107,12 +107,12 @@ def test_features_alone_connect_the_items_of_a_contextual_study(data):
 
 
 def test_items_that_always_won_are_counted(data):
-    circle = answered([0, 1, 2, 3, 0], [1, 2, 0, 0, 4])
-    found = separated.check(data(5, 0, answers=circle))
-    assert found.value == pytest.approx(2 / 5)
+    circle = answered([0, 1, 2, 3, 0, 0], [1, 2, 0, 0, 4, 5])
+    found = separated.check(data(6, 0, answers=circle))
+    assert found.value == pytest.approx(3 / 6)
+    assert found.threshold == pytest.approx(2 / 6), "a first and a last one are to be expected"
     assert found.state == "failed"
-    assert "Of 5 compared items, 1 won every comparison and 1 lost every one." in found.found
-    assert "3 sets of items" in found.found
-    assert "'i3'" in found.advice
-    assert "'i4'" in found.advice
+    assert "Of 6 compared items, 1 won every comparison and 2 lost every one." in found.found
+    assert "4 sets of items" in found.found
+    assert "'i3', 'i4', 'i5'" in found.advice
     assert separated.check(data(3, 0, answers=answered([0, 1, 2], [1, 2, 0]))).state == "passed"

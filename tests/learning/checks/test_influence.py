@@ -35,7 +35,7 @@ def test_the_response_is_a_column_of_the_covariance(data):
     slope = np.zeros(len(rows))
     slope[[2, 5]] = 1.0, -1.0
     covariance = given.fit.scores_covariance()[np.ix_(rows, rows)]
-    found, expected = moved_by(given, given.prior, slope), covariance @ slope
+    (found,), expected = moved_by(given, given.prior, [slope]), covariance @ slope
     assert found - found.mean() == pytest.approx(expected - expected.mean(), abs=1e-9)
 
 

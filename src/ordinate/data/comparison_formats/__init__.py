@@ -43,6 +43,7 @@ __all__ = [
     "read_comparison_columns",
     "read_comparison_file",
     "read_comparisons",
+    "recognised",
     "write_comparison_columns",
     "write_comparisons",
 ]
@@ -162,7 +163,7 @@ def read_comparison_file(path: str | Path, reading: Reading = Reading()) -> Read
 
 def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComparisons:
     """The comparisons in a table of any of the formats. Raises InvalidInput, naming the row."""
-    name = reading.format or _recognised(columns, reading)
+    name = reading.format or _format_of(columns, reading)
     if name not in COMPARISON_FORMATS:
         raise InvalidInput(f"unknown format {name!r}; it is {', '.join(COMPARISON_FORMATS)}")
     if unknown := [one for one in reading.names or () if one not in FIELDS]:
@@ -237,8 +238,13 @@ def write_comparisons(name: str, comparisons: Sequence[Comparison], items: Items
     return {**columns, form.group: [group_of[one.left] for one in comparisons]}
 
 
-def _recognised(columns: Columns, reading: Reading) -> str:
-    found = next((name for name, form in COMPARISON_FORMATS.items() if form.recognise(columns)), None)
+def recognised(columns: Columns) -> str | None:
+    """The format of a table with these columns; None: it is no table of comparisons."""
+    return next((name for name, form in COMPARISON_FORMATS.items() if form.recognise(columns)), None)
+
+
+def _format_of(columns: Columns, reading: Reading) -> str:
+    found = recognised(columns)
     if found is not None:
         return found
     if reading.names or len({"left", "right", "winner"} & columns.keys()) > 1:
@@ -280,7 +286,9 @@ def _without_left_out(
 def _texts(columns: Columns, comparisons: Sequence[Comparison], rows: Sequence[int]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for side in ("left", "right"):
-        for row, one, text in zip(rows, comparisons, columns.get(f"{side}_text", [None] * len(rows)), strict=True):
+        if f"{side}_text" not in columns:
+            continue
+        for row, one, text in zip(rows, comparisons, columns[f"{side}_text"], strict=True):
             item = getattr(one, side)
             if is_missing(text) or text == item:
                 continue

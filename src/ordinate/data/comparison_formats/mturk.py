@@ -21,8 +21,9 @@ def _translate(source: Source) -> Translated:
     for row, word in enumerate(source.columns.get("AssignmentStatus", ())):
         if word == "Rejected":
             columns["winner"][row] = LEFT_OUT
-    if (group := source.get("group", "Input.group")) is not None:
-        columns["group"] = group
+    for name in ("group", "query", "left_text", "right_text"):  # as in a table of `ordinate ask --out`
+        if (found := source.get(name, f"Input.{name}")) is not None:
+            columns[name] = found
     return Translated(columns)
 
 

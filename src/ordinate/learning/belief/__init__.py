@@ -123,18 +123,24 @@ class KeptCovariance(Protocol):
         Beliefs given so far may stop working; they then raise RuntimeError.
         """
 
+    def restore(self) -> None:
+        """Become what it was before the last `absorb`, up to rounding; once for each."""
+
 
 class KeptBelief:
     """A `KeptCovariance` that reuses no memory."""
 
     def __init__(self, belief: Belief) -> None:
-        self._belief = belief
+        self._belief = self._before = belief
 
     def belief(self, mean: Floats) -> Belief:
         return self._belief.with_mean(mean)
 
     def absorb(self, belief: Belief) -> None:
-        self._belief = belief
+        self._before, self._belief = self._belief, belief
+
+    def restore(self) -> None:
+        self._belief = self._before
 
 
 class Taken(NamedTuple):

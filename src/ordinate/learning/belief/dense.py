@@ -173,6 +173,8 @@ class DenseCovariance:
     def __init__(self, matrix: Floats, free: NDArray[np.bool_] | None = None) -> None:
         """The matrix is given up to the owner; free (n,) says which items are (see `Belief.free`)."""
         self._belief = DenseBelief(np.zeros(len(matrix)), _Base(matrix, free), np.empty((len(matrix), 0)))
+        # What it was before the last belief that it absorbed, and that belief's factor.
+        self._before, self._absorbed = self._belief, self._belief.factor
 
     @classmethod
     def load(cls, path: Path) -> DenseCovariance:
@@ -195,11 +197,19 @@ class DenseCovariance:
         """Many pieces of the belief go into the matrix, in place; all beliefs given so far then stop working."""
         if not isinstance(belief, DenseBelief):
             raise TypeError(f"a {type(belief).__name__} is not one of a dense covariance")
+        self._before, self._absorbed = self._belief, belief.factor
         if belief.factor.shape[1] >= _FEW_PIECES:
             matrix = belief.base.take()
             add_product(matrix, belief.factor, -1.0)
             belief = DenseBelief(belief.mean, _Base(matrix, belief.free), np.empty((len(matrix), 0)))
         self._belief = belief
+
+    def restore(self) -> None:
+        if self._absorbed.shape[1] >= _FEW_PIECES:
+            matrix = self._belief.base.take()
+            add_product(matrix, self._absorbed, 1.0)
+            self._before = replace(self._before, base=_Base(matrix, self._before.base.free))
+        self._belief, self._absorbed = self._before, self._before.factor[:, :0]
 
 
 def add_product(matrix: Floats, factor: Floats, sign: float) -> None:

@@ -69,10 +69,10 @@ def swaps(data: StudyData, prior: Prior) -> list[Swap]:
         chosen = np.concatenate([inside, outside])
         # By differences from the first one, since slopes sum to 0.
         moved = np.zeros((len(chosen), len(residual)))
-        for place, row in enumerate(chosen[1:], start=1):
-            slope = np.zeros(len(rows))
-            slope[np.searchsorted(rows, [row, chosen[0]])] = 1.0, -1.0
-            response = moved_by(data, prior, slope)
+        slopes = np.zeros((len(chosen) - 1, len(rows)))
+        slopes[np.arange(len(slopes)), np.searchsorted(rows, chosen[1:])] = 1.0
+        slopes[:, np.searchsorted(rows, chosen[0])] = -1.0
+        for place, response in enumerate(moved_by(data, prior, slopes), start=1):
             moved[place] = (response[left] - response[right]) * pull
         ones, others = np.repeat(inside, len(outside)), np.tile(outside, len(inside))
         margin, spread = data.fit.belief.differences(ones, others)
@@ -87,10 +87,15 @@ def swaps(data: StudyData, prior: Prior) -> list[Swap]:
 
 def boundary(mean: Floats, group: Integers, rows: Integers, top: int, near: int) -> tuple[Integers, Integers]:
     """The compared items of a group just before and just after the end of its first `top`, at most `near` of each."""
-    top = min(top, len(group) // 2)
+    top = within(top, len(group))
     order = group[np.lexsort((group, -mean[group]))]
     compared: NDArray[np.bool_] = np.isin(order, rows)
     return order[:top][compared[:top]][-near:], order[top:][compared[top:]][:near]
+
+
+def within(top: int, items: int) -> int:
+    """How many first items a boundary is drawn after, in a group of so many: half of them where there are no more."""
+    return top if top < items else items // 2
 
 
 def _strongest(psi: Floats, margin: float) -> tuple[Integers, int] | None:
@@ -109,7 +114,7 @@ def _strongest(psi: Floats, margin: float) -> tuple[Integers, int] | None:
 
 
 def confirmed(data: StudyData, swap: Swap) -> Swap | None:
-    """With as many answers as it takes for a fit without them to order the two the other way; None: no so many do."""
+    """With as many answers as it takes for a fit without them to order the two the other way; None: more."""
     for needed in range(swap.needed, len(swap.answers) + 1):
         kept = np.ones(len(data.annotators), dtype=np.bool_)
         kept[swap.answers[:needed]] = False
@@ -134,9 +139,9 @@ def check(data: StudyData) -> Finding:
         return not_run("A fit without the answers that seemed to matter most kept the order.")
     inside, outside = data.named(shown.inside), data.named(shown.outside)
     said = f"Without {shown.needed:,} of {len(data.annotators):,} answers, {outside} would come before {inside}, "
-    said += (
-        f"which is among the first {data.top}: {listed([_named(data, one) for one in shown.answers[: shown.needed]])}."
-    )
+    first = within(data.top, int((data.group == data.group[shown.inside]).sum()))
+    answers = listed([_named(data, one) for one in shown.answers[: shown.needed]])
+    said += f"which is among the first {first}: {answers}."
     if weak is None:
         return Finding("passed", float(shown.needed), least, said)
     return Finding("failed", float(shown.needed), least, said, f"Ask more about {inside} and {outside}.")

@@ -9,13 +9,15 @@ the solution with other weights, by conjugate gradients: no covariance is comput
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats
 from ordinate.learning.checks import StudyData
 from ordinate.learning.models.map_estimate import Prior
-from ordinate.learning.models.sites import solution
+from ordinate.learning.models.sites import solutions
 
 
 def residuals(data: StudyData) -> tuple[Floats, Floats]:
@@ -27,8 +29,10 @@ def residuals(data: StudyData) -> tuple[Floats, Floats]:
     return data.answers.outcome - chance, chance * (1.0 - chance)
 
 
-def moved_by(data: StudyData, prior: Prior, slope: Floats, without: NDArray[np.bool_] | None = None) -> Floats:
-    """(t,) H^-1 slope, for a slope (t,) by item that sums to 0; `without` (T,): with H less the share of these."""
+def moved_by(
+    data: StudyData, prior: Prior, slopes: Iterable[Floats], without: NDArray[np.bool_] | None = None
+) -> Iterator[Floats]:
+    """(t,) H^-1 slope, for each slope (t,) by item, which sums to 0; `without` (T,): with H less the share of these."""
     _, weight = residuals(data)
     if without is not None:
         weight = np.where(without, 0.0, weight)
@@ -39,9 +43,8 @@ def moved_by(data: StudyData, prior: Prior, slope: Floats, without: NDArray[np.b
     # Without features their variance does not matter, but the solution divides by it.
     prior = Prior(prior.coefficients or 1.0, prior.items)
     by_pair = np.bincount(data.pair_of, weight, len(compared.pairs.left)).astype(np.float64)
-    theta, zeta = solution(prior, compared, by_pair, slope)
-    moved: Floats = features @ theta + zeta
-    return moved
+    for theta, zeta in solutions(prior, compared, by_pair, slopes):
+        yield features @ theta + zeta
 
 
 def scores_without(data: StudyData, prior: Prior, left_out: NDArray[np.bool_]) -> Floats:
@@ -53,5 +56,5 @@ def scores_without(data: StudyData, prior: Prior, left_out: NDArray[np.bool_]) -
     np.add.at(push, left, residual[left_out])
     np.subtract.at(push, right, residual[left_out])
     scores = data.fit.mean.copy()
-    scores[rows] -= moved_by(data, prior, push, left_out)
+    scores[rows] -= next(moved_by(data, prior, [push], left_out))
     return scores

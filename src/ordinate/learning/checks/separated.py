@@ -12,7 +12,7 @@ from ordinate.learning.checks import FEATURES_ALONE, Finding, StudyData, listed,
 from ordinate.learning.checks.graph import strong_parts
 
 MOST = 0.2
-"""Share of the compared items. The first and the last of an order have good reasons always to win, or to lose."""
+"""Share of the compared items; the first and the last of each group have good reasons always to win, or to lose."""
 
 
 def check(data: StudyData) -> Finding:
@@ -31,7 +31,8 @@ def check(data: StudyData) -> Finding:
         found += (
             f" The answers order {sets:,} sets of items without exception, so distances between these are uncertain."
         )
-    if share <= MOST:
-        return Finding("passed", share, MOST, found)
+    most = max(MOST, 2.0 * len(np.unique(data.group[compared])) / count)
+    if share <= most:
+        return Finding("passed", share, most, found)
     named = listed([data.named(int(row)) for row in np.flatnonzero(always | never)])
-    return Finding("failed", share, MOST, found, f"How far these are from others is unknown. Ask more about {named}.")
+    return Finding("failed", share, most, found, f"How far these are from others is unknown. Ask more about {named}.")

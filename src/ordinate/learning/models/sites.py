@@ -8,6 +8,7 @@ expectation propagation (`expectation_propagation`) finds sites that match means
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -31,31 +32,35 @@ class Sites(NamedTuple):
 def mean_given(prior: Prior, compared: Compared, sites: Sites) -> tuple[Floats, Floats]:
     """theta (k,) and zeta (t,) of the compared items: the posterior mean, where the answers are these sites."""
     slope = sum_by_item(compared.pairs, sites.shift, len(compared.rows), -1.0)
-    return solution(prior, compared, sites.weight, slope)
+    return next(solutions(prior, compared, sites.weight, [slope]))
 
 
-def solution(prior: Prior, compared: Compared, weight: Floats, slope: Floats) -> tuple[Floats, Floats]:
-    """theta (k,) and zeta (t,): the posterior covariance, where pairs have these weights (p,), times the slope (t,) by
-    item, which sums to 0."""
+def solutions(
+    prior: Prior, compared: Compared, weight: Floats, slopes: Iterable[Floats]
+) -> Iterator[tuple[Floats, Floats]]:
+    """theta (k,) and zeta (t,) for each slope (t,) by item, which sums to 0: the posterior covariance, where pairs have
+    these weights (p,), times the slope."""
     _, features, pairs = compared
     items, columns = features.shape
     degree = sum_by_item(pairs, weight, items)
     root = PositiveDefinite(
         gram(features, degree / (1.0 + prior.items * degree)), 1.0 / prior.coefficients
     ).inverse_root()
-    theta, tension, _ = conjugate_gradients(
-        features,
-        pairs.left,
-        pairs.right,
-        weight,
-        degree,
-        1.0 / prior.coefficients,
-        prior.items,
-        root @ root.T,
-        np.zeros(columns),
-        np.zeros(items),
-        slope,
-        _ACCURATE,
-        _MOST_PRODUCTS,
-    )
-    return theta, prior.items * tension
+    schur_inverse = root @ root.T
+    for slope in slopes:
+        theta, tension, _ = conjugate_gradients(
+            features,
+            pairs.left,
+            pairs.right,
+            weight,
+            degree,
+            1.0 / prior.coefficients,
+            prior.items,
+            schur_inverse,
+            np.zeros(columns),
+            np.zeros(items),
+            slope,
+            _ACCURATE,
+            _MOST_PRODUCTS,
+        )
+        yield theta, prior.items * tension

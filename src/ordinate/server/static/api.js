@@ -40,6 +40,7 @@
  * @property {number} answers
  * @property {number} open
  * @property {number | null} goal
+ * @property {number | null} [last_hour] for owners: answers within the last hour
  * @property {number | null} expected_error if people answered sensibly
  * @property {boolean | null} better_than_coins null: there are no random pairs to tell by
  * @property {[number, number][]} error_history

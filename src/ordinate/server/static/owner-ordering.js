@@ -4,7 +4,8 @@ import { byId, count, make, setMarkup } from "./dom.js";
 import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {import("./api.js").Item} Item */
-/** @typedef {{rank: number, group: string | null, score: number, standard_error: number, rank_low: number, rank_high: number, rank_tied_low: number, rank_tied_high: number, item: Item}} Row */
+/** @typedef {{rank: number, group: string | null, score: number, standard_error: number, rank_low: number, rank_high: number, rank_tied_low: number, rank_tied_high: number, part: number | null, membership: number | null, item: Item}} Row */
+/** @typedef {{aim: string[], wanted: number, measure: "recall" | "right side" | "right grade", expected: number | null, expected_low: number | null, expected_high: number | null, withheld: string | null}} Selection */
 /** @typedef {{element: HTMLElement, button: HTMLButtonElement, face: HTMLElement, words: HTMLElement, bar: HTMLElement, shown: string | null}} Card */
 
 const STEP = 24; // items more at a time
@@ -22,6 +23,8 @@ export class OrderingList {
   #rows = [];
   /** @type {Card[]} */
   #cards = [];
+  /** @type {Selection | null} */
+  #selection = null;
   #due = 0;
   #looks = 0;
   /** @type {Row | null} the one that is shown large */
@@ -72,7 +75,7 @@ export class OrderingList {
     const group = byId("find-group", HTMLSelectElement).value;
     const search = byId("find-item", HTMLInputElement).value.trim();
     const filter = `${search && `&search=${encodeURIComponent(search)}`}${group && `&group=${encodeURIComponent(group)}`}`;
-    /** @type {Promise<{ordering: Row[], total: number, next_cursor: string | null, groups: string[], excluded: string[]}>} */
+    /** @type {Promise<{ordering: Row[], total: number, next_cursor: string | null, groups: string[], excluded: string[], selection: Selection | null}>} */
     const got = this.#page.api.get(`/ordering?${more}${filter}`);
     return got;
   }
@@ -97,6 +100,7 @@ export class OrderingList {
       const part = await this.#get(`limit=${Math.min(this.#wanted - rows.length, 1000)}&cursor=${cursor}`);
       rows.push(...part.ordering);
       total = part.total;
+      this.#selection = part.selection;
       cursor = part.next_cursor;
       this.#showAside(part.groups, part.excluded);
     }
@@ -134,13 +138,14 @@ export class OrderingList {
   #show(total, all) {
     const which = { highest: "The first", middle: "The middle", lowest: "The last" }[this.#part];
     const words = all ? count(total, "item") : `${which} ${this.#rows.length} of ${count(total, "item")}`;
-    byId("ordering-words").textContent = `${words}, highest first. Items that share ranks cannot be told apart yet. The bar shows the score and how sure it is.`;
+    const found = this.#selection === null ? "" : ` ${foundInWords(this.#selection)}`;
+    byId("ordering-words").textContent = `${words}, highest first. Items that share ranks cannot be told apart yet. The bar shows the score and how sure it is.${found}`;
     const low = Math.min(...this.#rows.map((row) => row.score - row.standard_error));
     const high = Math.max(...this.#rows.map((row) => row.score + row.standard_error));
     // A place in the list keeps its element, so the focus stays where it is when items move.
     while (this.#cards.length < this.#rows.length) this.#cards.push(this.#card(this.#cards.length));
     this.#cards.splice(this.#rows.length);
-    this.#rows.forEach((row, place) => fillCard(/** @type {Card} */ (this.#cards[place]), row, low, high - low || 1));
+    this.#rows.forEach((row, place) => fillCard(/** @type {Card} */ (this.#cards[place]), row, low, high - low || 1, this.#selection));
     byId("ordering").replaceChildren(...this.#cards.map((card) => card.element));
   }
 
@@ -216,8 +221,28 @@ const showWhole = (item) => (/** @type {{currentTarget: HTMLImageElement}} */ { 
 /** @param {number} low @param {number} high */
 const span = (low, high) => (low === high ? `${low}` : `${low} to ${high}`);
 
-/** @param {Card} card @param {Row} row @param {number} low the lower end of all bars @param {number} width */
-function fillCard(card, row, low, width) {
+/** What the study's aim has found: "Aim: top:10. About 84 % of the wanted items ...". @param {Selection} selection */
+export function foundInWords({ aim, wanted, measure, expected, expected_low: low, expected_high: high, withheld }) {
+  const said = `Aim: ${aim.join(", ")}.`;
+  if (expected === null || low === null || high === null) return `${said} How much of it is found is not known: ${withheld}.`;
+  const [about, from, to] = [expected, low, high].map((share) => Math.round(100 * share));
+  const of = {
+    recall: `of the wanted items are among the ${wanted} that are marked`,
+    "right side": "of the items are on the right side of the mark",
+    "right grade": "of the items are in the right grade",
+  };
+  return `${said} About ${about} % ${of[measure]} (${from} to ${to} %).`;
+}
+
+/** "wanted, 93 %", "not wanted, 4 %", "grade 2, 83 %"; "" without an aim. @param {Row} row @param {Selection | null} selection */
+export function partInWords({ part, membership }, selection) {
+  if (selection === null || part === null || membership === null) return "";
+  const shown = selection.measure === "right grade" ? `grade ${part}` : part === 1 ? "wanted" : "not wanted";
+  return `${shown}, ${Math.round(100 * membership)} %`;
+}
+
+/** @param {Card} card @param {Row} row @param {number} low the lower end of all bars @param {number} width @param {Selection | null} selection */
+function fillCard(card, row, low, width, selection) {
   const { item } = row;
   if (card.shown !== item.id) {
     card.shown = item.id;
@@ -230,7 +255,9 @@ function fillCard(card, row, low, width) {
   const group = row.group == null ? "" : `${row.group} · `;
   const shared = span(row.rank_tied_low, row.rank_tied_high);
   card.words.replaceChildren(make("b", {}, `${group}${shared.replace(" to ", "–")}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
-  card.button.setAttribute("aria-label", `Rank ${group}${shared}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}`);
+  const part = partInWords(row, selection);
+  if (part) card.words.append(make("span", { class: "part" }, part));
+  card.button.setAttribute("aria-label", `Rank ${group}${shared}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}${part && `, ${part}`}`);
   const range = /** @type {HTMLElement} */ (card.bar.firstElementChild);
   range.style.left = `${(100 * (row.score - row.standard_error - low)) / width}%`;
   range.style.width = `${(200 * row.standard_error) / width}%`;

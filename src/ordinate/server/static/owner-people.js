@@ -6,10 +6,13 @@ import { AnswerList } from "./owner-answers.js";
 /** @typedef {{name: string | null, answers: number, skips: number, open: number, repeats: number, repeats_agreed: number, excluded: boolean,
  *   resting: boolean, median_ms: number | null, decided: number, left: number, last_answer: string | null}} Annotator */
 /** @typedef {{annotator: string | null, answers: number}[]} VeryFast very fast answers by annotator */
+/** @typedef {{name: string | null, with_ordering: number | null, coin: number | null}} Quality */
 
 const AT_FIRST = 100; // rows; a table of thousands takes the browser long
 const FEW = 20; // decided answers; of fewer, no side can be told
 const OFTEN = 0.1; // share of very fast answers that is mentioned
+const LIKELY = 0.5; // probability of coin tosses from which on it is mentioned
+const QUALITY_EVERY = 20_000; // what the answers say of each takes some fits; in milliseconds
 
 /** @typedef {{one: Annotator, cells: HTMLElement[], button: HTMLButtonElement, row: HTMLElement}} Row */
 
@@ -19,6 +22,10 @@ export class People {
   #rows = new Map();
   #most = AT_FIRST;
   #due = 0;
+  /** @type {Map<string, Quality>} */
+  #quality = new Map();
+  #qualityDue = 0;
+  #qualityOf = -1; // the number of answers that it is of
   #all = byId("all-people");
   #answers;
   /** @type {Annotator | null} whose answers are shown */
@@ -57,6 +64,22 @@ export class People {
     this.#all.hidden = shown.length === present.length;
     setText(this.#all, `Show all ${count(present.length, "annotator")}`);
     setText(byId("people-words"), wordsAbout(annotators.length, annotators.length - present.length));
+    this.#lookAtQuality(annotators.reduce((sum, { answers }) => sum + answers, 0));
+  }
+
+  /** Nobody waits for this: it may take seconds. @param {number} answers */
+  async #lookAtQuality(answers) {
+    if (answers === this.#qualityOf || answers === 0 || Date.now() < this.#qualityDue) return;
+    const began = Date.now();
+    this.#qualityDue = Infinity;
+    await this.#page.attempt(async () => {
+      /** @type {{annotators: Quality[]}} */
+      const { annotators } = await this.#page.api.get("/annotators/quality");
+      this.#quality = new Map(annotators.map((one) => [one.name ?? "", one]));
+      this.#qualityOf = answers;
+      this.#due = 0;
+    });
+    this.#qualityDue = Date.now() + Math.max(QUALITY_EVERY, 20 * (Date.now() - began));
   }
 
   /** Rows stay the same elements, so the focus stays where it is. @param {Annotator} one @param {number} veryFast */
@@ -64,25 +87,27 @@ export class People {
     const known = this.#rows.get(one.name ?? "") ?? this.#add(one);
     known.one = one;
     if (this.#open?.name === one.name) this.#fill(one);
-    const odd = oddities(one, veryFast);
+    const quality = this.#quality.get(one.name ?? "");
+    const odd = oddities(one, veryFast, quality?.coin ?? null);
     const values = [
       one.answers.toLocaleString("en"),
       one.skips.toLocaleString("en"),
       one.median_ms === null ? "–" : `${(one.median_ms / 1000).toFixed(1)} s`,
       one.decided === 0 ? "–" : percent(one.left / one.decided),
       one.repeats === 0 ? "–" : `${one.repeats_agreed} of ${one.repeats}`,
+      quality?.with_ordering == null ? "–" : percent(quality.with_ordering),
       one.last_answer === null ? "–" : ago(one.last_answer),
       odd.join(", "),
     ];
     values.forEach((value, place) => setText(/** @type {HTMLElement} */ (known.cells[place]), value));
-    known.cells[6]?.classList.toggle("noticeable", odd.length > 0);
+    known.cells[7]?.classList.toggle("noticeable", odd.length > 0);
     known.button.hidden = one.name === null;
     known.row.classList.toggle("out", one.excluded);
   }
 
   /** @param {Annotator} one */
   #add(one) {
-    const cells = ["number", "number", "number", "number", "number", "", "", ""].map((kind) => make("td", { class: kind }));
+    const cells = ["number", "number", "number", "number", "number", "number", "", "", ""].map((kind) => make("td", { class: kind }));
     const button = make("button", { type: "button", class: "quiet small", "aria-label": `Open: ${one.name ?? "without a name"}` }, "Open");
     cells.at(-1)?.append(button);
     const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name"), ...cells);
@@ -156,11 +181,17 @@ export class People {
   }
 }
 
-/** What the log shows that deserves a look. @param {Annotator} one @param {number} veryFast */
-export function oddities({ answers, decided, left, resting, excluded }, veryFast) {
+/**
+ * What deserves a look.
+ * @param {Annotator} one
+ * @param {number} veryFast
+ * @param {number | null} coin the probability that the answers are coin tosses; null: too few answers
+ */
+export function oddities({ answers, decided, left, resting, excluded }, veryFast, coin) {
   const found = [];
   if (excluded) found.push("left out");
   if (resting) found.push("rests");
+  if (coin !== null && coin >= LIKELY) found.push(`may toss coins (${percent(coin)})`);
   if (answers > 0 && veryFast / answers >= OFTEN) found.push(`${veryFast} very fast`);
   // Three standard deviations of a fair choice.
   if (decided >= FEW && Math.abs(left - decided / 2) > 1.5 * Math.sqrt(decided)) found.push(left > decided / 2 ? "mostly left" : "mostly right");
@@ -171,7 +202,7 @@ export function oddities({ answers, decided, left, resting, excluded }, veryFast
 function wordsAbout(all, waiting) {
   if (all === 0) return "Nobody yet. Hand out a link.";
   const others = waiting === 0 ? "" : ` ${count(waiting, "more")} had pairs and gave no answer yet.`.replace("mores", "more");
-  return `“Time” is the median of an answer. “Left” is how often the left one was chosen; about half is usual. “Same again” counts pairs asked twice, with sides swapped. “Very fast” answers came within half a second, before most people can see both items.${others}`;
+  return `“Time” is the median of an answer. “Left” is how often the left one was chosen; about half is usual. “Same again” counts pairs asked twice, with sides swapped. “Agrees” is the share of answers that agree with what all other answers say; 50 % is what coin tosses give. “Very fast” answers came within half a second, before most people can see both items.${others}`;
 }
 
 /** @param {string} time */

@@ -3,7 +3,7 @@
 import { byId, setText } from "./dom.js";
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
-/** @typedef {string | number | boolean | null | number[]} Value */
+/** @typedef {string | number | boolean | null | number[] | string[]} Value */
 
 /** @param {Field} field */
 const numberIn = (field) => (field.value === "" ? null : Number(field.value));
@@ -20,6 +20,8 @@ const asIs = (value) => value ?? "";
  */
 const FIELDS = {
   question: { show: asIs, read: (field) => field.value.trim() || null },
+  // An id may hold commas, so each mark has a line of its own.
+  aim: { show: (aim) => aim.join("\n"), read: (field) => lines(field.value) },
   guidelines: { show: asIs, read: (field) => field.value.trim() || null },
   closing: { show: asIs, read: (field) => field.value.trim() || null },
   seats: { show: asIs, read: numberIn },
@@ -48,6 +50,12 @@ const FIELDS = {
   ties: { show: asIs, read: isChecked },
   again: { show: asIs, read: isChecked },
 };
+
+/** @param {string} text */
+function lines(text) {
+  const given = text.split("\n").map((line) => line.trim()).filter(Boolean);
+  return given.length ? given : ["order"];
+}
 
 /** @param {Field} field */
 function isChecked(field) {

@@ -91,6 +91,7 @@ async function look() {
   byId("state").classList.toggle("quietly", paused);
   const figures = [
     ["Answers", goal === null ? answers.toLocaleString("en") : `${answers.toLocaleString("en")} of ${goal.toLocaleString("en")}`],
+    ["In the last hour", (status.last_hour ?? 0).toLocaleString("en")],
     ["Items", items.toLocaleString("en")],
     ["Pairs being judged", open.toLocaleString("en")],
     ["Expected error", error === null || answers === 0 || better === false ? "not known yet" : percent(error)],

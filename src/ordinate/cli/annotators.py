@@ -1,0 +1,87 @@
+"""`ordinate annotators`: what the answers say of each annotator."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ordinate.cli.options import AsJson, StudyFileOrLink, is_link, open_client, open_study
+from ordinate.cli.screen import console, count, percent, print_json, say
+
+_SHARPNESS = "{sharpness:.1f} ({sharpness_low:.1f} to {sharpness_high:.1f})"
+
+
+def annotators(
+    study: StudyFileOrLink,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write the table to .csv, .tsv, .json, .jsonl or .parquet.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how reliable each annotator is, and who may be tossing coins.
+
+    A sharpness of 2 means that differences sway the annotator twice as much as all together, if the answers are no
+    coin tosses; in brackets is an interval of 90 %. "With the ordering" is the share of answers that agree with what
+    all other answers say, "left" the chance to choose the left item of two equal ones.
+
+    docs/statistics.md has the formulas.
+    """
+    if is_link(study):
+        with open_client(study) as client:
+            found = client.annotator_quality()
+    else:
+        with open_study(study) as opened:
+            found = opened.annotator_quality().fields()
+    rows: list[dict[str, Any]] = found["annotators"]
+    if out is not None:
+        from ordinate.data.formats import write_columns
+
+        write_columns(out, {name: [row[name] for row in rows] for name in rows[0]})
+    if as_json:
+        print_json({"study": study, "file": out, **found})
+    elif out is not None:
+        say(f"Wrote {count(len(rows), 'annotator')} to {out}.")
+    else:
+        _show(found, rows)
+
+
+def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    weighed = any(row["weight"] != 1.0 for row in rows)
+    table = Table("annotator")
+    for title in ("answers", "sharpness", "coin tosses", "with the ordering", "themselves", "others", "left"):
+        table.add_column(title, justify="right")
+    if weighed:
+        table.add_column("weight", justify="right")
+    for row in rows:
+        cells = [
+            row["name"] or "unnamed",
+            f"{row['answers']:,}",
+            "" if row["sharpness"] is None else _SHARPNESS.format(**row),
+            _coin(row),
+            *(_share(row, name) for name in ("with_ordering", "with_themselves", "with_others", "left")),
+        ]
+        table.add_row(*cells, *([f"{row['weight']:.2f}"] if weighed else []))
+    console().print(table)
+    if found["left"] is not None:
+        low, high = percent(found["left_low"]), percent(found["left_high"])
+        say(f"Of two equal items, the left one is chosen in {percent(found['left'])} ({low} to {high}).")
+
+
+def _coin(row: dict[str, Any]) -> str:
+    if row["name"] is None:
+        return ""
+    return "too few answers" if row["coin"] is None else percent(row["coin"])
+
+
+def _share(row: dict[str, Any], name: str) -> str:
+    return "" if row[name] is None else percent(row[name])

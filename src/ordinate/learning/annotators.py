@@ -1,0 +1,199 @@
+"""How sharp each annotator is, and who may be tossing coins.
+
+A  annotators     T  decided answers     y  1 where left won, 0 where right won     m, v  mean and variance of a margin
+
+Annotator a answers with probability sigma(alpha_a m), m the difference of the scores. Either alpha_a = 0, a coin, with
+probability pi, or log alpha_a ~ N(0, tau^2). Scores and people are found in turns:
+  - the fit with margins alpha (f_left - f_right);
+  - what the fit says of each answer's margin without that answer, by one step of Newton's method back:
+        m_- = m - v alpha (y - p) / (1 - s v),  v_- = v / (1 - s v),  s = alpha^2 p (1 - p);
+  - each alpha's posterior, on a grid, from the annotator's own answers. pi ~ Beta(1, 6) and tau ~ U(0, 0.6) have a
+    posterior too, from all annotators: where people hardly differ, or answered little, nobody is weighed for noise;
+  - alpha = (1 - P(coin)) E[alpha | no coin], scaled so that the geometric mean over honest answers is 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, logsumexp
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.models import Answers
+from ordinate.learning.posterior import Posterior
+
+FEWEST = 3
+"""With fewer annotators nobody can say whose answers are the better ones."""
+_GRID = np.linspace(-2.0, 2.0, 81)
+"""Of log alpha."""
+_COINS = 1.0 - (1.0 - (np.arange(12) + 0.5) / 12.0) ** (1.0 / 6.0)
+"""Values of pi that are equally likely before any answer."""
+_DEVIATIONS = 0.6 * (np.arange(12) + 0.5) / 12.0
+"""Values of tau that are. Were larger ones possible, coins would pass for people of little sharpness."""
+_BIASES = np.linspace(-3.0, 3.0, 121)
+_ROUNDS = 10
+_STEP = 0.05
+"""Weights are found to 5 %, so that rounding does not matter and every machine finds the same."""
+_LEAST = 0.05
+"""A smaller weight is 0."""
+_LEAST_LEFT = 0.05
+"""Of 1 - s v, where v is not Laplace's and could be larger than an answer allows."""
+
+Fit = Callable[[Answers], Posterior]
+
+
+class Sharpness(NamedTuple):
+    """Each (A,).
+
+    weight  what margins are multiplied by in a fit; 1 where nothing is known
+    coin    P(coin)
+    alpha   E[alpha | no coin], and the 5 % and 95 % quantiles of that distribution
+    """
+
+    weight: Floats
+    coin: Floats
+    alpha: Floats
+    low: Floats
+    high: Floats
+
+
+class Alone(NamedTuple):
+    """What all other answers say of the margin of each answer (T,), in units of the scores."""
+
+    mean: Floats
+    variance: Floats
+
+
+def sharpness(fit: Fit, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> tuple[Sharpness, Alone]:
+    """Of annotators 0, 1, ...; `named` (A,): who is one person. The others, such as answers without a name, weigh 1."""
+    people = len(named)
+    weight = np.ones(people)
+    for _ in range(_ROUNDS):
+        alone = without_itself(fit, answers, weight[annotators])
+        sharp = _scaled(by_own_answers(answers, annotators, alone, named), answers, annotators, named)
+        before, weight = weight, np.where(named, sharp.weight, 1.0)
+        if np.array_equal(before, weight):
+            break
+    return sharp._replace(weight=weight), alone
+
+
+def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
+    """m_- and v_- of every answer; of a tie, which is no evidence of sharpness, as if it were half of each."""
+    posterior = fit(answers._replace(sharpness=alpha))
+    mean, variance = posterior.belief.differences(answers.left, answers.right)
+    chance = expit(alpha * mean)
+    rest = np.maximum(1.0 - np.square(alpha) * chance * (1.0 - chance) * variance, _LEAST_LEFT)
+    return Alone(mean - variance * alpha * (answers.outcome - chance) / rest, variance / rest)
+
+
+def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: NDArray[np.bool_]) -> Sharpness:
+    """Posteriors on a grid; `named` (A,): whose answers tell of pi and tau. Weights are 1."""
+    people, decided = len(named), answers.outcome != 0.5
+    sign = np.sign(answers.outcome - 0.5)[decided]
+    size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
+    who, mean, variance = annotators[decided], alone.mean[decided], alone.variance[decided]
+    likelihood = np.empty((people, len(_GRID)))
+    for place, alpha in enumerate(np.exp(_GRID)):
+        margin = alpha * mean / np.sqrt(1.0 + math.pi * alpha * alpha * variance / 8.0)
+        likelihood[:, place] = np.bincount(who, size * log_expit(sign * margin), people)
+    # In bets against the coin, so that a coin's likelihood is 1.
+    likelihood += math.log(2.0) * np.bincount(who, size, people)[:, None]
+    prior = -0.5 * np.square(_GRID / _DEVIATIONS[:, None])
+    prior -= logsumexp(prior, axis=1)[:, None]
+    honest = logsumexp(likelihood[:, None, :] + prior, axis=2)  # (A, tau)
+    log_coin, log_no_coin = np.log(_COINS)[:, None], np.log1p(-_COINS)[:, None]
+    either = np.logaddexp(log_coin, log_no_coin + honest[:, None, :])  # (A, pi, tau)
+    both = either[named].sum(axis=0)
+    both = np.exp(both - logsumexp(both))  # (pi, tau), the posterior
+    coin = (np.exp(log_coin - either) * both).sum(axis=(1, 2))
+    no_coin = (np.exp(log_no_coin + honest[:, None, :] - either) * both).sum(axis=1)  # (A, tau)
+    of_tau = np.exp(likelihood[:, None, :] + prior - honest[:, :, None])
+    mass = np.einsum("at,atg->ag", no_coin, of_tau) / no_coin.sum(axis=1)[:, None]
+    low, high = (np.exp(_quantile(mass, level)) for level in (0.05, 0.95))
+    return Sharpness(np.ones(people), coin, mass @ np.exp(_GRID), low, high)
+
+
+def _scaled(sharp: Sharpness, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> Sharpness:
+    """In the unit in which the geometric mean of alpha over the honest answers of named people is 1.
+
+    Weights are on a grid of 5 %.
+    """
+    decided = annotators[answers.outcome != 0.5]
+    honest = np.bincount(decided, minlength=len(named)) * (1.0 - sharp.coin) * named
+    unit = math.exp(float(honest @ np.log(sharp.alpha)) / float(honest.sum())) if honest.sum() > 0.0 else 1.0
+    weight = (1.0 - sharp.coin) * sharp.alpha / unit
+    weight = np.where(weight < _LEAST, 0.0, np.exp(_STEP * np.rint(np.log(np.maximum(weight, _LEAST)) / _STEP)))
+    return Sharpness(weight, sharp.coin, sharp.alpha / unit, sharp.low / unit, sharp.high / unit)
+
+
+def _quantile(mass: Floats, level: float) -> Floats:
+    """(A,) of distributions on the grid (A, g), between its points."""
+    below = np.cumsum(mass, axis=1) - 0.5 * mass
+    return np.array([float(np.interp(level, row, _GRID)) for row in below])
+
+
+def left_share(answers: Answers, alone: Alone, alpha: Floats) -> tuple[float, float, float]:
+    """The chance that the left item is chosen where both are equal, and its 5 % and 95 % quantiles.
+
+    Left wins with probability sigma(alpha m + b), with b ~ N(0, 1); 0.5 means that the side does not matter.
+    """
+    decided = answers.outcome != 0.5
+    sign = np.sign(answers.outcome - 0.5)[decided]
+    size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
+    spread = np.sqrt(1.0 + math.pi * np.square(alpha[decided]) * alone.variance[decided] / 8.0)
+    margin = alpha[decided] * alone.mean[decided]
+    log = np.array([float(size @ log_expit(sign * (margin + bias) / spread)) for bias in _BIASES])
+    log -= 0.5 * np.square(_BIASES)
+    mass = np.exp(log - logsumexp(log))
+    below = np.cumsum(mass) - 0.5 * mass
+    low, middle, high = (float(expit(np.interp(level, below, _BIASES))) for level in (0.05, 0.5, 0.95))
+    return middle, low, high
+
+
+def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Floats | None:
+    """(T,) how much of an answer each is, where the answers of one person to a pair count as one together.
+
+    None where all count fully: nobody repeats a pair, or there is only one person, whose own noise is all there is.
+    """
+    if int(named.sum()) < 2:
+        return None
+    codes, pair = np.unique(pairs, return_inverse=True)
+    _, place, times = np.unique(annotators * len(codes) + pair.reshape(-1), return_inverse=True, return_counts=True)
+    times = np.where(named[annotators], times[place.reshape(-1)], 1)
+    return None if times.max(initial=1) == 1 else 1.0 / times
+
+
+def with_themselves(outcome: Floats, annotators: Integers, pairs: Integers, people: int) -> tuple[Integers, Integers]:
+    """(A,) how many answers to a pair that the same person had answered were the same again, and how many there are.
+
+    outcome (T,): of the item with the lower row.
+    """
+    order = np.lexsort((np.arange(len(pairs)), pairs, annotators))
+    who, pair, won = annotators[order], pairs[order], outcome[order]
+    again = (who[1:] == who[:-1]) & (pair[1:] == pair[:-1])
+    return (
+        np.bincount(who[1:][again & (won[1:] == won[:-1])], minlength=people),
+        np.bincount(who[1:][again], minlength=people),
+    )
+
+
+def with_others(outcome: Floats, annotators: Integers, pairs: Integers, people: int) -> tuple[Integers, Integers]:
+    """(A,) how many decided answers of others to the same pairs were the same, and how many there are."""
+    decided = outcome != 0.5
+    who, (_, pair), won = annotators[decided], np.unique(pairs[decided], return_inverse=True), outcome[decided]
+    pair = pair.reshape(-1)
+    total, first = np.bincount(pair), np.bincount(pair, won)
+    _, own_place = np.unique(who * (len(total) + 1) + pair, return_inverse=True)
+    own_place = own_place.reshape(-1)
+    own, own_first = np.bincount(own_place)[own_place], np.bincount(own_place, won)[own_place]
+    others = total[pair] - own
+    others_first = np.rint(first[pair] - own_first).astype(np.int64)
+    same = np.where(won == 1.0, others_first, others - others_first)
+    return (
+        np.rint(np.bincount(who, same, people)).astype(np.int64),
+        np.rint(np.bincount(who, others, people)).astype(np.int64),
+    )

@@ -1,0 +1,131 @@
+"""What the answers say of each annotator: sharpness, agreement, side, and whether they can be told from coin tosses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordinate.data.arrays import Floats, Integers
+from ordinate.data.ordering import Interval
+from ordinate.data.pairs import pair_codes
+from ordinate.learning.annotators import left_share, sharpness, with_others, with_themselves
+from ordinate.learning.coin_gate import people_better_than_coins
+from ordinate.learning.consistency import share_interval
+from ordinate.learning.fitted import People, plain_fit, with_kinds
+from ordinate.learning.models import Answers, Model
+
+FEWEST_ANSWERS = 30
+"""With fewer decided answers, an annotator cannot be told from a coin."""
+
+
+INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "left")
+
+
+class Annotator(NamedTuple):
+    """An annotator, by the answers that count; the name None stands for all answers without a name.
+
+    answers            how many, ties among them
+    sharpness          how reliable the answers are, 1 as those of all annotators together, if they are not coin tosses;
+                       with an interval of 90 %; None: without a name, or no decided answers
+    coin               the probability that the answers are coin tosses; None: too few answers, or no name
+    better_than_coins  whether coin tosses would predictably give such answers with a chance of less than 1 in 20
+    with_ordering      share of decided answers that agree with what all other answers say, with an interval of 90 %
+    with_themselves    share of pairs answered again that got the same answer
+    with_others        share of decided answers of others to the same pairs that were the same
+    left               the chance to choose the left item of two equal ones; None: too few answers
+    weight             what differences of scores are multiplied by in the fit; 1 where the study does not weigh answers
+    """
+
+    name: str | None
+    answers: int
+    sharpness: Interval | None
+    coin: float | None
+    better_than_coins: bool
+    with_ordering: Interval | None
+    with_themselves: Interval | None
+    with_others: Interval | None
+    left: Interval | None
+    weight: float
+
+
+class Annotators(NamedTuple):
+    """All annotators, and the chance of all together to choose the left item of two equal ones."""
+
+    people: tuple[Annotator, ...]
+    left: Interval | None
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON: a row for each annotator, and three fields for each interval."""
+        rows = [_flat(one._asdict()) for one in self.people]
+        return {"annotators": rows, **_flat({"left": self.left})}
+
+    def columns(self) -> dict[str, list[Any]]:
+        """As a table."""
+        rows = self.fields()["annotators"]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _flat(values: dict[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in INTERVALS:
+            flat[name] = value
+            continue
+        flat |= {f"{name}{end}": None if value is None else value[k] for k, end in enumerate(("", "_low", "_high"))}
+    return flat
+
+
+def annotators_of(
+    model: Model,
+    features: Floats,
+    answers: Answers,
+    number: Integers,
+    names: Sequence[str | None],
+    weight: Sequence[float] | None,
+    fewest: int = FEWEST_ANSWERS,
+) -> Annotators:
+    """Of the answers (T,) by the annotators with these numbers (T,) and names (A,); weights (A,) as in the last fit.
+
+    fewest  decided answers for which `coin` is given
+    """
+    people = People(number, np.array([name is not None for name in names], dtype=np.bool_))
+    total, answers = len(names), with_kinds(answers)
+    sharp, alone = sharpness(plain_fit(model, features), answers, number, people.named)
+    decided = answers.outcome != 0.5
+    pairs = pair_codes(answers.left, answers.right)
+    first = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)
+    agrees = np.sign(alone.mean) == np.sign(answers.outcome - 0.5)
+    right, counted = (np.bincount(number[chosen], minlength=total) for chosen in (decided & agrees, decided))
+    itself, others = (count(first, number, pairs, total) for count in (with_themselves, with_others))
+    gates = people_better_than_coins(features, answers, number, total)
+    alpha = sharp.weight[number]
+
+    def one(at: int) -> Annotator:
+        own = number == at
+        known = names[at] is not None and counted[at] > 0
+        return Annotator(
+            names[at],
+            int(own.sum()),
+            Interval(*(float(part[at]) for part in sharp[2:])) if known else None,
+            float(sharp.coin[at]) if known and counted[at] >= fewest else None,
+            bool(gates[at]),
+            share_interval(int(right[at]), int(counted[at])),
+            share_interval(int(itself[0][at]), int(itself[1][at])) if names[at] is not None else None,
+            share_interval(int(others[0][at]), int(others[1][at])),
+            _left(answers.those(own), alone, alpha, own) if counted[at] >= FEWEST_ANSWERS else None,
+            1.0 if weight is None or at >= len(weight) else weight[at],
+        )
+
+    shown = [at for at in range(total) if (number == at).any()]
+    ordered = sorted(shown, key=lambda at: (names[at] is None, names[at] or ""))
+    together = np.ones(len(number), dtype=np.bool_)
+    return Annotators(
+        tuple(one(at) for at in ordered),
+        _left(answers, alone, alpha, together) if counted.sum() >= FEWEST_ANSWERS else None,
+    )
+
+
+def _left(answers: Answers, alone: Any, alpha: Floats, chosen: Any) -> Interval:
+    return Interval(*left_share(answers, type(alone)(*(part[chosen] for part in alone)), alpha[chosen]))

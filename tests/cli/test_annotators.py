@@ -1,0 +1,54 @@
+"""`ordinate annotators`: a table, a file, and JSON, of a study in a file."""
+
+import csv
+import json
+
+import numpy as np
+
+
+def answered(run, folder, each=40):
+    """Two people who answer by the alphabet, mostly, and one who tosses coins."""
+    rng = np.random.default_rng(0)
+    lines = ["left,right,winner,annotator"]
+    for _ in range(each):
+        for name, right in (("ada", 0.95), ("bob", 0.9), ("mallory", 0.5)):
+            one, other = rng.choice(list("abcd"), 2, replace=False)
+            first = min(one, other) if rng.random() < right else max(one, other)
+            lines.append(f"{one},{other},{first},{name}")
+    lines.append("a,b,a,late")
+    (folder / "made.csv").write_text("\n".join(lines) + "\n")
+    assert run("import", "study.db", "made.csv").code == 0
+
+
+def test_the_table_names_everybody_and_says_who_may_toss_coins(run, folder, study):
+    answered(run, folder)
+    shown = run("annotators", "study.db")
+    assert shown.code == 0
+    rows = {line.split("│")[1].strip(): line for line in shown.out.splitlines() if line.startswith("│")}
+    assert list(rows) == ["ada", "bob", "late", "mallory"]
+    assert "too few" in rows["late"]
+    assert "%" in rows["ada"]
+    assert "Of two equal items, the left one is chosen in" in shown.out
+    found = run("annotators", "study.db", "--json").json
+    assert [row["name"] for row in found["annotators"]] == list(rows)
+    assert found["annotators"][3]["coin"] > 3 * found["annotators"][0]["coin"]
+    assert found["annotators"][2]["coin"] is None
+    assert found["left_low"] < found["left"] < found["left_high"]
+
+
+def test_the_table_goes_to_a_file(run, folder, study):
+    answered(run, folder, each=10)
+    assert run("annotators", "study.db", "--out", "people.csv").out == "Wrote 4 annotators to people.csv.\n"
+    with (folder / "people.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == ["ada", "bob", "late", "mallory"]
+    assert rows[0]["coin"] == ""
+    assert float(rows[0]["sharpness_low"]) < float(rows[0]["sharpness"])
+    assert run("annotators", "study.db", "--out", "people.json", "--json").json["file"] == "people.json"
+    assert len(json.loads((folder / "people.json").read_text())) == 4
+
+
+def test_without_answers_it_says_so(run, folder, study):
+    shown = run("annotators", "study.db")
+    assert shown.code == 2
+    assert "no answers yet by which annotators could be told apart" in shown.err

@@ -1,0 +1,205 @@
+"""Sharpness and coins: against fits without the answer, integrals written out, loops, and simulated people."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import expit
+from scipy.stats import rankdata
+
+from ordinate.learning.annotators import (
+    Alone,
+    by_own_answers,
+    left_share,
+    shares,
+    sharpness,
+    with_others,
+    with_themselves,
+    without_itself,
+)
+from ordinate.learning.coin_gate import people_better_than_coins
+from ordinate.learning.likelihoods.cumulative import Cumulative
+from ordinate.learning.models import Answers
+from ordinate.learning.models.hybrid import Hybrid
+
+MODEL = Hybrid(likelihood=Cumulative())
+
+
+def world(
+    seed: int, each: int, alpha: Any, items: int = 100, ties: float = 0.0, left: float = 0.0
+) -> tuple[Any, Answers, Any, Any]:
+    """Features, answers about random pairs, who gave each, and the true scores."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(items, 15)) / np.sqrt(15)
+    truth = np.sqrt(2.0) * features @ rng.normal(size=15) + rng.normal(size=items)
+    who = np.tile(np.arange(len(alpha)), each)
+    one = rng.integers(0, items, len(who))
+    other = (one + rng.integers(1, items, len(who))) % items
+    won = (rng.random(len(who)) < expit(np.asarray(alpha)[who] * (truth[one] - truth[other]) + left)).astype(float)
+    won[rng.random(len(who)) < ties] = 0.5
+    return features, Answers(one, other, won, np.zeros(len(who), dtype=np.int64)), who, truth
+
+
+def named(people: int) -> Any:
+    return np.ones(people, dtype=np.bool_)
+
+
+def test_an_answer_is_taken_out_as_by_a_fit_without_it() -> None:
+    features, answers, who, _ = world(0, 40, [1.5, 0.7, 1.0], items=25)
+    alpha = np.array([1.5, 0.7, 1.0])[who]
+    found = without_itself(lambda given: MODEL.fit(features, given), answers, alpha)
+    full = MODEL.fit(features, answers._replace(sharpness=alpha)).belief
+    for place in range(0, len(who), 7):
+        kept = np.arange(len(who)) != place
+        belief = MODEL.fit(features, answers._replace(sharpness=alpha).those(kept)).belief
+        pair = answers.left[place : place + 1], answers.right[place : place + 1]
+        mean, variance = belief.differences(*pair)
+        moved = abs(float(full.differences(*pair)[0][0] - mean[0]))
+        assert found.mean[place] == pytest.approx(mean[0], abs=0.1 * moved + 0.01)
+        assert found.variance[place] == pytest.approx(variance[0], rel=0.1)
+
+
+def test_posteriors_of_sharpness_and_coins_are_those_of_integrals() -> None:
+    rng = np.random.default_rng(1)
+    who = np.repeat([0, 1, 2], [10, 30, 30])
+    alone = Alone(rng.normal(size=70), rng.uniform(0.1, 2.0, 70))
+    right = rng.random(70) < np.array([0.6, 0.8, 0.5])[who]
+    answers = Answers(np.zeros(70, int), np.ones(70, int), (right == (alone.mean > 0)).astype(float))
+    found = by_own_answers(answers, who, alone, named(3))
+
+    def bets(log_alpha: Any) -> Any:
+        """(3, g) the likelihood of each person's answers at these log alpha (g,), twice over for each answer."""
+        alpha = np.exp(log_alpha)[:, None]
+        margin = alpha * alone.mean / np.sqrt(1 + np.pi * alpha**2 * alone.variance / 8)
+        chance = 2 * expit((2 * answers.outcome - 1) * margin)
+        return np.array([np.prod(chance[:, who == person], axis=1) for person in range(3)])
+
+    grid = np.linspace(-5, 5, 2001)
+    at, step = bets(grid), grid[1] - grid[0]
+    shares, deviations = np.linspace(0.001, 0.8, 400), np.linspace(0.002, 0.6, 400)
+    weight = stats.beta.pdf(shares, 1, 6)[:, None] * np.ones(400)
+    densities = stats.norm.pdf(grid, 0, deviations[:, None])
+    densities /= densities.sum(axis=1, keepdims=True) * step
+    honest = at @ densities.T * step  # (3, tau)
+    either = shares[:, None] + (1 - shares[:, None]) * honest[:, None, :]
+    posterior = weight * either.prod(axis=0)
+    posterior /= posterior.sum()
+    for person in range(3):
+        coin = float((posterior * shares[:, None] / either[person]).sum())
+        assert found.coin[person] == pytest.approx(coin, abs=0.01)
+        tau = (posterior * (1 - shares[:, None]) * honest[person] / either[person]).sum(axis=0)
+        density = (tau / tau.sum() / honest[person]) @ densities * at[person]
+        mean = float((np.exp(grid) * density).sum() * step)
+        assert found.alpha[person] == pytest.approx(mean, rel=0.02)
+        for level, quantile in ((0.05, found.low[person]), (0.95, found.high[person])):
+            assert density[grid < np.log(quantile)].sum() * step == pytest.approx(level, abs=0.015)
+
+
+def test_a_third_of_coins_are_told_from_people_at_forty_answers_each() -> None:
+    areas, errors = [], []
+    for seed in range(20):
+        alpha = np.exp(0.5 * np.random.default_rng([seed, 1]).normal(size=12))
+        alpha[:4] = 0.0
+        features, answers, who, truth = world(seed, 40, alpha)
+        found, _ = sharpness(lambda given, x=features: MODEL.fit(x, given), answers, who, named(12))  # type: ignore[misc]
+        ranks = rankdata(found.coin)
+        areas.append((ranks[:4].sum() - 10) / 32)
+        one, other = np.triu_indices(100, 1)
+        wrong = []
+        for given in (answers, answers.those(who >= 4), answers._replace(sharpness=found.weight[who])):
+            scores = MODEL.fit(features, given).mean
+            wrong.append(np.mean(np.sign(scores[one] - scores[other]) != np.sign(truth[one] - truth[other])))
+        errors.append(wrong)
+    assert np.mean(areas) >= 0.95
+    kept, removed, weighted = np.mean(errors, axis=0)
+    assert weighted < kept - 0.02
+    assert weighted < removed + 0.01
+
+
+def test_weights_have_the_mean_one_and_nobody_without_a_name_is_weighed() -> None:
+    features, answers, who, _ = world(3, 60, [3.0, 1.5, 1.5, 1.0])
+    people = np.array([True, True, False, True])
+    found, _ = sharpness(lambda given: MODEL.fit(features, given), answers, who, people)
+    assert found.weight[2] == 1.0
+    assert found.weight[0] > found.weight[3]
+    assert np.log(found.weight[people]).mean() == pytest.approx(0.0, abs=0.06)
+    steps = np.log(found.weight[people]) / 0.05
+    assert steps == pytest.approx(np.rint(steps))  # on a grid, so that machines agree
+
+
+def test_ties_say_nothing_of_sharpness_but_sides_do_not_either() -> None:
+    features, answers, who, _ = world(4, 50, [1.0, 1.0, 0.0])
+    tied = answers._replace(outcome=np.where(who == 2, 0.5, answers.outcome))
+    found, _ = sharpness(lambda given: MODEL.fit(features, given), tied, who, named(3))
+    # Without a decided answer, of the same odds as the others would have, were they not known.
+    assert 0.05 < found.coin[2] < 0.2
+    swapped = answers._replace(left=answers.right, right=answers.left, outcome=1.0 - answers.outcome)
+    one, _ = sharpness(lambda given: MODEL.fit(features, given), answers, who, named(3))
+    other, _ = sharpness(lambda given: MODEL.fit(features, given), swapped, who, named(3))
+    np.testing.assert_allclose(one.coin, other.coin, atol=1e-6)
+
+
+@pytest.mark.parametrize("bias", [-0.8, 0.0, 1.2])
+def test_the_chance_of_the_left_one_of_two_equal_items_is_found(bias: float) -> None:
+    features, answers, who, _ = world(5, 400, [1.0, 1.0, 1.0], left=bias)
+    found, alone = sharpness(lambda given: MODEL.fit(features, given), answers, who, named(3))
+    middle, low, high = left_share(answers, alone, found.weight[who])
+    # The fit knows of no bias, so a strong one is slightly understated.
+    assert abs(bias) > 1.0 or low < expit(bias) < high
+    assert middle == pytest.approx(expit(bias), abs=0.04)
+    assert 0.01 < high - low < 0.1
+
+
+def test_side_bias_is_that_of_an_integral() -> None:
+    rng = np.random.default_rng(6)
+    answers = Answers(np.zeros(30, int), np.ones(30, int), (rng.random(30) < 0.7).astype(float))
+    alone, alpha = Alone(rng.normal(size=30), rng.uniform(0.1, 1.0, 30)), np.full(30, 1.3)
+
+    def density(bias: float) -> float:
+        place = (alpha * alone.mean + bias) / np.sqrt(1 + np.pi * alpha**2 * alone.variance / 8)
+        return float(np.prod(2 * expit((2 * answers.outcome - 1) * place)) * stats.norm.pdf(bias))
+
+    total = integrate.quad(density, -6, 6)[0]
+    for level, found in zip((0.5, 0.05, 0.95), left_share(answers, alone, alpha), strict=True):
+        below = integrate.quad(density, -6, np.log(found / (1 - found)))[0] / total
+        assert below == pytest.approx(level, abs=2e-3)
+
+
+def test_repeated_answers_of_one_person_share_one_answer() -> None:
+    who = np.array([0, 0, 0, 1, 1, 2, 2])
+    pairs = np.array([7, 7, 8, 7, 7, 9, 9]) + (5 << 32)
+    found = shares(who, pairs, np.array([True, True, False]))
+    np.testing.assert_allclose(found, [0.5, 0.5, 1, 0.5, 0.5, 1, 1])  # type: ignore[arg-type]
+    assert shares(who, np.arange(7), named(3)) is None
+    assert shares(np.zeros(7, int), pairs, named(1)) is None
+
+
+def test_agreement_is_that_of_loops() -> None:
+    rng = np.random.default_rng(7)
+    who, pairs, won = rng.integers(0, 4, 300), rng.integers(0, 15, 300), rng.choice([0.0, 0.5, 1.0], 300)
+    same, again = np.zeros(4, int), np.zeros(4, int)
+    for at in range(300):
+        earlier = [k for k in range(at) if who[k] == who[at] and pairs[k] == pairs[at]]
+        if earlier:
+            again[who[at]] += 1
+            same[who[at]] += won[earlier[-1]] == won[at]
+    np.testing.assert_array_equal(with_themselves(won, who, pairs, 4), (same, again))
+    same, others = np.zeros(4, int), np.zeros(4, int)
+    for at in range(300):
+        for k in range(300):
+            if who[k] != who[at] and pairs[k] == pairs[at] and 0.5 not in (won[k], won[at]):
+                others[who[at]] += 1
+                same[who[at]] += won[k] == won[at]
+    np.testing.assert_array_equal(with_others(won, who, pairs, 4), (same, others))
+
+
+def test_bets_on_single_people_are_won_by_people_and_not_by_coins() -> None:
+    honest = coins = 0
+    for seed in range(15):
+        features, answers, who, _ = world(seed, 100, [1.5, 1.5, 1.5, 0.0])
+        won = people_better_than_coins(features, answers, who, 4)
+        honest += int(won[:3].sum())
+        coins += int(won[3])
+    assert honest >= 40
+    assert coins <= 2
