@@ -104,3 +104,15 @@ def test_every_command_takes_the_password_out_of_the_address() -> None:
     found = dict(walk(typer.main.get_command(application(["--help"])), ""))
     assert {" create", " order", " serve", " db upgrade", " ask"} <= found.keys()
     assert [name for name, taken in found.items() if not taken] == []
+
+
+def test_a_study_is_copied_and_a_person_erased(folder: Path, postgresql: Any) -> None:
+    shell, url = Shell(folder), postgresql.url()
+    shell("create", "study.db", "--items", "items.csv")
+    (query,) = json.loads(shell("ask", "study.db", "--annotator", "Ann", "--json"))["queries"]
+    shell("tell", "study.db", query["id"], "left")
+    assert "1 comparison" in shell("db", "copy", "study.db", url)
+    assert "'Ann'" in shell("db", "erase", url, "Anna", code=2)
+    assert "Ann is erased-" in shell("db", "erase", url, "Ann")
+    assert "no annotator 'Ann'" in shell("db", "erase", url, "Ann", code=2)
+    assert "secret" not in shell.printed

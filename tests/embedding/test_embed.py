@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from ordinate import embedding
 from ordinate.cluster import Cluster
@@ -254,9 +255,17 @@ class TestContent:
         for place, message in (
             ("gone.png", r"item 'x' \(row 1\): there is no file .*gone.png"),
             ("https://example.org/a.png", r"item 'x' \(row 1\): the image is a URL; download it"),
+            ("data:image/png;base64,AAAA", r"item 'x' \(row 1\): this data: URL holds no image"),
         ):
             with pytest.raises(InvalidInput, match=message):
                 embed(Items(["x"], content={"image": [place]}), folder=tmp_path)
+
+    def test_a_picture_within_a_table_is_as_good_as_its_file(self, batches, tmp_path):
+        Image.new("L", (4, 4), 90).save(tmp_path / "a.png")
+        within = {"bytes": (tmp_path / "a.png").read_bytes(), "path": None}
+        by_file, _ = embed(Items(["x"], content={"image": ["a.png"]}), folder=tmp_path)
+        by_table, _ = embed(Items.from_columns({"id": ["x"], "image": [within]}))
+        np.testing.assert_array_equal(by_table.features, by_file.features)
 
 
 class TestNames:

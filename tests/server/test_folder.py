@@ -6,6 +6,8 @@ import io
 import json
 import re
 import shutil
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -320,6 +322,22 @@ def test_items_that_cannot_be_added_leave_their_files_in_the_draft(folder):
     assert len(list((folder.path / ".drafts" / draft / "media").glob("*.png"))) == 4
 
 
+def test_other_files_are_looked_at_while_a_study_is_being_made(folder, monkeypatch):
+    go_on = threading.Event()
+    made = making.make
+    monkeypatch.setattr("ordinate.server.making.make", lambda *arguments: (go_on.wait(30), made(*arguments))[1])
+    slow, quick = folder.dropped(PHOTOS), folder.dropped(PHOTOS)
+    with ThreadPoolExecutor(1) as threads:
+        making_it = threads.submit(folder.send, "POST", f"/drafts/{slow}/study", {"name": "slow"})
+        while folder.send("GET", f"/drafts/{slow}").json()["state"] != "working":
+            assert not making_it.done()
+        assert folder.send("POST", f"/drafts/{quick}/preview", {}).json()["items"] == 4
+        assert folder.send("POST", f"/drafts/{slow}/preview", {}).status_code == 409
+        assert folder.send("DELETE", f"/drafts/{slow}").status_code == 409
+        go_on.set()
+        assert making_it.result().status_code == 201
+
+
 # Questions -------------------------------------------------------------------------------------------------------
 
 
@@ -346,3 +364,29 @@ def test_a_link_as_a_qr_code(folder):
     assert b"<script" not in code.content
     folder.study("holiday").revoke_link(made["link"]["id"])
     assert folder.client.get(f"/api/v1/studies/holiday/links/{made['link']['id']}/qr.svg").status_code == 404
+
+
+@pytest.mark.parametrize("what", ["preview", "items"])
+def test_nobody_waits_for_a_study_that_is_busy_while_its_owner_adds_items(folder, what):
+    """The event loop answers others while the owner's request waits for its turn at the study."""
+    folder.make("holiday", PHOTOS)
+    draft = folder.dropped({"4.png": picture(250)})
+    study, busy, go_on = folder.study("holiday"), threading.Event(), threading.Event()
+
+    def occupy() -> None:
+        with study.unchanged():
+            busy.set()
+            go_on.wait(30)
+
+    with ThreadPoolExecutor(2) as threads:
+        occupied = threads.submit(occupy)
+        assert busy.wait(10)
+        asked = threads.submit(folder.send, "POST", f"/drafts/{draft}/{what}", {"study": "holiday"})
+        began = time.monotonic()
+        while time.monotonic() < began + 1.0:
+            assert folder.client.get("/healthz").status_code == 200
+        assert time.monotonic() < began + 2.0
+        assert not asked.done()
+        go_on.set()
+        assert asked.result().status_code == 200
+        occupied.result()

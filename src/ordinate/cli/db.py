@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ordinate.cli.options import StudyFile, add_command, study_url, take_passwords
-from ordinate.cli.screen import say
+from ordinate.cli.options import StudyFile, add_command, open_study, study_url, take_passwords
+from ordinate.cli.screen import count, say
+from ordinate.errors import InvalidInput
 
 app = typer.Typer(help="Maintain and copy studies.", no_args_is_help=True)
 
@@ -53,9 +54,30 @@ def copy(
 
     made = copy_study(study_url(source), study_url(target))
     say(
-        f"Copied {source} to {target}: {made.entries:,} entries, {made.items:,} items and {made.comparisons:,} "
-        "comparisons; the scores and standard errors of both are the same."
+        f"Copied {source} to {target}: {count(made.entries, 'entry', 'entries')}, {count(made.items, 'item')} and "
+        f"{count(made.comparisons, 'comparison')}; the scores and standard errors of both are the same."
     )
+
+
+def erase(
+    study: StudyFile,
+    annotator: Annotated[str, typer.Argument(metavar="NAME", help="The annotator's name.", show_default=False)],
+) -> None:
+    """Erase a person: replace their name by a random one.
+
+    Their answers stay, under the random name, so the ordering stays the same. Their reasons for skipping and the notes
+    on their device go. This cannot be undone. Stop the servers of the study first; backups still have the name.
+    """
+    from ordinate import storage
+    from ordinate.data.lookalikes import suggestion
+
+    with open_study(study) as opened:
+        known = [one.name for one in opened.people() if one.name is not None]
+        known += [link.annotator for link in opened.links() if link.annotator is not None]
+    if annotator not in known:
+        raise InvalidInput(f"{study} has no annotator {annotator!r}{suggestion(annotator, known)}")
+    pseudonym, changed = storage.erase(study_url(study), annotator)
+    say(f"{study}: {annotator} is {pseudonym} now, in {count(changed, 'entry', 'entries')} of the log.")
 
 
 def features(
@@ -92,6 +114,7 @@ add_command(
     "ordinate db copy study.db postgresql://db.example.org/lab/study",
     "ordinate db copy postgresql://db.example.org/lab/study study.db",
 )
+add_command(app, "erase", erase, "ordinate db erase study.db Ann")
 add_command(
     app,
     "features",

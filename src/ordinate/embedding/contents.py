@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from ordinate.data.formats.files import read_bytes
 from ordinate.data.items import Items
+from ordinate.data.media import data_url
 from ordinate.errors import InvalidInput, naming
 
 
@@ -35,7 +36,9 @@ def contents(items: Items, kind: Literal["text", "image"], folder: str | Path) -
             raise InvalidInput(f"{where} has no {kind}, so there is nothing to embed; fill it in or leave the item out")
         if kind == "text":
             listed.append(Content(where, partial(value.encode, "utf-8")))
-        elif "://" in value or value.startswith("data:"):
+        elif value.startswith("data:"):
+            listed.append(Content(where, partial(_within, where, value)))
+        elif "://" in value:
             raise InvalidInput(f"{where}: the image is a URL; download it and give the path of the file")
         else:
             listed.append(Content(where, partial(_file, where, os.path.join(folder, value))))
@@ -45,6 +48,14 @@ def contents(items: Items, kind: Literal["text", "image"], folder: str | Path) -
 def _file(where: str, path: str) -> bytes:
     with naming(where):
         return read_bytes(path)
+
+
+def _within(where: str, address: str) -> bytes:
+    """The bytes that a data: URL holds, as those of pictures within a table are."""
+    found = data_url(address)
+    if found is None:
+        raise InvalidInput(f"{where}: this data: URL holds no image that is read")
+    return found[1]
 
 
 _WHAT = {"text": "texts", "image": "images"}

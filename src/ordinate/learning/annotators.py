@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logsumexp
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models import Answers
@@ -83,6 +82,8 @@ def sharpness(fit: Fit, answers: Answers, annotators: Integers, named: NDArray[n
 
 def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
     """m_- and v_- of every answer; of a tie, which is no evidence of sharpness, as if it were half of each."""
+    from scipy.special import expit
+
     posterior = fit(answers._replace(sharpness=alpha))
     mean, variance = posterior.belief.differences(answers.left, answers.right)
     chance = expit(alpha * mean)
@@ -92,6 +93,8 @@ def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
 
 def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: NDArray[np.bool_]) -> Sharpness:
     """Posteriors on a grid; `named` (A,): whose answers tell of pi and tau. Weights are 1."""
+    from scipy.special import log_expit, logsumexp
+
     people, decided = len(named), answers.outcome != 0.5
     sign = np.sign(answers.outcome - 0.5)[decided]
     size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
@@ -141,6 +144,8 @@ def left_share(answers: Answers, alone: Alone, alpha: Floats) -> tuple[float, fl
 
     Left wins with probability sigma(alpha m + b), with b ~ N(0, 1); 0.5 means that the side does not matter.
     """
+    from scipy.special import expit, log_expit, logsumexp
+
     decided = answers.outcome != 0.5
     sign = np.sign(answers.outcome - 0.5)[decided]
     size = np.ones(len(sign)) if answers.share is None else answers.share[decided]

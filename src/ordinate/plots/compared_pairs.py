@@ -23,6 +23,8 @@ def comparisons(
     ordering: Ordering, answers: Sequence[Comparison], *, axes: Axes | None = None, theme: Theme = "light"
 ) -> Figure:
     """A point for each answer. Near the diagonal, items are close in rank; ties are left out."""
+    from matplotlib.ticker import MaxNLocator
+
     drawn, colours = prepared(axes, theme, (4.6, 4.2))
     rank = dict(zip(ordering.ids, ordering.ranks.tolist(), strict=True))
     decided = [one for one in answers if one.outcome != "tie" and one.left in rank and one.right in rank]
@@ -41,6 +43,8 @@ def comparisons(
         drawn.scatter(winner[mask], loser[mask], s=14, color=colour, marker=marker, alpha=0.7, label=said, **shape)
     last = max(rank.values()) + 1
     drawn.plot([0, last], [0, last], color=colours.grid, linewidth=1.0, zorder=0)
+    for axis in (drawn.xaxis, drawn.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
     drawn.set_xlim(0, last)
     drawn.set_ylim(last, 0)
     drawn.set_xlabel("Rank of the item that won")

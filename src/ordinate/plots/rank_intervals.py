@@ -32,6 +32,8 @@ def caterpillar(ordering: Ordering, *, most: int = 60, axes: Axes | None = None,
     that share a rank are on one band, shaded or not."""
     if ordering.intervals is None:
         raise InvalidInput("this ordering has no intervals of ranks; take that of the study's own items")
+    from matplotlib.ticker import MaxNLocator
+
     lines = chosen_lines(ordering, most)
     drawn, colours = prepared(axes, theme, (7.0, _HEADER + _ROW * max(len(lines), 4)))
     if not len(ordering):
@@ -53,6 +55,7 @@ def caterpillar(ordering: Ordering, *, most: int = 60, axes: Axes | None = None,
             tick.set_color(colours.muted)
     drawn.set_ylim(len(lines) - 0.4, -0.6)
     drawn.set_xlim(0.5, float(intervals.high.max()) + 0.5)
+    drawn.xaxis.set_major_locator(MaxNLocator(integer=True))
     drawn.xaxis.tick_top()
     drawn.xaxis.set_label_position("top")
     drawn.set_xlabel("Rank, and the ranks that are likely (90 %)")

@@ -32,6 +32,8 @@ LONGEST_NAME = 300
 # Parquet is left out: a file of kilobytes may unfold to gigabytes.
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 _TEXTS = (".txt", ".md")
+_one_picture_at_a_time = threading.Lock()
+"""Checking and converting pictures takes a processor, which people who judge need."""
 _ENDINGS = {
     "image/jpeg": ".jpg",
     "audio/mpeg": ".mp3",
@@ -133,11 +135,13 @@ class Draft:
         kind = "image" if type_ is None else type_.partition("/")[0]
         try:
             if kind in KINDS:
-                check_shown(kind, arrived.name, arrived.parent)
+                with _one_picture_at_a_time:
+                    check_shown(kind, arrived.name, arrived.parent)
         except NotShown as error:
             if not error.convertible:
                 raise InvalidInput(str(error) if type_ else f"is {described(head)}, which is not shown") from None
-            converted = web_version(arrived.read_bytes())
+            with _one_picture_at_a_time:
+                converted = web_version(arrived.read_bytes())
             if converted is None:
                 raise InvalidInput("cannot be converted") from None
             stored = f"{MEDIA}/{own}{converted.suffix}"

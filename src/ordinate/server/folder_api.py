@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from ordinate.data.items import Items
 from ordinate.embedding import DEFAULTS, FAMILIES
 from ordinate.errors import InvalidInput, OrdinateError
 from ordinate.server import making
@@ -212,13 +213,10 @@ async def preview(
     authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Preview
 ) -> PreviewShown:
     found = await run_in_threadpool(workspace.draft, draft)
-    known: set[str] = set()
-    if wanted.study is not None:
-        study = authenticator.find_study(wanted.study).study
-        known = set(study.items.ids)
-    job = workspace.run(found, making.find_items, found.folder, _columns(wanted))
+    served = None if wanted.study is None else authenticator.find_study(wanted.study)
+    job = await run_in_threadpool(workspace.look, found, making.find_items, found.folder, _columns(wanted))
     made: making.Found = await asyncio.wrap_future(job)
-    return await run_in_threadpool(_preview, found, made, known)
+    return await run_in_threadpool(_preview, found, made, served)
 
 
 def _columns(wanted: Any) -> making.Columns:
@@ -227,8 +225,8 @@ def _columns(wanted: Any) -> making.Columns:
     )
 
 
-def _preview(draft: Draft, found: making.Found, known: set[str]) -> PreviewShown:
-    items = found.items
+def _preview(draft: Draft, found: making.Found, served: ServedStudy | None) -> PreviewShown:
+    items, known = found.items, set() if served is None else set(served.study.items.ids)
     names = {one.stored: one.name for one in draft.files()}
     first = []
     for row, item in enumerate(items.ids[:FIRST]):
@@ -257,11 +255,15 @@ async def make(
     request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Making
 ) -> DraftShown:
     """The response comes once it is served. With an encoder that takes long; GET of the draft says how far it is."""
-    found = await run_in_threadpool(workspace.draft, draft)
-    _require_free(authenticator.registry, workspace, wanted.name)
     options = {**wanted.for_study(), "question": wanted.question}
     plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, options)
-    job = workspace.run(found, making.make, found.folder, wanted.name, plan)
+
+    def start() -> tuple[Draft, Future[int]]:
+        found = workspace.draft(draft)
+        _require_free(authenticator.registry, workspace, wanted.name)
+        return found, workspace.make(found, making.make, found.folder, wanted.name, plan)
+
+    found, job = await run_in_threadpool(start)
     rules = {} if wanted.rules is None else wanted.rules.model_dump(exclude_unset=True)
     return await _finish(request, authenticator, workspace, found, wanted.name, job, rules)
 
@@ -271,10 +273,14 @@ async def duplicate(
     request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, study: str, wanted: Copying
 ) -> DraftShown:
     """With the same settings and rules; only of studies that have a folder of their own."""
-    source = _own(authenticator, workspace, study).path
-    _require_free(authenticator.registry, workspace, wanted.name)
-    draft = await run_in_threadpool(workspace.new_draft)
-    job = workspace.run(draft, making.duplicate, source, draft.folder, wanted.name)
+
+    def start() -> tuple[Draft, Future[int]]:
+        source = _own(authenticator, workspace, study).path
+        _require_free(authenticator.registry, workspace, wanted.name)
+        draft = workspace.new_draft()
+        return draft, workspace.make(draft, making.duplicate, source, draft.folder, wanted.name)
+
+    draft, job = await run_in_threadpool(start)
     return await _finish(request, authenticator, workspace, draft, wanted.name, job, {})
 
 
@@ -308,12 +314,14 @@ def _serve(
 @router.post("/drafts/{draft}/items", summary="Add these files to a study as items")
 async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Adding) -> DraftShown:
     """Items that the study has already stay as they are."""
-    found = await run_in_threadpool(workspace.draft, draft)
     served = authenticator.find_study(wanted.study)
-    items, recipe = served.study.items, served.study.settings.recipe
-    job = workspace.run(
-        found, making.find_more, found.folder, _columns(wanted), items.feature_names, recipe, set(items.ids)
-    )
+
+    def start() -> tuple[Draft, Future[Items]]:
+        found, items = workspace.draft(draft), served.study.items
+        how = (_columns(wanted), items.feature_names, served.study.settings.recipe, set(items.ids))
+        return found, workspace.make(found, making.find_more, found.folder, *how)
+
+    found, job = await run_in_threadpool(start)
     more = await asyncio.wrap_future(job)
 
     def move() -> None:

@@ -37,11 +37,12 @@ _DRAFTS, _ARCHIVE, _DELETED = ".drafts", ".archive", ".deleted"
 
 
 class Workspace:
-    """executor  makes the process in which studies are made, one at a time"""
+    """executor  makes the two processes in which studies are looked at and made, one at a time in each: computing
+    features may take an hour, and whoever drops other files meanwhile wants to see them"""
 
     def __init__(self, folder: Path, executor: Callable[[], Executor], limits: Limits) -> None:
         self.folder, self._make_executor, self._limits = folder, executor, limits
-        self._executor: Executor | None = None
+        self._executors: dict[str, Executor] = {}
         self._lock = threading.Lock()
         self._drafts: dict[str, Draft] = {}
         self._jobs: dict[str, Future[Any]] = {}
@@ -93,19 +94,26 @@ class Workspace:
         self._forget(draft)
         self._delete(draft.folder)
 
-    def run(self, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Work on a draft in a process of its own, one after another."""
+    def look(self, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Look at a draft in the process for that."""
+        return self._run("look", draft, work, *arguments)
+
+    def make(self, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Make something of a draft in the process for that."""
+        return self._run("make", draft, work, *arguments)
+
+    def _run(self, what: str, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         with self._lock:
             if (job := self._jobs.get(draft.name)) is not None and not job.done():
                 raise Problem(409, "a study is being made of these files; wait until it is ready")
             draft.progress_file.unlink(missing_ok=True)
-            if self._executor is None:
-                self._executor = self._make_executor()
+            if what not in self._executors:
+                self._executors[what] = self._make_executor()
             try:
-                self._jobs[draft.name] = self._executor.submit(work, *arguments)
+                self._jobs[draft.name] = self._executors[what].submit(work, *arguments)
             except BrokenExecutor:
-                self._executor = self._make_executor()
-                self._jobs[draft.name] = self._executor.submit(work, *arguments)
+                self._executors[what] = self._make_executor()
+                self._jobs[draft.name] = self._executors[what].submit(work, *arguments)
             return self._jobs[draft.name]
 
     def job(self, draft: Draft) -> Future[Any] | None:
@@ -187,7 +195,7 @@ class Workspace:
                     self._drafts.pop(folder.name, None)
 
     def close(self) -> None:
-        if isinstance(self._executor, HelperProcess):
-            self._executor.kill()
-        if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
+        for executor in self._executors.values():
+            if isinstance(executor, HelperProcess):
+                executor.kill()
+            executor.shutdown(cancel_futures=True)

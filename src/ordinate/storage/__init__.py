@@ -44,6 +44,7 @@ __all__ = [
     "Storage",
     "checked",
     "create",
+    "erase",
     "features_outside",
     "move_features",
     "now",
@@ -77,6 +78,13 @@ def upgrade(url: str) -> tuple[str, str]:
     Returns the revisions of its tables before and after.
     """
     return place(url).upgrade()
+
+
+def erase(url: str, annotator: str) -> tuple[str, int]:
+    """Replace an annotator's name in the log by a random one; returns that name, and how many entries changed."""
+    pseudonym = f"erased-{secrets.token_hex(4)}"
+    with closing(place(url).open()) as storage:
+        return pseudonym, storage.erase(annotator, pseudonym)
 
 
 def features_outside(url: str) -> list[FileMatrix]:

@@ -7,7 +7,10 @@ from typing import Any, Protocol
 
 
 class Cursor(Protocol):
-    """The rows that a statement gives."""
+    """The rows that a statement gives, or how many it changed."""
+
+    @property
+    def rowcount(self) -> int: ...
 
     def fetchone(self) -> Any: ...
     def fetchall(self) -> list[Any]: ...

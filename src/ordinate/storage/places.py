@@ -35,6 +35,9 @@ class StoredOutside(Storage, Protocol):
     def move_features(self, path: Path) -> FileMatrix:
         """Note that one of them is at `path` now; the log does not change."""
 
+    def erase(self, annotator: str, pseudonym: str) -> int:
+        """Replace an annotator's name and what identifies them; returns how many entries that changed."""
+
 
 class Place(Protocol):
     """Where one study is, or will be.

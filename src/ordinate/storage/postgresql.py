@@ -22,7 +22,7 @@ from ordinate.errors import (
     StudyMoved,
     StudyNotFound,
 )
-from ordinate.storage import feature_files, tables
+from ordinate.storage import feature_files, sql, tables
 from ordinate.storage.log import Log, Settings
 from ordinate.storage.places import Fill, PostgresqlSchema
 from ordinate.storage.postgresql_connections import Connections, SchemaConnection, Watch
@@ -128,6 +128,15 @@ class PostgresqlStorage:
     def move_features(self, path: Path) -> FileMatrix:
         with _translated(self._place), self._connections.transaction(WRITE) as connection:
             return feature_files.move(connection, None, path).matrix
+
+    def erase(self, annotator: str, pseudonym: str) -> int:
+        """Also from old versions of the rows; backups and the write-ahead log of the database are its keeper's."""
+        with _translated(self._place):
+            with self._connections.transaction(WRITE) as connection:
+                self._require_same(connection.execute(LOCK).fetchall())
+                changed = sql.erase(connection, annotator, pseudonym)
+            connection.execute("VACUUM FULL log")
+        return changed
 
     def check(self) -> None:
         """Raise StorageFailed where the database of a served study does not answer; each write finds out the rest."""

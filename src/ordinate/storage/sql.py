@@ -171,6 +171,13 @@ def _require_room(items: Items) -> None:
         )
 
 
+def erase(connection: Connection, annotator: str, pseudonym: str) -> int:
+    """Replace an annotator's name, and drop what they wrote and which device they had; returns how many entries that
+    changed. It is the one exception to the log being append-only."""
+    change = "UPDATE log SET annotator = ?, reason = NULL, client = NULL, tab = NULL WHERE annotator = ?"
+    return connection.execute(change, (pseudonym, annotator)).rowcount
+
+
 _REPLACED = "an older copy of the study was put in its place; open the study again"
 
 

@@ -22,7 +22,7 @@ from ordinate.errors import (
     StudyMoved,
     StudyNotFound,
 )
-from ordinate.storage import feature_files, tables
+from ordinate.storage import feature_files, sql, tables
 from ordinate.storage.log import Log, Settings
 from ordinate.storage.sql import SqlLog, read_settings, write_settings
 
@@ -179,6 +179,14 @@ class SqliteStorage:
         """Note that one of them is at `path` now; the log does not change."""
         with _translated(self._path), self._connections.one() as connection, _transaction(connection, "IMMEDIATE"):
             return feature_files.move(connection, self._path.parent, path).matrix
+
+    def erase(self, annotator: str, pseudonym: str) -> int:
+        """Also from the parts of the file that are free now."""
+        with _translated(self._path), self._connections.one() as connection:
+            with _transaction(connection, "IMMEDIATE"):
+                changed = sql.erase(connection, annotator, pseudonym)
+            connection.execute("VACUUM")
+        return changed
 
     def version(self) -> int | None:
         if self._served is None:

@@ -108,3 +108,13 @@ def test_a_hundred_thousand_answers_take_a_second(data):
     found = swaps(given, given.prior)
     assert time.perf_counter() - began < 2.0
     assert found
+
+
+def test_few_is_one_percent_of_the_answers_about_the_group(data):
+    given = data(12, 300, seed=4)
+    found = few_answers.check(given)
+    assert found.threshold == pytest.approx(3.0)
+    assert (found.state == "failed") == (found.advice != "")
+    halves = replace(given, group=np.where(np.arange(12) < 6, 0, 1))
+    about = (halves.group[halves.answers.left] == 0).sum()
+    assert few_answers.check(halves).threshold in (pytest.approx(0.01 * about), pytest.approx(0.01 * (300 - about)))

@@ -10,7 +10,8 @@ Broderick, Giordano and Meager (2020), with the leverage of each answer. A fit w
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ _MORE = 5
 _TRIED = 3
 """Pairs of items that fits are made for."""
 SHARE = 0.01
-"""Of the answers: two items that are told apart should not change places without fewer."""
+"""Of the answers about a group: two items that are told apart should not change places without fewer."""
 
 
 class Swap(NamedTuple):
@@ -130,11 +131,18 @@ def check(data: StudyData) -> Finding:
     found = swaps(data, data.prior)
     if not found:
         return not_run("No answers hold items among the first apart from others.")
-    least = SHARE * len(data.annotators)
+    about = np.bincount(data.group[data.answers.left])
+
+    def few(swap: Swap) -> float:
+        return SHARE * float(about[data.group[swap.inside]])
+
+    def first_confirmed(candidates: Iterable[Swap]) -> Swap | None:
+        tried = (confirmed(data, swap) for swap in islice(candidates, _TRIED))
+        return next((swap for swap in tried if swap is not None), None)
+
     # Where two items cannot be told apart nobody claims their order.
-    claimed = next((swap for swap in found if swap.order_right >= LEVEL), None)
-    weak = None if claimed is None or claimed.needed > least else confirmed(data, claimed)
-    shown = weak or next((one for one in map(partial(confirmed, data), found[:_TRIED]) if one is not None), None)
+    weak = first_confirmed(swap for swap in found if swap.order_right >= LEVEL and swap.needed <= few(swap))
+    shown = weak or first_confirmed(found)
     if shown is None:
         return not_run("A fit without the answers that seemed to matter most kept the order.")
     inside, outside = data.named(shown.inside), data.named(shown.outside)
@@ -143,8 +151,8 @@ def check(data: StudyData) -> Finding:
     answers = listed([_named(data, one) for one in shown.answers[: shown.needed]])
     said += f"which is among the first {first}: {answers}."
     if weak is None:
-        return Finding("passed", float(shown.needed), least, said)
-    return Finding("failed", float(shown.needed), least, said, f"Ask more about {inside} and {outside}.")
+        return Finding("passed", float(shown.needed), few(shown), said)
+    return Finding("failed", float(shown.needed), few(shown), said, f"Ask more about {inside} and {outside}.")
 
 
 def _named(data: StudyData, answer: int) -> str:

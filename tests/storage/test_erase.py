@@ -1,0 +1,70 @@
+"""A person is erased: the name is nowhere in the study, the ordering is the same, and others are not touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ordinate import storage as storages
+from ordinate.data.items import Items
+from ordinate.storage import AnswerDetails
+from ordinate.study.study import Study
+
+NAME = "Zebediah Quux"
+ITEMS = Items([str(row) for row in range(12)], np.random.default_rng(0).normal(size=(12, 3)))
+
+
+def file_of(request: pytest.FixtureRequest) -> tuple[str, Callable[[], bytes]]:
+    path: Path = request.getfixturevalue("tmp_path") / "study.db"
+    return f"sqlite:///{path}", path.read_bytes
+
+
+def schema_of(request: pytest.FixtureRequest) -> tuple[str, Callable[[], bytes]]:
+    """With the bytes of the table on disk, once the database has written it."""
+    import psycopg
+
+    postgresql = request.getfixturevalue("postgresql")
+    url = postgresql.url()
+
+    def read() -> bytes:
+        with psycopg.connect(postgresql.database, autocommit=True) as connection:
+            connection.execute("CHECKPOINT")
+            name = url.rpartition("/")[2]
+            found = connection.execute("SELECT pg_relation_filepath(%s)", (f'"{name}".log',)).fetchone()
+        assert found is not None
+        return bytes((postgresql.data / found[0]).read_bytes())
+
+    return url, read
+
+
+@pytest.mark.parametrize("place", [file_of, schema_of])
+def test_the_name_is_gone_and_the_ordering_is_the_same(
+    place: Callable[[pytest.FixtureRequest], tuple[str, Callable[[], bytes]]], request: pytest.FixtureRequest
+) -> None:
+    url, stored = place(request)
+    with Study.create(ITEMS, storage=url, seed=2) as study:
+        study.make_link("annotator", NAME)
+        for number in range(16):
+            query = study.ask((NAME, "Ann")[number % 2])
+            side = "skip" if number in (6, 7) else "left" if query.left > query.right else "right"
+            study.tell(query.id, side, AnswerDetails(reason=f"said by {number % 2}", client="a phone"))
+        study.exclude_annotator(NAME)
+        study.include_annotator(NAME)
+        before = study.ordering()
+    assert NAME.encode() in stored()
+
+    pseudonym, changed = storages.erase(url, NAME)
+    assert changed == 19
+    assert NAME.encode() not in stored()
+    assert b"said by 0" not in stored()
+    assert b"said by 1" in stored()
+    with Study.open(url) as study:
+        after = study.ordering()
+        assert study.annotators() == {pseudonym: 7, "Ann": 7}
+        query = study.ask(NAME)  # a new person of this name
+        study.tell(query.id, "left")
+    np.testing.assert_array_equal(before.scores, after.scores)
+    np.testing.assert_array_equal(before.standard_errors, after.standard_errors)
