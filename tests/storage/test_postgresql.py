@@ -243,6 +243,8 @@ def test_what_is_open_stores_nothing_in_another_study(how: str, url: str, databa
             database.execute(f'CREATE TABLE {table} AS SELECT * FROM "{name}-old".{table}')
     with pytest.raises(StudyMoved, match=how), storage.writing() as log:
         log.append([Entry(2, "exclude-annotator", "t", annotator="Ann")])
+    with pytest.raises(StudyMoved, match=how), storage.reading() as log:
+        log.entries(0)
     storage.close()
 
 
