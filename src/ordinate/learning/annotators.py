@@ -162,13 +162,21 @@ def left_share(answers: Answers, alone: Alone, alpha: Floats) -> tuple[float, fl
 def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Floats | None:
     """(T,) how much of an answer each is, where the answers of one person to a pair count as one together.
 
+    pairs (T,): a number for each pair, the product of the largest with the number of annotators below 2^63.
+
     None where all count fully: nobody repeats a pair, or there is only one person, whose own noise is all there is.
     """
     if int(named.sum()) < 2:
         return None
-    codes, pair = np.unique(pairs, return_inverse=True)
-    _, place, times = np.unique(annotators * len(codes) + pair.reshape(-1), return_inverse=True, return_counts=True)
-    times = np.where(named[annotators], times[place.reshape(-1)], 1)
+    key = annotators * (int(pairs.max(initial=0)) + 1) + pairs
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    if len(begins) == len(key):
+        return None
+    times = np.empty(len(key), dtype=np.int64)
+    of_run = np.diff(begins, append=len(key))
+    times[order] = np.repeat(of_run, of_run)
+    times = np.where(named[annotators], times, 1)
     return None if times.max(initial=1) == 1 else 1.0 / times
 
 
