@@ -1,6 +1,7 @@
 """How long people wait: simulated annotators against one real server process, and whether its log is right afterwards.
 
     python benchmarks/server_load.py --people 50 --seconds 120
+    python benchmarks/server_load.py --storage postgresql://localhost/test --servers 2
 
 Each person joins by the annotators' link as a browser does, asks for a pair, thinks, and answers; 50 people at one
 answer every 2 seconds make 25 answers a second. Prints the 50th, 95th and 99th percentile of both requests in
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import re
 import secrets
 import signal
@@ -20,7 +22,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 
 import httpx
@@ -30,6 +31,8 @@ from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.storage import open as open_storage
 from ordinate.study.study import Study
+
+SECRET = "a secret of all servers of this benchmark"
 
 
 class Case(NamedTuple):
@@ -96,7 +99,7 @@ class Person:
         self.acknowledged.append(key)
 
 
-def make_study(case: Case, path: Path, seed: int) -> dict[str, float]:
+def make_study(case: Case, url: str, seed: int) -> dict[str, float]:
     """A study with a hidden truth; returns the score of each item."""
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(case.items, case.features))
@@ -105,7 +108,7 @@ def make_study(case: Case, path: Path, seed: int) -> dict[str, float]:
     left = rng.integers(0, case.items, case.recorded)
     right = (left + rng.integers(1, case.items, case.recorded)) % case.items
     won = rng.random(case.recorded) < 1 / (1 + np.exp(truth[right] - truth[left]))
-    with Study.create(items, algorithm=case.algorithm, seed=seed, storage=f"sqlite:///{path}") as study:
+    with Study.create(items, algorithm=case.algorithm, seed=seed, storage=url) as study:
         study.record(
             Comparison(items.ids[one], items.ids[other], "left" if first else "right")
             for one, other, first in zip(left, right, won, strict=True)
@@ -113,10 +116,11 @@ def make_study(case: Case, path: Path, seed: int) -> dict[str, float]:
     return dict(zip(items.ids, truth.tolist(), strict=True))
 
 
-def start_server(path: Path) -> tuple[subprocess.Popen[str], str]:
+def start_server(study: str) -> tuple[subprocess.Popen[str], str]:
     """A server in a process of its own, and the annotators' link."""
-    command = [sys.executable, "-m", "ordinate", "serve", str(path), "--port", "0", "--no-open"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "ordinate", "serve", study, "--port", "0", "--no-open"]
+    environment = {**os.environ, "ORDINATE_SECRET": SECRET}
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     assert server.stdout is not None
     for line in server.stdout:
         if "for annotators" in line:
@@ -125,7 +129,7 @@ def start_server(path: Path) -> tuple[subprocess.Popen[str], str]:
 
 
 async def load(
-    link: str,
+    links: list[str],
     truth: dict[str, float],
     people: int,
     seconds: float,
@@ -133,17 +137,25 @@ async def load(
     seed: int,
     kind: type[Person] = Person,
 ) -> list[Person]:
-    url = httpx.URL(link)
+    """People who come in turn by the links of several servers."""
+    urls = [httpx.URL(link) for link in links]
     # Shorter than the five seconds after which the server closes an idle connection, perhaps just when one asks.
     limits = httpx.Limits(max_connections=None, keepalive_expiry=3.0)
     crowd = [
-        kind(httpx.AsyncClient(base_url=url.copy_with(path="/"), timeout=60, limits=limits), "study", f"p{k}", truth, k)
+        kind(
+            httpx.AsyncClient(base_url=urls[k % len(urls)].copy_with(path="/"), timeout=60, limits=limits),
+            urls[0].path.split("/")[2],
+            f"p{k}",
+            truth,
+            k,
+        )
         for k in range(people)
     ]
-    await asyncio.gather(*(person.join(url.path) for person in crowd))
+    await asyncio.gather(*(person.join(urls[0].path) for person in crowd))
     # The first pair waits for the kernels to compile and for the first fit: a server that has just started.
-    first = await crowd[0].client.post("/api/v1/studies/study/queries", json={"count": 1}, headers=crowd[0].headers)
-    first.raise_for_status()
+    for person in crowd[: len(urls)]:
+        first = await person.client.post(f"{person.api}/queries", json={"count": 1}, headers=person.headers)
+        first.raise_for_status()
     until = time.perf_counter() + seconds
     await asyncio.gather(*(person.judge(until, pause) for person in crowd))
     for person in crowd:
@@ -151,9 +163,9 @@ async def load(
     return crowd
 
 
-def check_log(path: Path, acknowledged: list[str]) -> dict[str, float]:
+def check_log(url: str, acknowledged: list[str]) -> dict[str, float]:
     """What the log says. Raises SystemExit where it is wrong."""
-    storage = open_storage(f"sqlite:///{path}")
+    storage = open_storage(url)
     with storage.reading() as log:
         entries = log.entries(0)
     storage.close()
@@ -194,26 +206,34 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--pause", type=float, default=2.0, help="seconds between two answers of one person")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--storage", metavar="URL", help="a database of PostgreSQL: postgresql://HOST/DATABASE")
+    parser.add_argument("--servers", type=int, default=1, help="how many processes serve the study")
     options = parser.parse_args()
     for name in options.case or CASES:
         case = CASES[name]
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "study.db"
-            truth = make_study(case, path, options.seed)
-            server, link = start_server(path)
+            study = f"{folder}/study.db"
+            if options.storage is not None:
+                study = f"{options.storage}/{name}-{secrets.token_hex(3)}"
+            url = study if options.storage is not None else f"sqlite:///{study}"
+            truth = make_study(case, url, options.seed)
+            servers = [start_server(study) for _ in range(options.servers)]
+            links = [link for _, link in servers]
             try:
-                crowd = asyncio.run(load(link, truth, options.people, options.seconds, options.pause, options.seed))
+                crowd = asyncio.run(load(links, truth, options.people, options.seconds, options.pause, options.seed))
             finally:
-                server.send_signal(signal.SIGINT)
-                code = server.wait(60)
-            counts = check_log(path, [key for person in crowd for key in person.acknowledged])
+                for server, _ in servers:
+                    server.send_signal(signal.SIGINT)
+                codes = [server.wait(60) for server, _ in servers]
+            counts = check_log(url, [key for person in crowd for key in person.acknowledged])
         print(
             f"{case.algorithm}, n = {case.items:,}, d = {case.features}; {options.people} people, {options.seconds:g} s"
         )
         print(f"  ask   {milliseconds([t for person in crowd for t in person.asks])} ms")
         print(f"  tell  {milliseconds([t for person in crowd for t in person.tells])} ms")
         print(
-            f"  {counts}; no pair held twice, every acknowledged answer once; the server ended with {code}", flush=True
+            f"  {counts}; no pair held twice, every acknowledged answer once; the servers ended with {codes}",
+            flush=True,
         )
 
 

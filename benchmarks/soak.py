@@ -221,12 +221,12 @@ def soak(people: int, rate: float, seconds: float, visits: int, seed: int) -> Re
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"
         truth = make_study(path, seed)
-        server, link = start_server(path)
+        server, link = start_server(str(path))
         watch = Watch(server.pid, str(httpx.URL(link).copy_with(path="/healthz")))
         try:
             with watch.running():
                 with attacked(link) as attacks:
-                    crowd = asyncio.run(load(link, truth, people, seconds, people / rate, seed, Judge))
+                    crowd = asyncio.run(load([link], truth, people, seconds, people / rate, seed, Judge))
                 ended = time.perf_counter()
                 judging = [one for one in watch.samples if ended - seconds <= one.at <= ended]
                 told = sum(len(person.tells) for person in crowd)
@@ -239,7 +239,7 @@ def soak(people: int, rate: float, seconds: float, visits: int, seed: int) -> Re
             code = server.wait(60)
             if server.stdout is not None:
                 server.stdout.close()
-        log = check_log(path, [key for person in crowd for key in person.acknowledged])
+        log = check_log(f"sqlite:///{path}", [key for person in crowd for key in person.acknowledged])
     return Report(
         [took for person in crowd for took in person.asks],
         [took for person in crowd for took in person.tells],

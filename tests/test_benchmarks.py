@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
 
-from benchmarks import files, fits, page, ratings, refits, soak  # noqa: E402
+from benchmarks import aims, files, fits, page, ratings, refits, soak  # noqa: E402
 from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
 from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
 
@@ -171,3 +171,30 @@ def test_a_question_in_a_file_is_measured_beside_memory_and_bare_transactions() 
     }
     assert [who for group, who in found if group == "many"] == ["record", "open", "order", "expected error"]
     assert all(one.seconds > 0.0 and not one.note for one in found.values())
+
+
+def test_an_aim_is_measured_by_what_it_takes_to_be_as_right_as_the_whole_order() -> None:
+    curve = np.array([[1.0, 0.4, 0.3], [2.0, 0.8, 0.2], [3.0, 0.7, 0.2], [4.0, 0.9, 0.1]])
+    assert aims.needed(curve, 0.6) == pytest.approx(1.5)
+    assert aims.needed(curve, 0.2) == pytest.approx(0.5)
+    assert aims.needed(curve, 0.85) == pytest.approx(3.5)
+    assert aims.needed(curve, 0.95) == np.inf
+
+
+def test_runs_with_an_aim_make_a_table() -> None:
+    world = aims.HALF._replace(items=12, columns=2)
+    rows = [
+        {"world": "small", "aim": "top:3", "method": method, "seed": 0}
+        | aims.run(aims.simulated(world, "top:3", 0), method, 0)
+        for method in aims.ALGORITHMS
+    ]
+    (case,) = aims.cases(rows)
+    assert (case.name, case.seeds) == (("small", "top:3"), 1)
+    assert case.order.shape == case.aim.shape == (20, 3)
+    assert [one["per_item"] for one in case.told] == [1, 2, 3, 4, 5]
+    assert "| small | top:3 | 1 |" in aims.tables(
+        [*rows, {"cost": 200, "order": 2.0, "top:10": 3.0, "top:20": 1.0, "above:7": 2.0}]
+    )
+    assert (
+        "3.0 (1.50)" in aims.cost_table([{"cost": 200, "order": 2.0, "top:10": 3.0, "top:20": 1.0, "above:7": 2.0}])[-1]
+    )

@@ -254,6 +254,17 @@ def test_a_scheduler_that_does_not_answer_is_said() -> None:
         run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(f"tcp://127.0.0.1:{free_port()}", connect_seconds=0.5))
 
 
+def test_a_machine_too_busy_for_dask_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed.utils import LoopRunner
+
+    def start(self: LoopRunner) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(LoopRunner, "_start_unlocked", start)
+    with pytest.raises(ClusterFailed, match="this machine is too busy"):
+        list(Cluster("tcp://127.0.0.1:1").results([size_of]))
+
+
 @pytest.mark.parametrize("address", ["nonsense", "http://127.0.0.1:80", "tcp://127.0.0.1:port", ""])
 def test_an_address_that_is_none_is_said(address: str) -> None:
     with pytest.raises(ClusterFailed, match="no Dask scheduler answers"):

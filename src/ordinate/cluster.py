@@ -139,6 +139,9 @@ def _connected(cluster: Cluster) -> Iterator[Client]:
                 f"no Dask scheduler answers at {cluster.scheduler}. Start one with `dask scheduler`, and give the "
                 "address that it prints: --scheduler tcp://HOST:8786"
             ) from error
+        except AssertionError as error:
+            # That is how Dask says that a thread of its own did not start within 10 s.
+            raise ClusterFailed("Dask did not start here within 10 s: this machine is too busy. Try again") from error
         # Dask logs the traceback of its attempts to connect again; ClusterFailed says what to do.
         with ExitStack() as quiet, client:
             for name in ("distributed.client", "distributed.batched"):

@@ -128,6 +128,10 @@ STUDIES = [
     Row("a text", {"bad.db": "hello, world\n" * 100}, "status bad.db", ("bad.db",)),
     Row("an empty file", {"bad.db": b""}, "status bad.db", ("bad.db",)),
     Row("a folder", {"bad.db/x": ""}, "status bad.db", ("bad.db", "folder")),
+    *(
+        Row("a password in an address of no study", {}, f"status {form}://me:word@db/s", (f"{form}://me@db/s",))
+        for form in ("postgresql+psycopg", "Postgresql", "mysql")
+    ),
     Row("an unknown storage", {}, "status ftp://example.org/study.db", ("ftp://", "sqlite:///")),
 ]
 USAGE = [

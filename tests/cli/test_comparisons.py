@@ -88,6 +88,21 @@ def test_questions_go_out_as_a_table_and_come_back(run, study, folder):
     assert [one["id"] for one in run("status", "study.db", "--json").json["open"]] == [rows[2].split(",")[0]]
 
 
+def test_a_bad_comparison_leaves_no_study_and_closes_no_question(run, study, folder):
+    (folder / "made.csv").write_text(f"left,right,winner,annotator\na,b,a,Ann\nb,c,b,{'x' * 5000}\n")
+    refused = run("create", "new.db", "--comparisons", "made.csv")
+    assert (refused.code, refused.err.startswith("Error: made.csv: row 2: ")) == (2, True)
+    assert not (folder / "new.db").exists()
+    run("ask", "study.db", "--count", "2", "--out", "pairs.csv")
+    header, *rows = (folder / "pairs.csv").read_text().splitlines()
+    names = ("Ann", "x" * 5000)
+    lines = [f"{row}left,{name}" for row, name in zip(rows, names, strict=True)]
+    (folder / "pairs.csv").write_text("\n".join([f"{header},annotator", *lines]))
+    assert run("import", "study.db", "pairs.csv").code == 2
+    status = run("status", "study.db", "--json").json
+    assert (status["comparisons"], len(status["open"])) == (0, 2)
+
+
 def test_tasks_for_label_studio_come_back_as_its_export(run, study, folder):
     done = run("ask", "study.db", "-n", "2", "--format", "label-studio", "--out", "tasks.json")
     assert "<Pairwise" in done.out

@@ -248,7 +248,7 @@ def test_while_the_database_is_away_nothing_is_acknowledged_and_reading_goes_on(
         assert "127.0.0.1" not in refused.text
         assert httpx.get(api, headers=headers).json()["open"] == 1
         owner = httpx.get(api, headers={"Authorization": f"Bearer {server.owner_link.rpartition('/')[2]}"}).json()
-        assert "does not answer" in owner["problem"]
+        assert "the database" in owner["problem"]
         assert "secret" not in owner["problem"]
     finally:
         postgresql.start()

@@ -26,6 +26,7 @@ from ordinate.errors import (
     StudyNotFound,
 )
 from ordinate.storage import Entry, Settings, tables
+from ordinate.storage.log import asked_at
 from ordinate.study.study import Study
 
 ITEMS = Items(ids=["a", "b", "c"], features=np.eye(3))
@@ -126,6 +127,34 @@ def test_a_served_study_knows_at_once_of_every_write_of_others(url: str) -> None
         one.close()
 
 
+def test_one_request_asks_for_new_entries_once_and_sees_all_that_was_stored_before_it(url: str) -> None:
+    from ordinate.storage.postgresql_connections import FRESH_SECONDS
+
+    mine, other = storages.open(url), storages.open(url)
+
+    def write(position: int) -> None:
+        with other.writing() as log:
+            log.append([Entry(position, "exclude-annotator", "t", annotator="Ann")])
+
+    with mine.serving():
+        assert mine.version() == 1
+        write(2)
+        began = asked_at.set(time.monotonic())
+        assert mine.version() == 2
+        write(3)
+        assert mine.version() == 2, "as when the request came"
+        time.sleep(FRESH_SECONDS)
+        assert mine.version() == 3, "it lasts long"
+        write(4)
+        asked_at.set(time.monotonic())
+        assert mine.version() == 4
+        asked_at.reset(began)
+        write(5)
+        assert mine.version() == 5
+    for one in (mine, other):
+        one.close()
+
+
 def test_after_a_restart_of_the_database_everything_goes_on(url: str, postgresql: Any) -> None:
     with Study.open(url) as study, study.serving():
         study.tell(study.ask("Ann").id, "left")
@@ -214,6 +243,8 @@ def test_what_is_open_stores_nothing_in_another_study(how: str, url: str, databa
             database.execute(f'CREATE TABLE {table} AS SELECT * FROM "{name}-old".{table}')
     with pytest.raises(StudyMoved, match=how), storage.writing() as log:
         log.append([Entry(2, "exclude-annotator", "t", annotator="Ann")])
+    with pytest.raises(StudyMoved, match=how), storage.reading() as log:
+        log.entries(0)
     storage.close()
 
 

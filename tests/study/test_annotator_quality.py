@@ -157,3 +157,25 @@ def test_repeats_of_the_only_person_count_in_full() -> None:
     for study in (one, other):
         study.record([*given, *([given[0]] * 5)])
     np.testing.assert_array_equal(one.scores(), other.scores())
+
+
+@pytest.mark.parametrize("weigh", [False, True])
+def test_who_comes_later_changes_nothing_that_was_fitted_before(tmp_path: Path, weigh: bool) -> None:
+    """So that a study goes on with the same pairs after it is opened again."""
+    address = f"sqlite:///{tmp_path / 'study.db'}"
+    items = Items([str(row) for row in range(6)], FEATURES[:6])
+    rng = np.random.default_rng(4)
+    options: dict[str, Any] = {"refit_every": 25, "weigh_annotators": weigh}
+    with Study.create(items, storage=address, **options) as study:
+        for name, count in (("ada", 51), ("bob", 3), ("cyd", 3), ("dan", 3)):
+            for _ in range(count):
+                query = study.ask(name)
+                won = rng.random() < expit(TRUTH[int(query.left)] - TRUTH[int(query.right)])
+                study.tell(query.id, "left" if won else "right")
+        belief = study._ledger.inference.answered(study._ledger._state)
+        mean, query = belief.mean.copy(), study.ask("eve")
+    with Study.open(address) as again:
+        again.ask("eve")
+        with again._ledger.reading() as state:
+            np.testing.assert_array_equal(again._ledger.inference.answered(state).mean, mean)
+        assert again.ask("eve") == query

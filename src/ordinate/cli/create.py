@@ -105,12 +105,17 @@ def create(
     Ids are exact texts: 7 and 007 are two items. Ids that look alike are mentioned.
     """
     from ordinate.data.cells import all_numbers
+    from ordinate.data.items import Items
     from ordinate.data.recipe import GIVEN
     from ordinate.study.study import Study
 
     columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading, embed)
     source = items or comparisons or ""
     unused = read.unused(columns, *table.used(columns))
+    if given is not None:
+        # What is wrong with a comparison is said before there is a study.
+        with naming(comparisons):
+            Study.create(Items(read.ids, group=read.group), algorithm="uniform-independent").record(given.comparisons)
     with media.in_study(read, source, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", FeatureWarning)
         made = Study.create(

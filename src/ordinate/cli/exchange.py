@@ -48,11 +48,9 @@ def import_(
                 f"{file}: {study} has {known:,} of these {count(len(given), 'comparison')} already, so nothing was "
                 "recorded. If people did make them once more, give --again"
             )
-        with naming(file):
-            recorded = opened.record(given)
         asked = {query.id for query in opened.open_queries()} & set(read.queries)
-        for query in sorted(asked):
-            opened.withdraw(query)
+        with naming(file):
+            recorded = opened.record(given, answered=asked)
         if asked:
             notes.append(f"Open queries that these comparisons answer, now closed: {len(asked):,}.")
         total, unused = len(opened.comparisons()), read.columns_not_used

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logsumexp
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.models import Answers
@@ -83,6 +82,8 @@ def sharpness(fit: Fit, answers: Answers, annotators: Integers, named: NDArray[n
 
 def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
     """m_- and v_- of every answer; of a tie, which is no evidence of sharpness, as if it were half of each."""
+    from scipy.special import expit
+
     posterior = fit(answers._replace(sharpness=alpha))
     mean, variance = posterior.belief.differences(answers.left, answers.right)
     chance = expit(alpha * mean)
@@ -92,6 +93,8 @@ def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
 
 def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: NDArray[np.bool_]) -> Sharpness:
     """Posteriors on a grid; `named` (A,): whose answers tell of pi and tau. Weights are 1."""
+    from scipy.special import log_expit, logsumexp
+
     people, decided = len(named), answers.outcome != 0.5
     sign = np.sign(answers.outcome - 0.5)[decided]
     size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
@@ -141,6 +144,8 @@ def left_share(answers: Answers, alone: Alone, alpha: Floats) -> tuple[float, fl
 
     Left wins with probability sigma(alpha m + b), with b ~ N(0, 1); 0.5 means that the side does not matter.
     """
+    from scipy.special import expit, log_expit, logsumexp
+
     decided = answers.outcome != 0.5
     sign = np.sign(answers.outcome - 0.5)[decided]
     size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
@@ -157,13 +162,21 @@ def left_share(answers: Answers, alone: Alone, alpha: Floats) -> tuple[float, fl
 def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Floats | None:
     """(T,) how much of an answer each is, where the answers of one person to a pair count as one together.
 
+    pairs (T,): a number for each pair, the product of the largest with the number of annotators below 2^63.
+
     None where all count fully: nobody repeats a pair, or there is only one person, whose own noise is all there is.
     """
     if int(named.sum()) < 2:
         return None
-    codes, pair = np.unique(pairs, return_inverse=True)
-    _, place, times = np.unique(annotators * len(codes) + pair.reshape(-1), return_inverse=True, return_counts=True)
-    times = np.where(named[annotators], times[place.reshape(-1)], 1)
+    key = annotators * (int(pairs.max(initial=0)) + 1) + pairs
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    if len(begins) == len(key):
+        return None
+    times = np.empty(len(key), dtype=np.int64)
+    of_run = np.diff(begins, append=len(key))
+    times[order] = np.repeat(of_run, of_run)
+    times = np.where(named[annotators], times, 1)
     return None if times.max(initial=1) == 1 else 1.0 / times
 
 

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ordinate.server.problems import RETRY_SECONDS, Problem
 from ordinate.server.registry import StudyRegistry
+from ordinate.storage.log import asked_at
 
 log = logging.getLogger("ordinate.requests")
 router = APIRouter(include_in_schema=False)
@@ -78,6 +79,7 @@ class RequestLog:
             return
         began, status, name = time.perf_counter(), 500, uuid.uuid4().hex[:16]
         token = _request.set(name)
+        asked_at.set(time.monotonic())
 
         async def noted(message: Message) -> None:
             nonlocal status

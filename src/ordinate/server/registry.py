@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -353,7 +354,9 @@ class ServedStudy:
 
     async def write(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do what may wait for the file in one of the threads that are for it, so that reading goes on."""
-        return await asyncio.get_running_loop().run_in_executor(self._writers, partial(work, *arguments))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._writers, partial(copy_context().run, work, *arguments)
+        )
 
     def revoke_link(self, name: str) -> Link:
         """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""

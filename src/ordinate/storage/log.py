@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, Protocol
@@ -213,6 +214,9 @@ class Storage(Protocol):
 
     def close(self) -> None: ...
 
+
+asked_at: ContextVar[float | None] = ContextVar("asked_at", default=None)
+"""When the request came that is being answered, by time.monotonic: it must see what others had stored by then."""
 
 Clock = Callable[[], str]
 """Gives the present time as `timestamp` writes it."""

@@ -163,7 +163,8 @@ def place(url: str) -> Place:
         return _schema(text)
     if not found or scheme != "sqlite":
         hint = "" if "://" in text else f"; for a file, write 'sqlite:///{text}'"
-        raise InvalidInput(f"unknown storage {text!r}; supported are {FORMS}{hint}")
+        shown = re.sub(r"(://[^:@/]*):.*@", r"\1@", text)
+        raise InvalidInput(f"unknown storage {shown!r}; supported are {FORMS}{hint}")
     if path in ("", ":memory:"):
         raise InvalidInput(f"storage {text!r} names no file; for a study in memory leave the storage out")
     return SqliteFile(Path(path).absolute())

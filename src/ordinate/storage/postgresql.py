@@ -31,7 +31,8 @@ from ordinate.storage.sql import SqlLog, read_settings, write_settings
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = "BEGIN"  # READ COMMITTED: once the row is locked, every statement sees all that others have written
 # `tableoid` differs where the study was restored from a backup.
-LOCK = "SELECT token, tableoid, (SELECT max(version_num) FROM alembic_version) FROM study FOR UPDATE"
+WHICH = "SELECT token, tableoid, (SELECT max(version_num) FROM alembic_version) FROM study"
+LOCK = f"{WHICH} FOR UPDATE"
 FAILURES: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
     (sql_errors.DiskFull, "the disk of the database is full; free some space and repeat"),
     (sql_errors.LockNotAvailable, "another program keeps the study locked; end it and repeat"),
@@ -72,9 +73,10 @@ def upgrade(place: PostgresqlSchema) -> tuple[str, str]:
         connections = Connections(place)
         try:
             with connections.transaction(WRITE) as connection:
+                _revision(place, connection)  # which says where there is no study
+                connection.execute(LOCK).fetchall()
                 before = _revision(place, connection)
                 if before != newest:
-                    connection.execute(LOCK).fetchall()
                     tables.migrate(connection, before)
         finally:
             connections.close()
@@ -98,6 +100,7 @@ class PostgresqlStorage:
     @contextmanager
     def reading(self) -> Iterator[Log]:
         with _translated(self._place), self._connections.transaction(READ) as connection:
+            self._require_same(connection.execute(WHICH).fetchall())
             yield SqlLog(connection, None)
 
     @contextmanager
@@ -109,13 +112,13 @@ class PostgresqlStorage:
     def _require_same(self, rows: list[tuple[str, int, str]]) -> None:
         if [row[:2] for row in rows] != [(self.token, self._table)]:
             raise StudyMoved(
-                f"{self._place.shown} was replaced or restored while the study was open, so nothing more is stored; "
-                "open the study again"
+                f"{self._place.shown} was replaced or restored while the study was open, so nothing more is read or "
+                "stored; open the study again"
             )
         if rows[0][2] != tables.revisions()[-1]:
             raise StudyMoved(
                 f"{self._place.shown} was upgraded by a newer version of ordinate while it was open, so nothing more "
-                "is stored here; update with: python -m pip install -U ordinate"
+                "is read or stored here; update with: python -m pip install -U ordinate"
             )
 
     def feature_files(self) -> list[FileMatrix]:

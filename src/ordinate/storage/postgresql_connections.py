@@ -10,17 +10,20 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from math import inf
 from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from ordinate.errors import InvalidInput, StorageFailed
+from ordinate.storage.log import asked_at
 from ordinate.storage.places import PostgresqlSchema
 
 BUSY_SECONDS = 30
 """How long a writer waits for another one, and how long one may be idle within its transaction."""
 RECONNECT_SECONDS = 0.5
+FRESH_SECONDS = 0.5
 # How soon a connection that was cut without a word counts as lost. What the address says comes first.
 NETWORK = {
     "connect_timeout": "5",
@@ -156,20 +159,31 @@ _of_parents: list[SchemaConnection] = []
 
 
 class Watch:
-    """Asks for the position of the newest entry, over a connection of its own. A lost connection comes back."""
+    """Asks for the position of the newest entry, over a connection of its own. A lost connection comes back.
+
+    A request asks once: what it reads later may be as old as its beginning. One that lasts, as a page that listens to
+    changes does, asks again.
+    """
 
     def __init__(self, place: PostgresqlSchema) -> None:
         self._place = place
         self._lock = threading.Lock()
         self._closed = False
+        self._known, self._known_at = 0, -inf
         self._connection: SchemaConnection | None = SchemaConnection(place)
 
     def newest(self) -> int:
         """Raises StorageFailed at once while the connection is lost."""
         with self._lock:
+            since = asked_at.get()
             if self._connection is not None:
+                now = time.monotonic()
+                if since is not None and since <= self._known_at and now < self._known_at + FRESH_SECONDS:
+                    return self._known
                 try:
-                    return int(self._connection.raw.execute(_NEWEST, prepare=True).fetchone()[0])  # type: ignore[index]
+                    self._known = int(self._connection.raw.execute(_NEWEST, prepare=True).fetchone()[0])  # type: ignore[index]
+                    self._known_at = now
+                    return self._known
                 except psycopg.Error:
                     self._connection.close()
                     self._connection = None

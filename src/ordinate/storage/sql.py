@@ -131,6 +131,8 @@ class SqlLog:
         return columns
 
     def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
+        if items is not None:
+            _require_room(items)
         self._connection.executemany(_APPEND, entries)
         if items is not None:
             self._append_items(items, entries[0].position)
@@ -153,15 +155,20 @@ class SqlLog:
         in_file = isinstance(features, FileMatrix)
         names = None if items.feature_names is None else json.dumps(list(items.feature_names))
         numbers = b"" if in_file else features.astype("<f8").tobytes()
-        if len(numbers) > _LARGEST_BLOCK:
-            raise InvalidInput(
-                f"features of {len(numbers) / 1e9:.1f} GB do not fit into a study; write them to a .npy file with "
-                "numpy.save and give its path, then they stay there"
-            )
         block = {"added": added, "items": features.shape[0], "columns": features.shape[1], "names": names}
         self._connection.execute(_insert("features", (*block, "numbers")), (*block.values(), numbers))
         if in_file:
             feature_files.write(self._connection, self._folder, added, features)
+
+
+def _require_room(items: Items) -> None:
+    """Raise InvalidInput where the features do not fit into the database."""
+    size = 0 if isinstance(items.features, FileMatrix) else items.features.shape[0] * items.features.shape[1] * 8
+    if size > _LARGEST_BLOCK:
+        raise InvalidInput(
+            f"features of {size / 1e9:.1f} GB do not fit into a study; write them to a .npy file with numpy.save and "
+            "give its path, then they stay there"
+        )
 
 
 def erase(connection: Connection, annotator: str, pseudonym: str) -> int:

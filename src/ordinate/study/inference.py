@@ -24,7 +24,7 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.joining import require_same_features
 from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, Selection, StudyRanks
-from ordinate.data.pairs import members, pair_codes
+from ordinate.data.pairs import members
 from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning import belief as beliefs
@@ -227,8 +227,11 @@ class Inference:
         return self._fitted_priors[key]
 
     def _people(self, state: State, count: int) -> People:
-        named = [name is not None for name in state.annotator_names]
-        return People(state.effective.annotators[:count], np.array(named, dtype=np.bool_))
+        """Those of the first so many answers: who came since must not change what was fitted to these."""
+        number = state.effective.annotators[:count]
+        given = np.bincount(number) > 0
+        named = [name is not None for name in state.annotator_names[: len(given)]]
+        return People(number, given & np.array(named, dtype=np.bool_))
 
     def _answers(self, state: State, count: int, weight: tuple[float, ...] | None = None) -> Answers:
         """The first so many, with kinds of answers where these matter, and the weights of the annotators."""
@@ -251,7 +254,8 @@ class Inference:
         if self._repeated is None or self._repeated[0] != key:
             left, right, _ = state.effective.first(count)
             people = self._people(state, count)
-            self._repeated = key, shares(people.number, pair_codes(left, right), people.named)
+            pairs = np.minimum(left, right) * len(state.items) + np.maximum(left, right)
+            self._repeated = key, shares(people.number, pairs, people.named)
         return self._repeated[1]
 
     def _result(self, state: State, count: int) -> Posterior:

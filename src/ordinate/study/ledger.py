@@ -98,6 +98,8 @@ class Ledger:
                     except NotAStudy:  # an entry that does not fit those before it
                         raise
                     except OrdinateError as error:
+                        if transaction.is_half_written:
+                            raise
                         one.error = error
                     finally:
                         appended |= transaction.appended
@@ -129,7 +131,10 @@ class Ledger:
 
 
 class Transaction:
-    """What one piece of work may use: the state after the whole log, the time, and a way to add entries."""
+    """What one piece of work may use: the state after the whole log, the time, and a way to add entries.
+
+    is_half_written  the log refused something in the middle, so that nothing of the transaction may stay
+    """
 
     def __init__(
         self,
@@ -141,6 +146,7 @@ class Transaction:
         self.state = state
         self.time = time
         self.appended = False
+        self.is_half_written = False
         self._log = log
         self._apply = apply
 
@@ -152,15 +158,17 @@ class Transaction:
         """Add an entry for each row of fields. One that does not fit those before it never reaches the disk."""
         first = self.state.position + 1
         if entries := [Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)]:
-            self.appended = True
+            self.appended = self.is_half_written = True
             self._log.append(entries, items)
+            self.is_half_written = False
             self._apply(entries, lambda _: items)
 
     def record(self, comparisons: Sequence[Comparison]) -> None:
         """Add an entry for each comparison that was made elsewhere; there may be millions."""
         recorded = Recorded(self.state.position + 1, *zip(*comparisons, strict=True))
-        self.appended = True
+        self.appended = self.is_half_written = True
         self._log.record(recorded, self.time)
+        self.is_half_written = False
         self._apply([recorded], lambda _: None)
 
 

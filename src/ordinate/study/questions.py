@@ -5,7 +5,7 @@ What callers pass in has been checked by Study.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from ordinate.data.cells import id_text
@@ -220,6 +220,12 @@ class Questions:
         self._ledger.write(
             lambda transaction: _note(transaction, self._waiting(transaction.state, query_id), "withdraw")
         )
+
+    def close(self, transaction: Transaction, query_ids: Collection[str]) -> None:
+        """Withdraw those of these queries that are open."""
+        for asked in transaction.state.open() if query_ids else ():
+            if self._id(asked.query) in query_ids:
+                _note(transaction, asked, "withdraw")
 
     def take_back(self, annotator: str | None, key: str | None) -> tuple[Lease, Answer]:
         """Take the annotator's newest answer back, or the one with this key: the query, open again, and the answer."""

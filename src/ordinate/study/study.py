@@ -49,7 +49,7 @@ from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
 from ordinate.study.inference import HISTORY_STEPS, Beside, Reliability
 from ordinate.study.leases import Lease, Offer
-from ordinate.study.ledger import Ledger
+from ordinate.study.ledger import Ledger, Transaction
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts, differences
 from ordinate.study.stopping import Met
@@ -385,8 +385,11 @@ class Study:
         self,
         comparisons: Comparison | tuple[str, ...] | Iterable[tuple[str | None, ...]] | IntoDataFrame,
         *more: object,
+        answered: Collection[str] = (),
     ) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
+
+        The queries `answered`, by their ids, are closed with them, where they are open.
 
         One comparison, several, or a pandas, polars or arrow frame in any of the forms that docs/files.md lists. A
         comparison is (left, right, winner) or (left, right, winner, annotator); the winner is a side or an id.
@@ -400,8 +403,14 @@ class Study:
         several = not (isinstance(one, tuple) and len(one) in (3, 4) and isinstance(one[0], str))
         given = comparisons_of(one, self.items) if several else [check_comparison(Comparison(*one))]
         if given:
-            self._ledger.write(lambda transaction: owner.record(transaction, given, several))
+            self._ledger.write(lambda transaction: self._record(transaction, given, several, answered))
         return len(given)
+
+    def _record(
+        self, transaction: Transaction, given: Sequence[Comparison], several: bool, answered: Collection[str]
+    ) -> None:
+        owner.record(transaction, given, several)
+        self._questions.close(transaction, answered)
 
     # Results ----------------------------------------------------------------------------------------------------------
 
