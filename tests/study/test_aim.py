@@ -8,6 +8,7 @@ import pytest
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, UnknownItem
 from ordinate.study.aim import Aim, aim_of
+from ordinate.study.ledger import Ledger
 from ordinate.study.study import Study
 
 FEATURES = np.random.default_rng(0).normal(size=(8, 2))
@@ -133,3 +134,16 @@ def test_items_may_be_added_while_an_aim_of_a_number_asks_for_more_than_there_ar
     study.exclude_item("a")
     study.add_items(Items(["new"], FEATURES[:1] + 1.0))
     assert len(study.items) == 9
+
+
+def test_rules_are_stored_with_the_items_or_not_at_all(tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    for rules in ({"aim": "above:z"}, {"budget": -1}, {"nothing": 1}):
+        with pytest.raises((InvalidInput, UnknownItem)):
+            Study.create(PLAIN, storage=url, rules=rules)
+    assert list(tmp_path.iterdir()) == []
+    # As if the process were killed after the transaction that makes the study.
+    monkeypatch.setattr(Ledger, "write", None)
+    Study.create(PLAIN, storage=url, aim="top:2", rules={"budget": 50, "lease": 60.0}).close()
+    with Study.open(url) as study:
+        assert (study.rules.aim, study.rules.budget, study.rules.lease) == (("top:2",), 50, 60.0)

@@ -255,8 +255,7 @@ async def make(
     request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Making
 ) -> DraftShown:
     """The response comes once it is served. With an encoder that takes long; GET of the draft says how far it is."""
-    options = {**wanted.for_study(), "question": wanted.question}
-    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, options)
+    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study())
 
     def start() -> tuple[Draft, Future[int]]:
         found = workspace.draft(draft)
@@ -264,8 +263,7 @@ async def make(
         return found, workspace.make(found, making.make, found.folder, wanted.name, plan)
 
     found, job = await run_in_threadpool(start)
-    rules = {} if wanted.rules is None else wanted.rules.model_dump(exclude_unset=True)
-    return await _finish(request, authenticator, workspace, found, wanted.name, job, rules)
+    return await _finish(request, authenticator, workspace, found, wanted.name, job)
 
 
 @router.post("/studies/{study}/duplicate", summary="Make a study of the same items, without answers", status_code=201)
@@ -281,7 +279,7 @@ async def duplicate(
         return draft, workspace.make(draft, making.duplicate, source, draft.folder, wanted.name)
 
     draft, job = await run_in_threadpool(start)
-    return await _finish(request, authenticator, workspace, draft, wanted.name, job, {})
+    return await _finish(request, authenticator, workspace, draft, wanted.name, job)
 
 
 async def _finish(
@@ -291,24 +289,18 @@ async def _finish(
     draft: Draft,
     name: str,
     job: Future[int],
-    rules: dict[str, Any],
 ) -> DraftShown:
     """Wait until the study is made, then serve it."""
     shown = DraftShown(draft=draft.name, state="made", files=len(draft.files()), study=name)
     shown.items = await asyncio.shield(asyncio.wrap_future(job))
-    served = await run_in_threadpool(_serve, authenticator.registry, workspace, draft, name, rules)
+    served = await run_in_threadpool(_serve, authenticator.registry, workspace, draft, name)
     link = await run_in_threadpool(served.study.make_link, "annotator", name="annotator")
     shown.link = show_link(request, authenticator, served, link)
     return shown
 
 
-def _serve(
-    registry: StudyRegistry, workspace: Workspace, draft: Draft, name: str, rules: dict[str, Any]
-) -> ServedStudy:
-    served = registry.open(workspace.publish(draft, name), name)
-    if rules:
-        served.study.set_rules(**rules)
-    return served
+def _serve(registry: StudyRegistry, workspace: Workspace, draft: Draft, name: str) -> ServedStudy:
+    return registry.open(workspace.publish(draft, name), name)
 
 
 @router.post("/drafts/{draft}/items", summary="Add these files to a study as items")

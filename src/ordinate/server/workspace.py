@@ -59,6 +59,10 @@ class Workspace:
         """Whether a study has a folder of its own here, which may be moved and deleted as a whole."""
         return path.parent.parent == self.folder and path.parent.name == path.stem and bool(re.match(NAME, path.stem))
 
+    def is_shared(self, folder: Path | None) -> bool:
+        """Whether this is the folder that is served, in which files of all studies are."""
+        return folder is not None and folder.resolve() == self.folder.resolve()
+
     def require_free(self, name: str) -> None:
         """Raise StudyExists where a study has this name, archived or not."""
         places = (self.folder / name, self.folder / f"{name}.db", self._archive / name)
