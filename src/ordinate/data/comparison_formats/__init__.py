@@ -221,7 +221,7 @@ def comparisons_of(given: Any, items: Items) -> list[Comparison]:
         if "count" in read.columns_not_used:
             raise InvalidInput(
                 "the frame has a column 'count'. If it says how many comparisons a row stands for, repeat the rows, "
-                "such as frame.loc[frame.index.repeat(frame['count'])]; then, or if it says something else, leave it out"
+                "such as frame.loc[frame.index.repeat(frame['count'])]; then, or if it says something else, drop it"
             )
         return read.comparisons
     comparisons = []

@@ -35,7 +35,8 @@ def _translate(source: Source) -> Translated:
                 for name, value in zip(columns, (None, None, LEFT_OUT, user, group, None, None), strict=True):
                     columns[name].append(value)
                 rows.append(row)
-            unnamed = [name for name in names if best_first and name in record and name not in best_first]
+                continue
+            unnamed = [name for name in names if name in record and name not in best_first]
             # Nothing is said about the unnamed ones among themselves.
             pairs = [*combinations(best_first, 2), *product(best_first, unnamed)]
             for better, worse in pairs:

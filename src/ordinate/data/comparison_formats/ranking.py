@@ -25,19 +25,14 @@ def _translate(source: Source) -> Translated:
     columns: dict[str, list[object]] = {"left": [], "right": [], "winner": [], "annotator": []}
     rows = []
     for row in range(len(source)):
-        if (
-            is_missing(together[row])
-            if together is not None
-            else all(is_missing(source.columns[n][row]) for n in names)
-        ):
+        given = [source.columns[name][row] for name in names] if together is None else [together[row]]
+        if all(map(is_missing, given)):
             for name, value in zip(columns, (None, None, LEFT_OUT, None), strict=True):
                 columns[name].append(value)
             rows.append(row + 1)
             continue
         if together is None:
-            steps = [
-                [id_text(source.columns[name][row])] for name in names if not is_missing(source.columns[name][row])
-            ]
+            steps = [[id_text(value)] for value in given if not is_missing(value)]
         else:
             steps = _steps(together[row])
         placed = [(item, place) for place, step in enumerate(steps) for item in step]
