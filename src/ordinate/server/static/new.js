@@ -79,22 +79,35 @@ function keep(name) {
 async function resume() {
   const name = location.hash.slice(1);
   if (!/^[0-9a-f]{16}$/.test(name)) return;
+  let worked = false;
   const found = await attempt(async () => {
-    let state = await api.get(`/drafts/${name}`);
-    keep(name);
-    while (state.state === "working") {
+    let state = await stateOf(name);
+    for (; state?.state === "working"; state = await stateOf(name)) {
+      worked = true;
       setBusy(true);
-      setText(byId("making"), state.total ? featuresDone(state) : "One moment");
       byId("form").hidden = false;
+      if (state.total) setText(byId("making"), featuresDone(state));
       await new Promise((done) => setTimeout(done, 1000));
-      state = await api.get(`/drafts/${name}`);
     }
-    sent = state.files;
+    keep(state && name);
+    sent = state?.files ?? 0;
   });
   setBusy(false);
-  if (!found) return;
+  if (draft === null) byId("form").hidden = true;
+  if (found && draft === null && worked) setText(byId("trouble"), "It is ready, and among your studies.");
+  if (draft === null) return;
   showSending();
   await look();
+}
+
+/** How far a draft is; null: it is gone, since something was made of it or it was deleted. @param {string} name */
+async function stateOf(name) {
+  try {
+    return await api.get(`/drafts/${name}`);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return null;
+    throw error;
+  }
 }
 
 async function send() {
