@@ -8,7 +8,7 @@ from math import isnan
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
+from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 
 from ordinate.data.items import Items
 from ordinate.embedding import DEFAULTS, FAMILIES
@@ -151,7 +151,7 @@ async def drop(
     """The body is the file itself. A file that cannot be shown is refused with the reason."""
     found = await run_in_threadpool(workspace.draft, draft)
     try:
-        with found.arriving(announced(request)) as arrived:
+        async with contextmanager_in_threadpool(found.arriving(announced(request))) as arrived:
             await receive(request, arrived)
             kept = await run_in_threadpool(found.take, name, arrived)
     except InvalidInput as error:

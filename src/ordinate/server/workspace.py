@@ -8,6 +8,7 @@
     FOLDER/.deleted/ID/       what is being deleted
 
 A study comes, moves and goes by one renaming of its folder. So it is whole or absent, whenever the server is killed.
+Only items that are added to a study leave their draft otherwise: by second names of their files, then one transaction.
 """
 
 from __future__ import annotations
