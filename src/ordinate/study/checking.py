@@ -99,9 +99,9 @@ def study_data(state: State, inference: Inference, seed: int) -> StudyData:
 
 
 def _top(rules: Rules) -> int:
-    """How many first items are wanted, or are in the first grade."""
+    """How many first items are wanted, or are in the first grade; below 0: all but so many, the last being wanted."""
     aim = aim_of(rules.aim)
-    return aim.size if aim.kind == "top" else rules.cuts[0] if rules.cuts else TOP
+    return {"top": aim.size, "bottom": -aim.size}.get(aim.kind) or (rules.cuts[0] if rules.cuts else TOP)
 
 
 def connection(data: StudyData) -> tuple[Finding, Finding]:

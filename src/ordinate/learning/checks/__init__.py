@@ -76,7 +76,7 @@ class StudyData:
     refit              the same of other answers, with the same prior variances
     better_than_coins  see `Reliability`
     error_high         likewise
-    top                so many first items matter most
+    top                so many first items matter most; below 0: all but so many, since the last ones matter
     seed               of the simulations
     """
 

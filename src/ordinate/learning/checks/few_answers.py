@@ -96,7 +96,8 @@ def boundary(mean: Floats, group: Integers, rows: Integers, top: int, near: int)
 
 def within(top: int, items: int) -> int:
     """How many first items a boundary is drawn after, in a group of so many: half of them where there are no more."""
-    return top if top < items else items // 2
+    first = top if top > 0 else items + top
+    return first if 0 < first < items else items // 2
 
 
 def _strongest(psi: Floats, margin: float) -> tuple[Integers, int] | None:
