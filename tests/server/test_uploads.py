@@ -191,8 +191,10 @@ def test_very_many_files_are_refused(tmp_path):
 
 def test_all_files_of_a_study_together_have_a_limit(tmp_path):
     folder = Folder(tmp_path, upload_total=300)
-    draft = folder.dropped({"0.txt": b"x" * 200, "1.txt": b"y" * 200})
-    assert folder.drop(draft, "2.txt", b"z").status_code == 413
+    draft = folder.dropped({"0.txt": b"x" * 200})
+    assert folder.drop(draft, "1.txt", b"y" * 101).status_code == 413
+    assert folder.drop(draft, "2.txt", b"z" * 100).status_code == 201
+    assert folder.drop(draft, "3.txt", b"z").status_code == 413
     folder.close()
 
 
