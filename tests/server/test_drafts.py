@@ -4,6 +4,7 @@ kill."""
 from __future__ import annotations
 
 import errno
+import io
 import os
 import resource
 import shutil
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from tests.server.test_folder import PHOTOS, Folder, picture
 
-from ordinate.errors import StorageFailed
+from ordinate.errors import MissingExtra, StorageFailed
 from ordinate.server import drafts, making
 from ordinate.server.drafts import Draft, Dropped, dropped_files
 from ordinate.server.problems import Problem
@@ -306,3 +308,29 @@ def test_what_is_being_deleted_is_left_alone_by_whoever_begins_a_study(folder):
     (folder.path / ".deleted" / "0" / "media").mkdir(parents=True)
     folder.dropped({})
     assert (folder.path / ".deleted" / "0" / "media").is_dir()
+
+
+def test_a_study_that_cannot_be_served_stays_in_the_archive(folder):
+    folder.make("holiday", PHOTOS)
+    assert folder.send("POST", "/studies/holiday/archive", {}).status_code == 200
+    file = folder.path / ".archive" / "holiday" / "holiday.db"
+    whole = file.read_bytes()
+    file.write_bytes(b"no study")
+    assert folder.send("POST", "/archived/holiday/restore", {}).status_code == 503
+    assert (folder.studies(), folder.overview()["archived"]) == ([], ["holiday"])
+    file.write_bytes(whole)
+    assert folder.send("POST", "/archived/holiday/restore", {}).status_code == 200
+    assert folder.studies() == ["holiday"]
+
+
+def test_a_picture_that_needs_a_package_which_is_not_installed_is_refused_with_the_reason(folder, monkeypatch):
+    def missing(_: bytes) -> None:
+        raise MissingExtra("no_such_package", "dicom", "a DICOM picture")
+
+    monkeypatch.setattr(drafts, "web_version", missing)
+    draft = folder.dropped({})
+    written = io.BytesIO()
+    Image.new("RGB", (8, 6)).save(written, "TIFF")
+    refused = folder.drop(draft, "a.tiff", written.getvalue())
+    assert refused.status_code == 422
+    assert "needs the package no_such_package" in refused.json()["detail"]

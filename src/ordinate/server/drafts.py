@@ -24,7 +24,7 @@ from ordinate.data.formats.files import failures, write_bytes
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.media import KINDS, NotShown, check_shown, described, media_type, read_head
 from ordinate.data.pictures import web_version
-from ordinate.errors import InvalidInput
+from ordinate.errors import InvalidInput, MissingExtra
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
 
@@ -205,8 +205,11 @@ class Draft:
         except NotShown as error:
             if not error.convertible:
                 raise InvalidInput(str(error) if type_ else f"is {described(head)}, which is not shown") from None
-            with _one_picture_at_a_time:
-                converted = web_version(arrived.read_bytes())
+            try:
+                with _one_picture_at_a_time:
+                    converted = web_version(arrived.read_bytes())
+            except MissingExtra as missing:
+                raise InvalidInput(f"cannot be converted by this server: {missing}") from None
             if converted is None:
                 raise InvalidInput("cannot be converted") from None
             stored = f"{MEDIA}/{own}{converted.suffix}"

@@ -321,7 +321,12 @@ def archive(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str
 
 @router.post("/archived/{study}/restore", summary="Take a study out of the archive")
 def restore(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str) -> Done:
-    authenticator.registry.open(workspace.restore(study), study)
+    path = workspace.restore(study)
+    try:
+        authenticator.registry.open(path, study)
+    except BaseException:
+        workspace.archive(path)
+        raise
     return Done()
 
 
