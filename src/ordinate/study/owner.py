@@ -145,7 +145,7 @@ def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
     state.row(item)
     if excluded and item in aim_of(state.rules.aim).marks:
         raise InvalidInput(f"item {item!r} is a mark of the study's aim; change the aim before you exclude it")
-    if not excluded:
+    if not excluded and item in state.excluded_items:
         active = state.active.copy()
         active[state.row(item)] = state.group[state.row(item)]
         if (group := unmarked_group(state.rules.aim, state.rows, active, state.items.group or ())) is not None:

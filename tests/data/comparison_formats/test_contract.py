@@ -247,6 +247,7 @@ def test_frames_of_three_libraries_are_read(library: str, make: str) -> None:
         ({**EXAMPLES["crowd-kit"], "label": ["c"]}, Reading(), "row 1: the winner 'c' is neither of the two items"),
         ({**EXAMPLES["best-worst"], "best": ["c"]}, Reading(), "row 1: the best item 'c' is none of those shown: a, b"),
         ({"ranking": ["a"]}, Reading(), "row 1: a ranking has two or more items"),
+        ({"ranking": ["a > b", "a >= b"]}, Reading(), "row 2: 'a >= b' must say either > or ="),
         ({"HITId": ["h"], "WorkerId": ["w"]}, Reading(), r"no column 'Input.left'.*--map left=COLUMN"),
         ({"id": ["a", "b"], "a": [0, -1], "b": [0, 0]}, Reading(), "row 2, column 'a': -1 is no number of wins"),
     ],

@@ -34,6 +34,8 @@ def _translate(source: Source) -> Translated:
         if together is None:
             steps = [[id_text(value)] for value in given if not is_missing(value)]
         else:
+            if any(isinstance(value, str) and (">=" in value or "=>" in value) for value in given):
+                raise InvalidInput(f"row {row + 1}: {together[row]!r} must say either > or = between two items")
             steps = _steps(together[row])
         placed = [(item, place) for place, step in enumerate(steps) for item in step]
         if len({item for item, _ in placed}) < len(placed) or len(placed) < 2:
