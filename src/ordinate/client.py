@@ -261,7 +261,8 @@ class Client:
         rules: dict[str, Any] | None = None,
         **options: Any,
     ) -> dict[str, Any]:
-        """Create a study beside this one; returns its name and its links. With an owner's link.
+        """Create a study beside this one; returns its name and its links. With an owner's link; for a server of a
+        folder with that of its owner.
 
         rules    as for `set_rules`, for instance {"budget": 500, "target": 0.1}
         options  of `Study.create`: algorithm, seed, scaling, refit_every, candidates, coefficient_variance,

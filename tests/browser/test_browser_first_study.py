@@ -57,11 +57,17 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     owner.wait_for_selector("#form:not([hidden])", timeout=60_000)
     assert owner.inner_text("#items-words") == "12 items."
     assert owner.input_value("#name") == "photos"
+    owner.reload()
+    owner.wait_for_selector("#form:not([hidden])", timeout=60_000)
+    assert owner.inner_text("#items-words") == "12 items."
+    assert owner.inner_text("#uploading") == "12 files sent"
+    owner.fill("#name", "photos")
     owner.fill("#question", "Which photo is **clearer**?")
     owner.fill("#budget", "300")
     owner.click("#make")
     owner.wait_for_selector("#link input", timeout=60_000)
     link = owner.input_value("#link input")
+    assert "#" not in owner.url
     ann, bob = judge(), judge(width="phone")
     ann.begin(link, "Ann")
     bob.begin(link, "Bob")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def sample(name: str) -> bytes:
     return open(pydicom.data.get_testdata_file(name, download=False), "rb").read()
 
 
-def made(**changes) -> bytes:
+def made(syntax=None, **changes) -> bytes:
     file = pydicom.Dataset()
     file.PatientName, file.PatientID = "Muster^Eva", "4711"
     file.Rows, file.Columns = PIXELS.shape
@@ -34,7 +35,7 @@ def made(**changes) -> bytes:
     for name, value in changes.items():
         setattr(file, name, value)
     file.file_meta = pydicom.dataset.FileMetaDataset()
-    file.file_meta.TransferSyntaxUID = pydicom.uid.ExplicitVRLittleEndian
+    file.file_meta.TransferSyntaxUID = syntax or pydicom.uid.ExplicitVRLittleEndian
     stream = io.BytesIO()
     pydicom.dcmwrite(stream, file, enforce_file_format=True)
     return stream.getvalue()
@@ -51,6 +52,18 @@ def test_a_window_decides_what_is_black_and_white():
     assert read_dicom(data).window == "centre 350, width 401"
     exact = made(WindowCenter=[350, 40], WindowWidth=[400, 80], VOILUTFunction="LINEAR_EXACT")
     assert grey(exact) == np.rint(255 * np.clip((PIXELS - 150.0) / 400, 0, 1)).astype(int).tolist()
+
+
+@pytest.mark.parametrize("function", ["LINEAR", "LINEAR_EXACT"])
+def test_a_window_of_width_1_is_a_threshold(function: str):
+    # PS3.3 C.11.2.1.2.1: black where x <= c - 0.5 - (w - 1) / 2, white where x > c - 0.5 + (w - 1) / 2.
+    data = made(WindowCenter=300.5, WindowWidth=1, VOILUTFunction=function)
+    assert grey(data) == np.where(PIXELS > 300, 255, 0).tolist()
+    inverted = made(WindowCenter=300.5, WindowWidth=1, PhotometricInterpretation="MONOCHROME1")
+    assert grey(inverted) == np.where(PIXELS > 300, 0, 255).tolist()
+    assert np.unique(grey(made(WindowCenter=300, WindowWidth=0))).size == PIXELS.size  # no window of LINEAR
+    narrow = made(WindowCenter=300, WindowWidth=0.5, VOILUTFunction="LINEAR_EXACT")
+    assert grey(narrow)[0] == [0, 0, 0, 128]
 
 
 def test_the_window_is_that_of_pydicom_on_its_samples():
@@ -133,3 +146,65 @@ def test_the_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pydicom", None)
     with pytest.raises(MissingExtra, match=r"pip install 'ordinate\[dicom\]'"):
         read_dicom(data)
+
+
+def test_a_picture_that_would_fill_the_memory_is_refused_before_it_is_decoded():
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidInput, match="it is too large: 65,535 x 65,535 pixels with 1 samples"):
+            read_dicom(made(Rows=65535, Columns=65535))
+        with pytest.raises(InvalidInput, match="too large"):
+            read_dicom(made(Rows=9000, Columns=9000, SamplesPerPixel=3, PhotometricInterpretation="RGB"))
+        zeros = made(pydicom.uid.DeflatedExplicitVRLittleEndian, Rows=4000, Columns=4000, PixelData=bytes(32_000_000))
+        assert len(zeros) < 100_000
+        tracemalloc.reset_peak()
+        with pytest.raises(InvalidInput, match="deflated DICOM file, which is not read"):
+            read_dicom(zeros)
+        assert tracemalloc.get_traced_memory()[1] - tracemalloc.get_traced_memory()[0] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_jpeg_within_has_the_limit_of_pictures(monkeypatch):
+    file = io.BytesIO()
+    Image.new("L", (400, 400)).save(file, "JPEG")
+    frames = pydicom.encaps.encapsulate([file.getvalue()])
+    data = made(pydicom.uid.JPEGBaseline8Bit, PixelData=frames, BitsAllocated=8, BitsStored=8, HighBit=7)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100_000)  # of 160,000, although the file says 2 x 4
+    with pytest.raises(InvalidInput, match="exceeds limit of 100000 pixels"):
+        read_dicom(data)
+
+
+def test_several_frames_count_as_the_one_that_is_shown(monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", PIXELS.size)
+    assert read_dicom(made(NumberOfFrames=3, PixelData=PIXELS.tobytes() * 3)).frames == 3
+
+
+def test_values_that_are_no_numbers_are_refused():
+    with pytest.raises(InvalidInput, match="pixels that are no numbers"):
+        read_dicom(made(RescaleSlope="1e308", RescaleIntercept="1e308"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_bytes_are_a_picture_or_an_error_that_says_so(seed: int):
+    rng, refused = np.random.default_rng(seed), 0
+    whole = made(
+        pydicom.uid.DeflatedExplicitVRLittleEndian if seed == 3 else None,
+        WindowCenter=["350", "40"],
+        WindowWidth=["400", "80"],
+        RescaleSlope="2",
+        RescaleIntercept="-10",
+        NumberOfFrames="1",
+    )
+    for turn in range(400):
+        data = bytearray(whole)
+        if turn % 2:
+            del data[rng.integers(132, len(data)) :]
+        else:
+            for place in rng.integers(132, len(data), rng.integers(1, 6)):
+                data[place] = rng.integers(0, 256)
+        try:
+            read_dicom(bytes(data))
+        except InvalidInput:
+            refused += 1
+    assert refused > 100

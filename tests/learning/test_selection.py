@@ -45,6 +45,19 @@ def test_parts_are_those_of_a_count_item_by_item(aim: str) -> None:
     assert found.tolist() == [plain_parts(one, GROUP, AIMS[aim]) for one in scores]
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_of_a_group_without_a_mark_nothing_is_said(many: bool) -> None:
+    posterior, wanted = study_of(12, 30)[0].posterior(), Wanted(marks=np.array([2]))
+    draws = draw_scores(posterior, GROUP, np.random.default_rng(0))
+    found = found_by(posterior, Draws(draws.scores, None) if many else draws, GROUP, wanted)
+    marked = found_by(posterior, draws, np.where(GROUP == 0, 0, -1), wanted)
+    assert found.part[6:].tolist() == [0] * 6
+    assert np.isnan(found.membership[6:]).all()
+    assert found.part[:6].tolist() == marked.part[:6].tolist()
+    if not many:
+        assert found.right == marked.right
+
+
 def study_of(n: int, answers: int) -> tuple[Study, Floats]:
     rng = np.random.default_rng(1)
     features = rng.normal(size=(n, 2))

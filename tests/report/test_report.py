@@ -76,7 +76,7 @@ def study(times: int = 120, groups: bool = False, blind: bool = False, **content
 
 def test_it_says_what_the_study_says(tmp_path: Path) -> None:
     made = study()
-    read = Read(page(gather(made), tmp_path))
+    read = Read(page(gather(made), [tmp_path]))
     assert not read.open, "every element is closed"
     verdict, ordering = made.check(), made.ordering()
     assert verdict.sentence in read.text
@@ -93,7 +93,7 @@ def test_it_says_what_the_study_says(tmp_path: Path) -> None:
 
 
 def test_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
-    read = Read(page(gather(study()), tmp_path))
+    read = Read(page(gather(study()), [tmp_path]))
     assert {name for name, _ in read.elements} & {"script", "link", "iframe", "object"} == set()
     addresses = [value for _, given in read.elements for name, value in given.items() if name in ("src", "href")]
     assert all(str(value).startswith(("data:", "#")) for value in addresses)
@@ -103,7 +103,7 @@ def test_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
 
 
 def test_names_of_elements_are_unique(tmp_path: Path) -> None:
-    read = Read(page(gather(study()), tmp_path))
+    read = Read(page(gather(study()), [tmp_path]))
     names = [given["id"] for _, given in read.elements if "id" in given]
     assert len(names) == len(set(names))
     for _, given in read.elements:
@@ -119,7 +119,7 @@ def test_whatever_people_write_is_shown_as_text(tmp_path: Path) -> None:
             left, right = items.ids[row % 3], items.ids[(row + 1) % 3]
             made.record(Comparison(left, right, "left", f"{HOSTILE[:30]} {row}"))
         made.exclude_annotator(f"{HOSTILE[:30]} 5")
-        read = Read(page(gather(made), tmp_path))
+        read = Read(page(gather(made), [tmp_path]))
     assert not read.all("script")
     assert not [one for one in read.all("img") if "onerror" in one]
     assert all(not name.startswith("on") for _, given in read.elements for name in given)
@@ -130,16 +130,52 @@ def test_pictures_are_inside_the_page_small_and_those_elsewhere_are_not_fetched(
     Image.new("RGB", (900, 600), "red").save(tmp_path / "photo.png")
     (tmp_path / "secret.txt").write_text("not a picture")
     places = ["photo.png", "https://example.org/a.png", "gone.png", "secret.txt"] + [None] * 16
-    read = Read(page(gather(study(image=places)), tmp_path))
+    read = Read(page(gather(study(image=places)), [tmp_path]))
     (picture,) = read.all("img")
     made = Image.open(io.BytesIO(base64.b64decode(str(picture["src"]).partition("base64,")[2])))
     assert max(made.size) == 128
 
 
+def test_pictures_outside_the_folder_are_left_out_and_named_until_their_folder_is(tmp_path: Path) -> None:
+    own, other = tmp_path / "study", tmp_path / "other"
+    own.mkdir()
+    other.mkdir()
+    for folder in (own, other):
+        Image.new("RGB", (30, 20), "red").save(folder / "photo.png")
+    (own / "link.png").symlink_to(other / "photo.png")
+    places = ["photo.png", "../other/photo.png", str(other / "photo.png"), "link.png"] + [None] * 16
+    with study(image=places) as made:
+        read = Read(page(gather(made), [own]))
+        assert len(read.all("img")) == 1
+        said = re.search(r"Left out: 3 pictures in files outside the study’s folder, of (.*?)\. To show", read.text)
+        assert said is not None
+        assert sorted(re.findall(r"item \d\d", said[1])) == ["item 01", "item 02", "item 03"]
+        places_to_look = [(own, [other], 4), (None, [], 0), (None, [other], 3)]  # in the last, relative to `other`
+        for start, media, shown in places_to_look:
+            write_report(made, tmp_path / "report.html", folder=start, media=media)
+            read = Read((tmp_path / "report.html").read_text(encoding="utf-8"))
+            assert len(read.all("img")) == shown
+            assert ("Left out" in read.text) == (shown == 0)
+
+
+def test_the_command_shows_pictures_of_the_folders_that_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "other" / "photo.png")
+    (tmp_path / "mine").mkdir()
+    path = tmp_path / "mine" / "study.db"
+    items = Items(["a", "b"], content={"image": ["../other/photo.png", None]})
+    with Study.create(items, storage=f"sqlite:///{path}") as made:
+        made.record(Comparison("a", "b", "left"))
+    for words, shown in [([], 0), (["--media", str(tmp_path / "other")], 1)]:
+        assert main(["report", str(path), *words]) == 0
+        read = Read((tmp_path / "mine" / "study-report.html").read_text(encoding="utf-8"))
+        assert len(read.all("img")) == shown
+
+
 def test_of_coin_tosses_the_error_and_its_forecast_are_withheld(tmp_path: Path) -> None:
     made = study(blind=True)
     assert made.check().error is None
-    read = Read(page(gather(made), tmp_path))
+    read = Read(page(gather(made), [tmp_path]))
     assert "withheld: a check failed that this figure presumes" in read.text
     assert "This figure is withheld" in read.text
     assert "likely to be in the wrong order" not in read.text
@@ -149,13 +185,13 @@ def test_a_question_in_markdown_is_read_without_its_marks(tmp_path: Path) -> Non
     items = Items(["a", "b"], content={"text": ["x", "y"]})
     with Study.create(items, question="# Which is **stronger**?\n\nThink of `reasons`.") as made:
         made.record(Comparison("a", "b", "left"))
-        text = Read(page(gather(made), tmp_path)).text
+        text = Read(page(gather(made), [tmp_path])).text
     assert "Which is stronger?" in text
     assert "Think of reasons." in text
 
 
 def test_groups_are_listed_after_each_other(tmp_path: Path) -> None:
-    read = Read(page(gather(study(groups=True)), tmp_path))
+    read = Read(page(gather(study(groups=True)), [tmp_path]))
     assert "20 items in 2 groups" in read.text
     assert "ward 0:" in read.text
 
@@ -164,7 +200,7 @@ def test_of_many_items_the_first_and_last_are_shown_and_it_says_so(tmp_path: Pat
     items = Items([f"i{row}" for row in range(300)], np.arange(300.0)[:, None])
     with Study.create(items, algorithm="guro-contextual") as made:
         made.record([Comparison(f"i{row + 50}", f"i{row}", "left") for row in range(0, 250, 2)])
-        read = Read(page(gather(made), tmp_path))
+        read = Read(page(gather(made), [tmp_path]))
     assert "Of 300 items, 200 are shown here: the first and the last ones." in read.text
     assert "100 more" in read.text
 
@@ -199,12 +235,12 @@ def test_text_is_escaped_and_markup_is_not() -> None:
 
 def test_an_aim_and_what_was_found_for_it(tmp_path: Path) -> None:
     made = study()
-    assert "Wanted" not in Read(page(gather(made), tmp_path)).text
+    assert "Wanted" not in Read(page(gather(made), [tmp_path])).text
     made.set_rules(aim="top:3")
-    text = Read(page(gather(made), tmp_path)).text
+    text = Read(page(gather(made), [tmp_path])).text
     assert "the first 3 items" in text
     assert "of the wanted items are among the 3 that are marked" in text
     assert text.count("yes (") == 3
     assert ("Next candidates" in text) == bool(next_in_words(made.ordering()))
     made.set_rules(aim=["above:item 03", "above:item 07"])
-    assert "of the items are in the right grade" in Read(page(gather(made), tmp_path)).text
+    assert "of the items are in the right grade" in Read(page(gather(made), [tmp_path])).text

@@ -284,6 +284,25 @@ def test_a_study_that_cannot_be_made_leaves_nothing_but_the_draft(folder):
     assert folder.send("POST", f"/drafts/{draft}/study", {"name": "one"}).status_code == 201
 
 
+WRONG_RULES = [({"aim": ["above:nothere"]}, 404), ({"aim": ["top:50"]}, 422), ({"cuts": [5, 2]}, 422)]
+
+
+@pytest.mark.parametrize(("rules", "status"), WRONG_RULES)
+def test_rules_that_do_not_fit_leave_the_draft_and_no_study(folder, rules, status):
+    draft = folder.dropped(PHOTOS)
+    refused = folder.send("POST", f"/drafts/{draft}/study", {"name": "one", "rules": rules})
+    assert refused.status_code == status, refused.text
+    server = {"Authorization": f"Bearer {folder.link.rpartition('/')[2]}"}
+    body = {"name": "two", "items": [{"id": "a"}, {"id": "b"}], "rules": rules}
+    assert TestClient(folder.app).post("/api/v1/studies", json=body, headers=server).status_code == status
+    assert folder.studies() == []
+    assert [path.name for path in folder.path.iterdir()] == [".drafts"]
+    right = {"name": "one", "rules": {"aim": ["above:1.png"]}}
+    assert folder.send("POST", f"/drafts/{draft}/study", right).status_code == 201
+    rules = folder.study("one").rules
+    assert (rules.aim, rules.lease, rules.again) == (("above:1.png",), 600.0, False)
+
+
 @pytest.mark.parametrize("moment", ["files", "study", "published"])
 def test_a_server_that_is_killed_while_a_study_is_made_leaves_it_whole_or_absent(tmp_path, moment):
     """As the folder stands at three moments; a kill adds nothing to what is written."""

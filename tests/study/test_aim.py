@@ -8,6 +8,7 @@ import pytest
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, UnknownItem
 from ordinate.study.aim import Aim, aim_of
+from ordinate.study.ledger import Ledger
 from ordinate.study.study import Study
 
 FEATURES = np.random.default_rng(0).normal(size=(8, 2))
@@ -106,3 +107,43 @@ def test_an_aim_changes_no_question_of_an_algorithm_that_has_its_own_strategy() 
                 pairs.append((query.left, query.right))
             asked.append(pairs)
         assert asked[0] == asked[1]
+
+
+def test_no_group_without_a_mark_comes_to_an_aim_of_marks() -> None:
+    study = Study.create(Items(list("abcd"), FEATURES[:4], group=["one"] * 4), aim="above:b")
+    new = Items(["x", "y"], FEATURES[4:6], group=["two"] * 2)
+    with pytest.raises(InvalidInput, match="group 'two' is new and has no mark of the study's aim"):
+        study.add_items(new)
+    assert len(study.items) == 4
+    study.add_items(Items(["e"], FEATURES[6:7], group=["one"]))
+    study.set_rules(aim="order")
+    study.add_items(new)
+    study.exclude_item("x")
+    study.exclude_item("y")
+    study.set_rules(aim="above:b")
+    with pytest.raises(InvalidInput, match="'x' is of group 'two', which has no mark"):
+        study.include_item("x")
+    study.set_rules(aim=["order"])
+    study.include_item("x")
+    study.set_rules(aim=["above:b", "above:x"])
+    study.include_item("y")
+
+
+def test_items_may_be_added_while_an_aim_of_a_number_asks_for_more_than_there_are() -> None:
+    study = Study.create(PLAIN, aim="top:7")
+    study.exclude_item("a")
+    study.add_items(Items(["new"], FEATURES[:1] + 1.0))
+    assert len(study.items) == 9
+
+
+def test_rules_are_stored_with_the_items_or_not_at_all(tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    for rules in ({"aim": "above:z"}, {"budget": -1}, {"nothing": 1}):
+        with pytest.raises((InvalidInput, UnknownItem)):
+            Study.create(PLAIN, storage=url, rules=rules)
+    assert list(tmp_path.iterdir()) == []
+    # As if the process were killed after the transaction that makes the study.
+    monkeypatch.setattr(Ledger, "write", None)
+    Study.create(PLAIN, storage=url, aim="top:2", rules={"budget": 50, "lease": 60.0}).close()
+    with Study.open(url) as study:
+        assert (study.rules.aim, study.rules.budget, study.rules.lease) == (("top:2",), 50, 60.0)

@@ -88,6 +88,9 @@ def test_the_first_items_are_those_that_are_wanted() -> None:
     study.set_rules(aim="top:3")
     (row,) = [row for row in study.check().rows if row.check == "firm top"]
     assert "among the first 3" in row.found
+    study.set_rules(aim="bottom:3")
+    (row,) = [row for row in study.check().rows if row.check == "firm top"]
+    assert f"among the first {len(study.items) - 3}" in row.found
 
 
 def found(*failed: str) -> dict[str, Finding]:

@@ -11,9 +11,15 @@ from ordinate.data.comparison_formats import Reading, read_comparisons, write_co
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
+from ordinate.learning.checks import StudyData
+from ordinate.learning.checks.response import scores_without
 from ordinate.learning.likelihoods.cumulative import Cumulative
 from ordinate.learning.likelihoods.davidson import Davidson
 from ordinate.learning.likelihoods.logistic import LOGISTIC
+from ordinate.learning.models import Answers
+from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.prior_variances import fitted_prior
+from ordinate.study.checking import study_data
 from ordinate.study.study import Study
 
 FEATURES = np.random.default_rng(0).normal(size=(20, 2))
@@ -155,3 +161,74 @@ def test_davidson_is_another_choice_and_sequential_models_have_none() -> None:
     assert found.tie > 0.3
     with pytest.raises(InvalidInput, match="has a likelihood of its own"):
         Study.create(ITEMS, algorithm="trueskill").likelihood()
+
+
+@pytest.mark.parametrize("likelihood", ["cumulative", "davidson"])
+def test_checks_judge_the_model_that_is_shown(likelihood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study.create(ITEMS, likelihood=likelihood)
+    study.record(crowd(400))
+    state, inference = study._ledger._state, study._ledger.inference
+    data = study_data(state, inference, 0)
+    assert data.answers.strength is not None
+    assert isinstance(data.likelihood, Cumulative | Davidson)
+    assert data.likelihood.tie > 0.0
+    np.testing.assert_allclose(data.refit(data.answers).mean, inference.posterior(state).mean, atol=1e-9)
+    # An answer's prediction, without it, against the fit without it.
+    for answer in range(0, 400, 57):
+        kept = np.arange(400) != answer
+        one = data.answers.those(~kept)
+        margin, variance = data.cheap_fit(data.answers.those(kept)).belief.differences(one.left, one.right)
+        assert data.left_out.margin[answer] == pytest.approx(margin[0], abs=0.03)
+        assert data.left_out.probability[answer] == pytest.approx(
+            data.likelihood.wins(margin, variance, one)[0], abs=0.01
+        )
+    fitted_with = []
+
+    def noted(model: Any, *given: Any) -> Any:
+        fitted_with.append(model.likelihood)
+        return fitted_prior(model, *given)
+
+    monkeypatch.setattr("ordinate.study.inference.fitted_prior", noted)
+    study.consistency()
+    assert set(fitted_with) == {data.likelihood}
+
+
+@pytest.mark.parametrize("likelihood", [Cumulative(0.8, 1.0), Davidson(0.7)])
+def test_scores_without_an_annotator_follow_the_likelihood(likelihood: Any) -> None:
+    rng = np.random.default_rng(0)
+    left = rng.integers(0, 20, 500)
+    right = (left + rng.integers(1, 20, 500)) % 20
+    seen = FEATURES[left] @ [1.0, -0.5] - FEATURES[right] @ [1.0, -0.5] + rng.logistic(size=500)
+    outcome = np.where(np.abs(seen) < 0.8, 0.5, (seen > 0).astype(float))
+    answers = Answers(left, right, outcome, np.zeros(500, dtype=np.int64), rng.choice([0.6, 1.0, 1.4], 500))
+    model = Hybrid(1.0, 1.0, likelihood)
+    fit = model.fit(FEATURES, answers)
+    data = StudyData(
+        ids=tuple(ITEMS.ids), names=("a", "b", "c", "d", "e"), group=np.zeros(20, dtype=np.int64), features=FEATURES,
+        answers=answers, annotators=rng.integers(0, 5, 500), at_random=np.ones(500, dtype=bool), model=model,
+        posterior=fit, refit=lambda other: model.fit(FEATURES, other), better_than_coins=True, error_high=0.1, top=3,
+        seed=0,
+    )  # fmt: skip
+    out = data.annotators == 2
+    expected, found = model.fit(FEATURES, answers.those(~out)).mean, scores_without(data, model.prior, out)
+    moved = np.ptp(expected - fit.mean)
+    assert moved > 0.01
+    assert np.abs((found - found.mean()) - (expected - expected.mean())).max() < 0.1 * moved
+
+
+def test_who_tosses_coins_is_named_although_the_fit_trusts_them_less() -> None:
+    rng = np.random.default_rng(3)
+    truth = FEATURES @ [2.0, -1.0]
+    study = Study.create(ITEMS, weigh_annotators=True)
+    for number in range(900):
+        left, right = rng.choice(20, 2, replace=False)
+        sure = truth[left] - truth[right] + rng.logistic() > 0
+        outcome: Any = "left" if (rng.random() < 0.5 if number % 5 == 4 else sure) else "right"
+        study.record(Comparison(str(left), str(right), outcome, f"person {number % 5}"))
+    state, inference = study._ledger._state, study._ledger.inference
+    sharpness = study_data(state, inference, 0).answers.sharpness
+    assert sharpness is not None
+    assert sharpness.min() < 0.5
+    (row,) = [row for row in study.check().rows if row.check == "annotators fit"]
+    assert row.state == "failed"
+    assert row.found.endswith("'person 4'.")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ordinate.cli.media import study_folder
-from ordinate.cli.options import AsJson, StudyFile, open_study
+from ordinate.cli.options import AsJson, StudyFile, open_study, study_url
 from ordinate.cli.screen import print_json, say
 
 
@@ -30,6 +30,10 @@ def report(
             metavar="FOLDER", help="Also write each figure to this folder, as SVG and PNG.", show_default=False
         ),
     ] = None,
+    media: Annotated[
+        list[str] | None,
+        typer.Option("--media", metavar="FOLDER", help="A folder outside the study's own that pictures may lie in."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a report that needs nothing else: one HTML file for the browser, for paper, or to send on.
@@ -40,14 +44,15 @@ def report(
     that the page saves.
     """
     from ordinate.report import write_report
+    from ordinate.storage.places import place
 
-    folder = study_folder(study)
-    path = Path(out) if out is not None else folder / f"{Path(study).stem}-report.html"
+    path = Path(out) if out is not None else study_folder(study) / f"{Path(study).stem}-report.html"
     pictures = None if figures is None else Path(figures)
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
     with open_study(study) as opened:
-        written = write_report(opened, path, folder=folder, pictures=pictures)
+        folder, folders = place(study_url(study)).folder, [Path(one).absolute() for one in media or []]
+        written = write_report(opened, path, folder=folder, media=folders, pictures=pictures)
     if as_json:
         print_json({"study": study, "files": [str(one) for one in written]})
         return

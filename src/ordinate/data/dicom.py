@@ -7,6 +7,7 @@ is refused. (The name of a file, and so the id of an item from a folder, may sti
 from __future__ import annotations
 
 import io
+import math
 import warnings
 from typing import Any, NamedTuple
 
@@ -33,51 +34,92 @@ def is_dicom(head: bytes) -> bool:
 
 
 def read_dicom(data: bytes) -> DicomPicture:
-    """The picture. Raises InvalidInput where there is none to read, MissingExtra without pydicom.
+    """The picture. Raises InvalidInput where there is none to read, or a larger one than Pillow reads; MissingExtra
+    without pydicom.
 
     Values go through the modality and the window of the file; without a window, the darkest is black and the brightest
     white. MONOCHROME1 is inverted.
     """
     pydicom = _pydicom()
     with warnings.catch_warnings(action="ignore"):
+        warnings.simplefilter("error", Image.DecompressionBombWarning)  # of a JPEG within
         try:
-            file = pydicom.dcmread(io.BytesIO(data))
-            if str(file.get("BurnedInAnnotation", "")).upper() == "YES":
-                raise InvalidInput("it says that data of the patient are burned into its pixels; remove them first")
-            pixels = np.asarray(pydicom.pixels.pixel_array(file, index=0))  # colours come as RGB
-            if file.get("PhotometricInterpretation") == "PALETTE COLOR":
-                pixels = pydicom.pixels.apply_color_lut(pixels, file)
-            values = pixels if pixels.ndim > 2 else pydicom.pixels.apply_modality_lut(pixels, file)
+            return _read(pydicom, data)
         except InvalidInput:
             raise
         except pydicom.errors.InvalidDicomError as error:
             raise InvalidInput(f"it is a damaged DICOM file ({error})") from None
-        except (AttributeError, KeyError, ValueError, TypeError, NotImplementedError, RuntimeError, EOFError) as error:
+        except Exception as error:  # damaged bytes come as far as zlib, struct and NumPy: any kind may be raised
             raise InvalidInput(f"it is a DICOM file without a picture that can be read ({error})") from None
+
+
+def _read(pydicom: Any, data: bytes) -> DicomPicture:
+    _require_not_deflated(pydicom, data)
+    file = pydicom.dcmread(io.BytesIO(data))
+    if str(file.get("BurnedInAnnotation", "")).upper() == "YES":
+        raise InvalidInput("it says that data of the patient are burned into its pixels; remove them first")
+    _require_small(file)
+    pixels = np.asarray(pydicom.pixels.pixel_array(file, index=0))  # colours come as RGB
     frames = int(file.get("NumberOfFrames", 1) or 1)
+    if file.get("PhotometricInterpretation") == "PALETTE COLOR":
+        pixels = pydicom.pixels.apply_color_lut(pixels, file)
     if pixels.ndim > 2:
-        deep = pixels.dtype.itemsize > 1
-        return DicomPicture(
-            Image.fromarray((pixels >> 8 * (pixels.dtype.itemsize - 1) if deep else pixels).astype(np.uint8)),
-            frames,
-            None,
-        )
-    values = np.asarray(values, dtype=np.float64)
+        deep = 8 * (pixels.dtype.itemsize - 1)
+        return DicomPicture(Image.fromarray((pixels >> deep if deep else pixels).astype(np.uint8)), frames, None)
+    values = np.asarray(pydicom.pixels.apply_modality_lut(pixels, file), dtype=np.float64)
+    if not np.isfinite(values.max() - values.min()):
+        raise InvalidInput("it holds pixels that are no numbers")
     low, high, window = _window(file, values)
-    span = high - low
-    grey = np.clip((values - low) / span, 0.0, 1.0) if span > 0 else np.zeros_like(values)
+    if low < high:
+        # In place: it may be a large picture.
+        values -= low
+        values /= high - low
+        np.clip(values, 0.0, 1.0, out=values)
+    else:
+        values = (values > low).astype(np.float64)
     if file.get("PhotometricInterpretation") == "MONOCHROME1":
-        grey = 1.0 - grey
-    return DicomPicture(Image.fromarray(np.rint(255.0 * grey).astype(np.uint8)), frames, window)
+        np.subtract(1.0, values, out=values)
+    values *= 255.0
+    return DicomPicture(Image.fromarray(np.rint(values, out=values).astype(np.uint8)), frames, window)
+
+
+def _require_not_deflated(pydicom: Any, data: bytes) -> None:
+    """pydicom inflates such a file before anything can be said of its size: a small one could fill the memory."""
+    head = io.BytesIO(data)
+    head.seek(132)
+    header = pydicom.filereader.read_dataset(head, False, True, stop_when=lambda tag, vr, length: tag >> 16 != 2)
+    for _ in header:  # reads every element: where one cannot be read, pydicom would read the header in another way
+        pass
+    if pydicom.uid.UID(header.TransferSyntaxUID).is_deflated:
+        raise InvalidInput(
+            "it is a deflated DICOM file, which is not read because it could fill the memory; save it uncompressed, "
+            "as dcmconv +te does"
+        )
+
+
+def _require_small(file: Any) -> None:
+    """What Pillow allows other pictures. Only the first frame is decoded, so others do not count."""
+    pixels, most = int(file.Rows) * int(file.Columns) * int(file.get("SamplesPerPixel", 1)), Image.MAX_IMAGE_PIXELS
+    if most is not None and pixels > most:
+        raise InvalidInput(
+            f"it is too large: {file.Columns:,} x {file.Rows:,} pixels with {file.get('SamplesPerPixel', 1)} samples "
+            f"each are {pixels:,} values, and {most:,} are the most"
+        )
 
 
 def _window(file: Any, values: Floats) -> tuple[float, float, str | None]:
-    """The values that are shown black and white, and the window in words; by DICOM PS3.3 C.11.2.1.2."""
+    """Up to which value it is black, and from which it is white, and the window in words; by DICOM PS3.3 C.11.2.1.2.
+
+    Both are one value where the window is a threshold: above it is white.
+    """
     centre, width = (_first(file.get(name)) for name in ("WindowCenter", "WindowWidth"))
-    if centre is None or width is None or width < 1:
+    exact = str(file.get("VOILUTFunction", "LINEAR")).upper() == "LINEAR_EXACT"
+    if centre is None or width is None or not (width > 0 if exact else width >= 1):
         return float(values.min()), float(values.max()), None
+    if not math.isfinite(centre) or not math.isfinite(width):
+        raise InvalidInput("its window is no number")
     words = f"centre {centre:g}, width {width:g}"
-    if str(file.get("VOILUTFunction", "LINEAR")).upper() == "LINEAR_EXACT":
+    if exact:
         return centre - width / 2, centre + width / 2, words
     return centre - 0.5 - (width - 1) / 2, centre - 0.5 + (width - 1) / 2, words
 
@@ -86,7 +128,9 @@ def _first(value: Any) -> float | None:
     """The first of several windows."""
     if value is None or value == "":
         return None
-    return float(value if isinstance(value, int | float | str) else value[0])
+    if isinstance(value, int | float | str):
+        return float(value)
+    return float(value[0]) if len(value) else None
 
 
 def _pydicom() -> Any:

@@ -7,7 +7,7 @@ import binascii
 import io
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -120,6 +120,12 @@ def read_head(path: Path) -> bytes:
 def is_address(place: str) -> bool:
     """Whether a place is an address, such as https://example.org/a.png or data:..., rather than a path."""
     return "://" in place or place.startswith("data:")
+
+
+def inside(place: str, folders: Sequence[Path]) -> Path | None:
+    """The file of a stored path, symbolic links followed; None outside all folders. Paths start at the first one."""
+    path = Path(os.path.realpath(Path(*folders[:1], place)))
+    return path if any(path.is_relative_to(os.path.realpath(folder)) for folder in folders) else None
 
 
 def data_url(place: str) -> tuple[str, bytes] | None:

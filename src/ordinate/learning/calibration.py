@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from ordinate.data.arrays import Floats
 from ordinate.data.ordering import Interval
 from ordinate.learning.consistency import Fit, share_interval
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers
 
 _EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -47,10 +49,10 @@ class Bin(NamedTuple):
     observed: Interval
 
 
-def predictions(fit: Fit, answers: Answers, chosen: NDArray[np.bool_]) -> Predictions:
-    """Of the chosen (T,) answers after the first eighth of all."""
-    from scipy.special import expit
-
+def predictions(
+    fit: Fit, answers: Answers, chosen: NDArray[np.bool_], likelihood: Likelihood = LOGISTIC
+) -> Predictions:
+    """Of the chosen (T,) answers after the first eighth of all; none of the chosen is a tie."""
     total = len(answers.outcome)
     probability, outcome = [np.empty(0)], [np.empty(0)]
     start = max(total // _FIRST_SHARE, 1)
@@ -60,7 +62,7 @@ def predictions(fit: Fit, answers: Answers, chosen: NDArray[np.bool_]) -> Predic
             margin, variance = fit(answers.those(slice(start))).belief.differences(
                 answers.left[rows], answers.right[rows]
             )
-            probability.append(expit(margin / np.sqrt(1.0 + np.pi * variance / 8.0)))
+            probability.append(likelihood.wins(margin, variance, answers.those(rows)))
             outcome.append(answers.outcome[rows])
         start = stop
     return Predictions(np.concatenate(probability), np.concatenate(outcome))

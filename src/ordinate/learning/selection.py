@@ -22,7 +22,7 @@ from ordinate.learning.ranks import LEVEL, Draws, places_in
 
 
 class Found(NamedTuple):
-    """As in `Selection`; part and membership (n,) are 0 and nan for items not in use.
+    """As in `Selection`; part and membership (n,) are 0 and nan for items not in use, or in a group without a mark.
 
     spread  standard deviation of the log of the share that is not right about the expected one
     """
@@ -66,13 +66,15 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
 def parts_of(scores: Floats, group: Integers, wanted: Wanted) -> Integers:
     """Of scores (s, n): 1 for the wanted items, 2 for others; of marks 1 and the number of those an item is not above.
 
-    Of equal scores the earlier item is the higher one, as in an ordering. 0 for items not in use.
+    Of equal scores the earlier item is the higher one, as in an ordering. 0 for items not in use,
+    and where there are marks but none in the item's group, for then nothing says what is wanted of it.
     """
     part = np.zeros(scores.shape, dtype=np.int64)
     for rows in members(group):
         if len(wanted.marks):
-            part[:, rows] = 1
-            for mark in wanted.marks[group[wanted.marks] == group[rows[0]]]:
+            marks = wanted.marks[group[wanted.marks] == group[rows[0]]]
+            part[:, rows] = min(len(marks), 1)
+            for mark in marks:
                 part[:, rows] += scores[:, rows] <= scores[:, [mark]]
         else:
             places = places_in(scores[:, rows])

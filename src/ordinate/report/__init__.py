@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -18,22 +19,30 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 __all__ = ["Contents", "gather", "page", "write_report"]
 
 
-def write_report(study: Study, path: str | Path, *, folder: Path, pictures: Path | None = None) -> list[Path]:
+def write_report(
+    study: Study,
+    path: str | Path,
+    *,
+    folder: Path | None,
+    media: Sequence[Path] = (),
+    pictures: Path | None = None,
+) -> list[Path]:
     """Write the report to a file, and with `pictures`, a folder, each figure as SVG and PNG; returns what was written.
 
-    folder  where relative paths of the items' pictures start
+    folder  where relative paths of the items' pictures start, and whose pictures are shown; None: nowhere
+    media   more folders whose pictures are shown
     """
     contents = gather(study)
     written = [Path(path)]
-    write_bytes(path, page(contents, folder).encode("utf-8"))
+    write_bytes(path, page(contents, [one for one in (folder, *media) if one is not None]).encode("utf-8"))
     if pictures is not None:
         for name, draw in sections.drawn(contents).items():
             written += figures.write(draw(), pictures, name)
     return written
 
 
-def page(contents: Contents, folder: Path) -> str:
-    """The HTML document."""
+def page(contents: Contents, folders: Sequence[Path]) -> str:
+    """The HTML document, with pictures from these folders; relative paths start at the first."""
     drawn = sections.drawn(contents)
     title, details = _question(contents.settings.question)
     style = (files("ordinate.report") / "style.css").read_text(encoding="utf-8")
@@ -47,7 +56,7 @@ def page(contents: Contents, folder: Path) -> str:
         tag(
             "main",
             sections.summary(contents),
-            sections.order(contents, folder),
+            sections.order(contents, folders),
             sections.section(
                 "How sure the ranks are",
                 "A dot is an item’s rank, the line the ranks that are likely. Items on one band share a rank: the "

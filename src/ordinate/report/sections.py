@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ordinate import plots
 from ordinate.data.formats import FORMATS
+from ordinate.learning.checks import listed
 from ordinate.plots.rank_intervals import chosen_lines
 from ordinate.report import figures
 from ordinate.report.contents import Contents
 from ordinate.report.html import Html, joined, tag
-from ordinate.report.thumbnails import embedded
+from ordinate.report.thumbnails import embedded, is_outside
 from ordinate.study.words import (
     aim_in_words,
     count,
@@ -98,7 +99,7 @@ def _aim(contents: Contents) -> dict[str, str]:
     return {"Aim": said, "Found": found} | ({"Next candidates": candidates} if candidates else {})
 
 
-def order(contents: Contents, folder: Path) -> Html:
+def order(contents: Contents, folders: Sequence[Path]) -> Html:
     """The table of items, with pictures and texts."""
     ordering, lines = contents.ordering, chosen_lines(contents.ordering, MOST_ROWS)
     shown = sum(line.place is not None for line in lines)
@@ -107,7 +108,7 @@ def order(contents: Contents, folder: Path) -> Html:
     if ordering.selection is not None:
         names.append("Grade by marks" if ordering.selection.measure == "right grade" else "Wanted")
     bodies = [
-        _item(contents, line.place, rows, folder)
+        _item(contents, line.place, rows, folders)
         if line.place is not None
         else tag("tr", tag("th", line.said, colspan=len(names), scope="colgroup"), class_="between")
         for line in lines
@@ -126,12 +127,27 @@ def order(contents: Contents, folder: Path) -> Html:
         "Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own rank is among "
         f"its likely ranks with a probability of 90 %.{shortened}",
         tag("p", save),
+        _left_out(contents, [ordering.ids[line.place] for line in lines if line.place is not None], rows, folders),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,
             role="region", aria_label="The order"),
     )  # fmt: skip
 
 
-def _item(contents: Contents, place: int, rows: dict[str, int], folder: Path) -> Html:
+def _left_out(contents: Contents, shown: Sequence[str], rows: dict[str, int], folders: Sequence[Path]) -> Html:
+    """Of which items the pictures are not shown because their files lie elsewhere; nothing where there are none."""
+    places = contents.items.content.get("image", [None] * len(rows))
+    outside = [item for item in shown if (at := places[rows[item]]) is not None and is_outside(str(at), folders)]
+    if not outside:
+        return joined()
+    return tag(
+        "p",
+        f"Left out: {count(len(outside), 'picture')} in files outside the study’s folder, of {listed(outside)}. To "
+        "show such pictures, make the report with --media FOLDER.",
+        class_="withheld",
+    )
+
+
+def _item(contents: Contents, place: int, rows: dict[str, int], folders: Sequence[Path]) -> Html:
     ordering, item = contents.ordering, contents.ordering.ids[place]
     assert ordering.intervals is not None
     intervals = ordering.intervals
@@ -146,17 +162,17 @@ def _item(contents: Contents, place: int, rows: dict[str, int], folder: Path) ->
     return tag(
         "tr",
         tag("td", span(first, last), class_="number"),
-        tag("td", tag("div", *_content(contents, rows[item], item, folder)), class_="item"),
+        tag("td", tag("div", *_content(contents, rows[item], item, folders)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
         tag("td", f"{ordering.scores[place]:+.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
         *([] if ordering.selection is None else [tag("td", part_in_words(ordering.selection, place), class_="number")]),
     )
 
 
-def _content(contents: Contents, row: int, item: str, folder: Path) -> Iterable[Html]:
+def _content(contents: Contents, row: int, item: str, folders: Sequence[Path]) -> Iterable[Html]:
     content = contents.items.content
     given = {kind: values[row] for kind, values in content.items() if values[row] is not None}
-    picture = None if "image" not in given else embedded(str(given["image"]), folder)
+    picture = None if "image" not in given else embedded(str(given["image"]), folders)
     if picture is not None:
         yield tag("img", src=picture, alt="")
     text = None

@@ -43,6 +43,10 @@ class Caller(NamedTuple):
     def is_owner(self) -> bool:
         return self.link.role == "owner"
 
+    @property
+    def owns_server(self) -> bool:
+        return self.link is SERVER_LINK
+
     def name(self, given: str | None) -> str | None:
         """Whose questions these are: the name of the session or the link; a program with a shared link gives one."""
         if self.session is None and self.link.annotator is None:

@@ -5,6 +5,7 @@ A file is what its first bytes say. The name that it came with is an id of an it
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -12,6 +13,8 @@ import re
 import secrets
 import shutil
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +24,7 @@ from ordinate.data.formats.files import failures, write_bytes
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.media import KINDS, NotShown, check_shown, described, media_type, read_head
 from ordinate.data.pictures import web_version
-from ordinate.errors import InvalidInput
+from ordinate.errors import InvalidInput, MissingExtra
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
 
@@ -59,13 +62,27 @@ class Dropped(NamedTuple):
 
 
 class Draft:
-    """What was dropped for one study; everything is in its folder, so it outlives the server."""
+    """What was dropped for one study; everything is in its folder, so it outlives the server.
+
+    It is sealed while something is made of it, and from then on: what is made has all of its files, and takes no more.
+    """
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.folder, self._limits = folder, limits
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._files = {one.name: one for one in dropped_files(folder)}
         self._bytes = sum(one.bytes for one in self._files.values())
+        self._arriving: dict[object, int] = {}
+        self._taking = 0
+        self._sealed = False
+        self._remove_strays()
+
+    def _remove_strays(self) -> None:
+        """Files whose record was cut short when the server was killed, or which had not arrived yet."""
+        kept = {self.folder / one.stored for one in self._files.values()}
+        for path in [path for place in (f"{MEDIA}/*", f"{GIVEN}/*", "*.part") for path in self.folder.glob(place)]:
+            if path not in kept:
+                path.unlink(missing_ok=True)
 
     @property
     def name(self) -> str:
@@ -79,22 +96,57 @@ class Draft:
         with self._lock:
             return list(self._files.values())
 
-    def require_room(self) -> None:
-        """Raise a problem 413 or 507 where no more files are taken."""
-        limits = self._limits
-        if len(self._files) >= limits.upload_files:
-            raise Problem(413, f"a study is made of at most {limits.upload_files:,} files here; use `ordinate create`")
-        if self._bytes >= limits.upload_total:
-            raise Problem(413, f"the files of a study may have {limits.upload_total:,} bytes together")
-        if shutil.disk_usage(self.folder).free < limits.upload_free:
-            raise Problem(507, "the disk of the server is nearly full, so it takes no more files")
+    @property
+    def is_sealed(self) -> bool:
+        return self._sealed
 
-    def temporary(self) -> Path:
-        """Where to write a file that is arriving."""
-        return self.folder / f"{secrets.token_hex(8)}.part"
+    def seal(self) -> None:
+        """Take no more files, and wait for those that are being checked. Raises a problem 409 where it is sealed."""
+        with self._lock:
+            self._require_open()
+            self._sealed = True
+            self._lock.wait_for(lambda: self._taking == 0)
+
+    def unseal(self) -> None:
+        """Take files again, since nothing was made."""
+        self._sealed = False
+
+    def _require_open(self) -> None:
+        if self._sealed:
+            raise Problem(409, "a study is being made of these files; wait until it is ready")
+
+    @contextmanager
+    def arriving(self, length: int | None) -> Iterator[Path]:
+        """Where to write a file of this length; None: not known. Its room is held for it until then.
+
+        Raises problems 409, 413 and 507.
+        """
+        limits, mine = self._limits, object()
+        with self._lock:
+            self._require_open()
+            wanted = sum(self._arriving.values()) + max(length or 0, 1)
+            if len(self._files) + len(self._arriving) >= limits.upload_files:
+                raise Problem(
+                    413, f"a study is made of at most {limits.upload_files:,} files here; use `ordinate create`"
+                )
+            if self._bytes + wanted > limits.upload_total:
+                raise Problem(413, f"the files of a study may have {limits.upload_total:,} bytes together")
+            if shutil.disk_usage(self.folder).free - wanted < limits.upload_free:
+                raise Problem(507, "the disk of the server is nearly full, so it takes no more files")
+            self._arriving[mine] = length or 0
+        path = self.folder / f"{secrets.token_hex(8)}.part"
+        try:
+            yield path
+        finally:
+            with self._lock:
+                del self._arriving[mine]
+            path.unlink(missing_ok=True)
 
     def take(self, given: str, arrived: Path) -> Dropped:
         """Check a file that has arrived and keep it. Raises InvalidInput that says why it is refused."""
+        with self._lock:
+            self._require_open()
+            self._taking += 1
         try:
             name = _clean_name(given)
             if is_junk(name.rpartition("/")[2]):
@@ -102,22 +154,35 @@ class Draft:
             with failures("read", name):
                 data_hash = _digest(arrived)
             with self._lock:
-                known = self._files.get(name)
-                if known is not None and known.sha256 == data_hash:
+                if (known := self._known(name, data_hash)) is not None:
                     return known
-                if known is not None:
-                    raise InvalidInput("has the name of another file that was dropped before")
             kind, stored = self._keep(name, arrived)
             made = Dropped(name, kind, stored, (self.folder / stored).stat().st_size, data_hash)
-            with self._lock, failures("written", self.folder):
-                with (self.folder / MANIFEST).open("a", encoding="utf-8") as manifest:
-                    manifest.write(json.dumps(made) + "\n")
-                os.utime(self.folder)
-                self._files[name] = made
-                self._bytes += made.bytes
+            try:
+                with self._lock, failures("written", self.folder):
+                    # It may have been dropped twice at the same time.
+                    if (known := self._known(name, data_hash)) is not None:
+                        (self.folder / stored).unlink()
+                        return known
+                    _append(self.folder / MANIFEST, made)
+                    self._files[name] = made
+                    self._bytes += made.bytes
+            except BaseException:
+                (self.folder / stored).unlink(missing_ok=True)
+                raise
             return made
         finally:
             arrived.unlink(missing_ok=True)
+            with self._lock:
+                self._taking -= 1
+                self._lock.notify_all()
+
+    def _known(self, name: str, data_hash: str) -> Dropped | None:
+        """The file of this name, if it was dropped before. Raises InvalidInput where that is another one."""
+        known = self._files.get(name)
+        if known is not None and known.sha256 != data_hash:
+            raise InvalidInput("has the name of another file that was dropped before")
+        return known
 
     def _keep(self, name: str, arrived: Path) -> tuple[str, str]:
         """The kind of a file and where it is stored now."""
@@ -140,8 +205,11 @@ class Draft:
         except NotShown as error:
             if not error.convertible:
                 raise InvalidInput(str(error) if type_ else f"is {described(head)}, which is not shown") from None
-            with _one_picture_at_a_time:
-                converted = web_version(arrived.read_bytes())
+            try:
+                with _one_picture_at_a_time:
+                    converted = web_version(arrived.read_bytes())
+            except MissingExtra as missing:
+                raise InvalidInput(f"cannot be converted by this server: {missing}") from None
             if converted is None:
                 raise InvalidInput("cannot be converted") from None
             stored = f"{MEDIA}/{own}{converted.suffix}"
@@ -161,6 +229,24 @@ class Draft:
         with failures("written", self.folder):
             arrived.rename(self.folder / stored)
 
+    def link_media(self, folder: Path) -> list[Path]:
+        """Give these files second names in the folder of a study. Here they stay, until it has its items; returns those
+        that were not there yet."""
+        made = []
+        try:
+            with failures("written", folder):
+                for path in sorted((self.folder / MEDIA).glob("*")):
+                    folder.mkdir(exist_ok=True)
+                    target = folder / path.name
+                    if not target.exists():
+                        made.append(target)
+                        _link(path, target)
+        except BaseException:
+            for target in made:
+                target.unlink(missing_ok=True)
+            raise
+        return made
+
     @staticmethod
     def forget_uploads(folder: Path) -> None:
         """Remove what was of use only until the study in this folder was made."""
@@ -172,7 +258,7 @@ class Draft:
 def dropped_files(folder: Path) -> list[Dropped]:
     """The files of a draft, in the order in which they came; a line that a kill cut short is none."""
     try:
-        lines = (folder / MANIFEST).read_text(encoding="utf-8").splitlines()
+        lines = (folder / MANIFEST).read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
     found = []
@@ -182,6 +268,36 @@ def dropped_files(folder: Path) -> list[Dropped]:
         except (ValueError, TypeError):
             continue
     return found
+
+
+def _append(manifest: Path, made: Dropped) -> None:
+    """Write a record on a line of its own, also after one that was cut short; all of it or nothing."""
+    with manifest.open("a+b", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(end - 1, 0))
+        start = b"" if file.read(1) in (b"", b"\n") else b"\n"
+        line = start + json.dumps(made).encode() + b"\n"
+        try:
+            if file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except BaseException:
+            file.truncate(end)
+            raise
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # A file system without hard links.
+        temporary = target.with_suffix(".part")
+        try:
+            shutil.copyfile(path, temporary)
+            temporary.rename(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def _clean_name(given: str) -> str:

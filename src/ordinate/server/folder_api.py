@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Future
 from math import isnan
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect
+from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 
 from ordinate.data.items import Items
 from ordinate.embedding import DEFAULTS, FAMILIES
-from ordinate.errors import InvalidInput, OrdinateError
+from ordinate.errors import InvalidInput, OrdinateError, StorageFailed
 from ordinate.server import making
 from ordinate.server.authentication import TheAuthenticator
 from ordinate.server.drafts import MEDIA, Draft
@@ -36,10 +34,10 @@ from ordinate.server.folder_schemas import (
     StudyLine,
 )
 from ordinate.server.headers import MEDIA as MEDIA_POLICY
-from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
 from ordinate.server.owner_api import show_link
 from ordinate.server.problems import Problem
+from ordinate.server.receiving import announced, receive, without_room
 from ordinate.server.registry import ServedStudy, StudyRegistry
 from ordinate.server.routes import FolderRoute
 from ordinate.server.schemas import ItemShown
@@ -47,7 +45,6 @@ from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
 
 router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
-CHUNK = 1024 * 1024
 FIRST = 24
 """Items that a preview shows."""
 REFUSED = 100
@@ -153,45 +150,15 @@ async def drop(
 ) -> DroppedShown:
     """The body is the file itself. A file that cannot be shown is refused with the reason."""
     found = await run_in_threadpool(workspace.draft, draft)
-    await run_in_threadpool(found.require_room)
-    arrived = found.temporary()
     try:
-        await _receive(request, arrived)
-        kept = await run_in_threadpool(found.take, name, arrived)
+        async with contextmanager_in_threadpool(found.arriving(announced(request))) as arrived:
+            await receive(request, arrived)
+            kept = await run_in_threadpool(found.take, name, arrived)
     except InvalidInput as error:
         raise InvalidInput(f"{name} {error}" if not str(error).startswith(name) else str(error)) from None
-    finally:
-        await run_in_threadpool(arrived.unlink, missing_ok=True)
+    except StorageFailed as error:
+        raise without_room(error) or error from None
     return DroppedShown(name=kept.name, kind=kept.kind, bytes=kept.bytes)
-
-
-async def _receive(request: Request, path: Path) -> None:
-    """Write the body of a request to a file. Raises problems 400, 408, 413."""
-    limits: Limits = request.app.state.limits
-    too_large = Problem(413, f"a file may have at most {limits.upload:,} bytes")
-    length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > limits.upload:
-        raise too_large
-    received, waiting = 0, bytearray()
-    file = await run_in_threadpool(path.open, "xb")
-    try:
-        async with asyncio.timeout(limits.upload_seconds):
-            async for part in request.stream():
-                received += len(part)
-                if received > limits.upload:
-                    raise too_large
-                waiting += part
-                if len(waiting) >= CHUNK:
-                    await run_in_threadpool(file.write, bytes(waiting))
-                    waiting.clear()
-        await run_in_threadpool(file.write, bytes(waiting))
-    except ClientDisconnect:
-        raise Problem(400, "the connection was closed before the file was complete") from None
-    except TimeoutError:
-        seconds = limits.upload_seconds
-        raise Problem(408, f"the file did not arrive within {seconds:g} s", {"Connection": "close"}) from None
-    finally:
-        await run_in_threadpool(file.close)
 
 
 @router.get(
@@ -215,7 +182,10 @@ async def preview(
     found = await run_in_threadpool(workspace.draft, draft)
     served = None if wanted.study is None else authenticator.find_study(wanted.study)
     job = await run_in_threadpool(workspace.look, found, making.find_items, found.folder, _columns(wanted))
-    made: making.Found = await asyncio.wrap_future(job)
+    try:
+        made: making.Found = await asyncio.wrap_future(job)
+    except FileNotFoundError:
+        raise Problem(404, "what was dropped here is gone; begin again") from None
     return await run_in_threadpool(_preview, found, made, served)
 
 
@@ -255,8 +225,7 @@ async def make(
     request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Making
 ) -> DraftShown:
     """The response comes once it is served. With an encoder that takes long; GET of the draft says how far it is."""
-    options = {**wanted.for_study(), "question": wanted.question}
-    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, options)
+    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study())
 
     def start() -> tuple[Draft, Future[int]]:
         found = workspace.draft(draft)
@@ -264,8 +233,7 @@ async def make(
         return found, workspace.make(found, making.make, found.folder, wanted.name, plan)
 
     found, job = await run_in_threadpool(start)
-    rules = {} if wanted.rules is None else wanted.rules.model_dump(exclude_unset=True)
-    return await _finish(request, authenticator, workspace, found, wanted.name, job, rules)
+    return await _finish(request, authenticator, workspace, found, wanted.name, job)
 
 
 @router.post("/studies/{study}/duplicate", summary="Make a study of the same items, without answers", status_code=201)
@@ -281,7 +249,7 @@ async def duplicate(
         return draft, workspace.make(draft, making.duplicate, source, draft.folder, wanted.name)
 
     draft, job = await run_in_threadpool(start)
-    return await _finish(request, authenticator, workspace, draft, wanted.name, job, {})
+    return await _finish(request, authenticator, workspace, draft, wanted.name, job)
 
 
 async def _finish(
@@ -291,24 +259,19 @@ async def _finish(
     draft: Draft,
     name: str,
     job: Future[int],
-    rules: dict[str, Any],
 ) -> DraftShown:
     """Wait until the study is made, then serve it."""
     shown = DraftShown(draft=draft.name, state="made", files=len(draft.files()), study=name)
-    shown.items = await asyncio.shield(asyncio.wrap_future(job))
-    served = await run_in_threadpool(_serve, authenticator.registry, workspace, draft, name, rules)
+    try:
+        shown.items = await asyncio.shield(asyncio.wrap_future(job))
+        path = await run_in_threadpool(workspace.publish, draft, name)
+    except BaseException:
+        workspace.release(draft)
+        raise
+    served = await run_in_threadpool(authenticator.registry.open, path, name)
     link = await run_in_threadpool(served.study.make_link, "annotator", name="annotator")
     shown.link = show_link(request, authenticator, served, link)
     return shown
-
-
-def _serve(
-    registry: StudyRegistry, workspace: Workspace, draft: Draft, name: str, rules: dict[str, Any]
-) -> ServedStudy:
-    served = registry.open(workspace.publish(draft, name), name)
-    if rules:
-        served.study.set_rules(**rules)
-    return served
 
 
 @router.post("/drafts/{draft}/items", summary="Add these files to a study as items")
@@ -322,24 +285,26 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
         return found, workspace.make(found, making.find_more, found.folder, *how)
 
     found, job = await run_in_threadpool(start)
-    more = await asyncio.wrap_future(job)
+    try:
+        more = await asyncio.shield(asyncio.wrap_future(job))
 
-    def move() -> None:
-        target = served.path.parent / MEDIA
-        moved = []
-        try:
-            for path in sorted((found.folder / MEDIA).glob("*")):
-                target.mkdir(exist_ok=True)
-                path.rename(target / path.name)
-                moved.append((path, target / path.name))
-            served.study.add_items(more)
-        except BaseException:
-            for old, new in moved:
-                new.rename(old)
-            raise
+        def commit() -> None:
+            linked = found.link_media(served.path.parent / MEDIA)
+            try:
+                served.study.add_items(more)
+            except StorageFailed:
+                # They may be stored all the same, so the files stay.
+                raise
+            except OrdinateError:
+                for path in linked:
+                    path.unlink(missing_ok=True)
+                raise
 
-    await served.write(move)
-    await run_in_threadpool(workspace.discard, found)
+        await served.write(commit)
+    except BaseException:
+        workspace.release(found)
+        raise
+    await run_in_threadpool(workspace.delete_sealed, found)
     return DraftShown(draft=draft, state="made", files=0, study=wanted.study, items=len(more))
 
 
@@ -350,13 +315,18 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
 def archive(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str) -> Done:
     """It is no longer served: its links open nothing until it is taken out again."""
     _own(authenticator, workspace, study)
-    workspace.archive(authenticator.registry.remove(study))
+    authenticator.registry.remove(study, workspace.archive)
     return Done()
 
 
 @router.post("/archived/{study}/restore", summary="Take a study out of the archive")
 def restore(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str) -> Done:
-    authenticator.registry.open(workspace.restore(study), study)
+    path = workspace.restore(study)
+    try:
+        authenticator.registry.open(path, study)
+    except BaseException:
+        workspace.archive(path)
+        raise
     return Done()
 
 
@@ -365,7 +335,7 @@ def delete(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str,
     """It cannot be taken back."""
     _own(authenticator, workspace, study)
     _require_typed(study, typed)
-    workspace.delete(authenticator.registry.remove(study))
+    authenticator.registry.remove(study, workspace.delete)
     return Done()
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from ordinate.server.schemas import CreateOptions, Given, ItemShown, LinkShown, RuleChanges, Short, Text
+from ordinate.server.schemas import CreateOptions, Given, ItemShown, LinkShown, Short, Text
 from ordinate.server.workspace import NAME
 
 StudyNameGiven = Annotated[str, Field(pattern=NAME)]
@@ -86,10 +86,8 @@ class PreviewShown(BaseModel):
 
 class Making(Preview, CreateOptions):
     name: StudyNameGiven
-    question: Text = "Which ranks higher?"
     encoder: Annotated[Short | None, Field(description="The name of an encoder, or auto; null: none.")] = None
     pca: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    rules: RuleChanges | None = None
 
 
 class Adding(Given):

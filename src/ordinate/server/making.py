@@ -205,9 +205,8 @@ def duplicate(source: Path, folder: Path, name: str) -> int:
             items = items.take([row for row, item in enumerate(items.ids) if item not in excluded])
         if (source.parent / MEDIA).is_dir():
             shutil.copytree(source.parent / MEDIA, folder / MEDIA, dirs_exist_ok=True)
-        _create(folder, name, items, settings.recipe, options_of(settings))
-        with Study.open(f"sqlite:///{folder / name}.db") as new:
-            new.set_rules(**asdict(replace(rules, paused=False)))
+        options = {**options_of(settings), "rules": asdict(replace(rules, paused=False))}
+        _create(folder, name, items, settings.recipe, options)
     return len(items)
 
 

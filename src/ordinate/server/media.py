@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ordinate.data.items import Items
-from ordinate.data.media import KINDS, data_url, is_address, media_type, read_head
+from ordinate.data.media import KINDS, data_url, inside, is_address, media_type, read_head
 from ordinate.errors import InvalidInput
 
 __all__ = [
@@ -24,12 +24,6 @@ __all__ = [
 
 def is_elsewhere(place: str) -> bool:
     return "://" in place
-
-
-def inside(place: str, folders: Sequence[Path]) -> Path | None:
-    """The file of a stored path, symbolic links followed; None outside all folders. Paths start at the first one."""
-    path = Path(os.path.realpath(Path(*folders[:1], place)))
-    return path if any(path.is_relative_to(os.path.realpath(folder)) for folder in folders) else None
 
 
 def require_inside(items: Items, folders: Sequence[Path]) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
 import segno
@@ -15,16 +14,14 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
-from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
 from ordinate.data.recipe import GIVEN
-from ordinate.data.showing import shown
 from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
-from ordinate.server import media
 from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, TheCallers
 from ordinate.server.headers import MEDIA
+from ordinate.server.new_items import items_of, require_own_files
 from ordinate.server.problems import Problem
 from ordinate.server.registry import ServedStudy
 from ordinate.server.routes import OwnerRoute, ServerRoute
@@ -43,7 +40,6 @@ from ordinate.server.schemas import (
     Links,
     LinkShown,
     NamesPage,
-    NewItem,
     NewItems,
     NewLink,
     NewLinks,
@@ -212,13 +208,14 @@ def items(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> Items
 
 
 @router.post("/{study}/items", summary="Add items")
-def add_items(caller: TheCaller, new: NewItems) -> Added:
+def add_items(request: Request, caller: TheCaller, new: NewItems) -> Added:
     """With as many feature numbers each as the others have, or none where the study was made with an encoder.
 
     Paths of files start at the study's folder.
     """
     study = caller.served.study
-    added, recipe = _items(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
+    require_own_files(new.items, caller, request.app.state.workspace)
+    added, recipe = items_of(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
     if recipe is not None and recipe.encoder == GIVEN:
         added = recipe.projected(added)
     elif recipe is not None and not added.features.shape[1]:
@@ -345,7 +342,10 @@ def studies(callers: TheCallers) -> Studies:
 
 @server_router.post("", summary="Create a study", status_code=201)
 def create(request: Request, callers: TheCallers, authenticator: TheAuthenticator, new: NewStudy) -> Created:
-    """In the folder that is served; else beside the study whose owner's link comes with the request. Served at once."""
+    """In the folder that is served, by its owner; else beside the study whose owner's link comes with the request.
+
+    It is served at once.
+    """
     registry, workspace = authenticator.registry, request.app.state.workspace
     if registry.get(new.name) is not None:
         raise Problem(409, f"a study {new.name!r} is served here already; choose another name")
@@ -357,12 +357,8 @@ def create(request: Request, callers: TheCallers, authenticator: TheAuthenticato
         workspace.require_free(new.name)
         folders = (workspace.folder,)
         place = SqliteFile(workspace.folder / f"{new.name}.db")
-    made = _items(new.items, folders)
-    options = new.for_study()
-    Study.create(made, question=new.question, storage=place.url, **options).close()
+    Study.create(items_of(new.items, folders), storage=place.url, **new.for_study()).close()
     served = registry.open(place, new.name)
-    if new.rules is not None:
-        served.study.set_rules(**new.rules.model_dump(exclude_unset=True))
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
     return Created(
         study=served.name,
@@ -377,22 +373,3 @@ def show_link(request: Request, authenticator: Authenticator, served: ServedStud
         return LinkShown(**link._asdict())
     url = authenticator.address((request.app.state.url or str(request.base_url)).rstrip("/"), served, link)
     return LinkShown(**link._asdict(), url=url, token=url.rpartition("/")[2])
-
-
-def _items(given: list[NewItem], folders: Sequence[FilePath], feature_names: Any = None) -> Items:
-    """Raises InvalidInput where browsers could not be shown what is in these folders."""
-    widths = {len(item.features) for item in given}
-    if len(widths) > 1:
-        raise InvalidInput(f"items have different numbers of features: {sorted(widths)}")
-    if len({item.group is None for item in given}) > 1:
-        raise InvalidInput("give every item its group, or none")
-    made = Items(
-        ids=[item.id for item in given],
-        features=[item.features for item in given] if widths != {0} else None,  # type: ignore[arg-type]
-        feature_names=feature_names,
-        group=None if given[0].group is None else [str(item.group) for item in given],
-        content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
-    )
-    media.require_harmless(made, folders)
-    with shown(made, folders[0] if folders else ""):
-        return made

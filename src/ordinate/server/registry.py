@@ -500,13 +500,19 @@ class StudyRegistry:
             self._served[chosen] = served
             return served
 
-    def remove(self, name: str) -> Path:
-        """Serve a study no more; returns its file."""
+    def remove(self, name: str, move: Callable[[Path], None]) -> None:
+        """Serve a study no more and move its file away; where that fails, serve it again. Raises a problem 404."""
         with self._lock:
-            served = self._served.pop(name)
+            served = self._served.pop(name, None)
+        if served is None:
+            raise Problem(404, f"no study {name!r} is served here")
         served.prefetcher.stop()
         served.close()
-        return served.path
+        try:
+            move(served.path)
+        except BaseException:
+            self.open(served.path, name)
+            raise
 
     def close(self) -> None:
         # All helpers finish their jobs at the same time.

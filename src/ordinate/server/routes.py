@@ -68,12 +68,18 @@ class OwnerRoute(StudyRoute):
 
 
 class ServerRoute(StudyRoute):
-    """For everybody with a link of some study, or of the server; a request with a body must be an owner's."""
+    """For everybody with a link of some study, or of the server; a request with a body must be an owner's.
+
+    Where a folder is served, the owner of the server alone makes studies in it: it holds the files of all of them.
+    """
 
     def admit(self, request: Request, authenticator: Authenticator) -> Caller | None:
         callers = authenticator.authenticate_everywhere(request)
         if request.method == "POST" and callers and not any(caller.is_owner for caller in callers):
             raise Problem(403, "to create a study, send the link of an owner of a study that is served here")
+        is_folder = request.app.state.workspace is not None
+        if request.method == "POST" and is_folder and callers and not any(caller.owns_server for caller in callers):
+            raise Problem(403, "only the owner of the server makes studies in its folder; send the link of the server")
         request.state.callers = callers
         return callers[0] if callers else None
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 from ordinate.data.comparisons import Answer
 from ordinate.data.ordering import Measure
-from ordinate.study.rules import RANDOM_SHARE, Role, Theme
+from ordinate.study.rules import PEOPLE, RANDOM_SHARE, Role, Theme
 
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
@@ -92,37 +92,6 @@ class NewItems(Given):
 Aim = Annotated[list[Text], Field(min_length=1, max_length=100)]
 
 
-class CreateOptions(Given):
-    """How a study learns from answers and chooses questions; see Study.create."""
-
-    algorithm: Short | None = None
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    scaling: Literal["robust", "standard", "none"] = "robust"
-    refit_every: Annotated[int, Field(ge=1, le=2**53)] | None = None
-    candidates: Annotated[int, Field(ge=1, le=2**53)] | None = None
-    coefficient_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    item_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
-    likelihood: Short | None = None
-    renew_covariance: bool = True
-    random: Annotated[float, Field(ge=0, le=1)] = RANDOM_SHARE
-    aim: Aim = ["order"]
-
-    def for_study(self) -> dict[str, Any]:
-        """The options as arguments of Study.create."""
-        return {name: getattr(self, name) for name in CreateOptions.model_fields}
-
-
-class NewLink(Given):
-    role: Role
-    annotator: Name | None = None
-    expires_at: Moment | None = None
-
-
-class NewLinks(Given):
-    annotators: Annotated[list[Name], Field(min_length=1, max_length=1000)]
-    expires_at: Moment | None = None
-
-
 class RuleChanges(Given):
     aim: Aim = ["order"]
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
@@ -148,12 +117,45 @@ class RuleChanges(Given):
     seats: Amount | None = None
 
 
+class CreateOptions(Given):
+    """How a study learns from answers and chooses questions; see Study.create."""
+
+    algorithm: Short | None = None
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    scaling: Literal["robust", "standard", "none"] = "robust"
+    refit_every: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    candidates: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    coefficient_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    item_variance: Annotated[float, Field(ge=1e-6, le=1e6)] | None = None
+    likelihood: Short | None = None
+    renew_covariance: bool = True
+    random: Annotated[float, Field(ge=0, le=1)] = RANDOM_SHARE
+    aim: Aim = ["order"]
+    question: Text = "Which ranks higher?"
+    rules: RuleChanges | None = None
+
+    def for_study(self) -> dict[str, Any]:
+        """The options as arguments of Study.create, with the rules of a study that is served."""
+        given = {} if self.rules is None else self.rules.model_dump(exclude_unset=True)
+        options = {name: getattr(self, name) for name in CreateOptions.model_fields}
+        return {**options, "rules": {**PEOPLE, **given}}
+
+
+class NewLink(Given):
+    role: Role
+    annotator: Name | None = None
+    expires_at: Moment | None = None
+
+
+class NewLinks(Given):
+    annotators: Annotated[list[Name], Field(min_length=1, max_length=1000)]
+    expires_at: Moment | None = None
+
+
 class NewStudy(CreateOptions):
     brings_items = True
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
-    question: Text = "Which ranks higher?"
     items: Annotated[list[NewItem], Field(min_length=2, max_length=100_000), FailFast()]
-    rules: RuleChanges | None = None
 
 
 class Exclusion(Given):

@@ -8,6 +8,7 @@
     FOLDER/.deleted/ID/       what is being deleted
 
 A study comes, moves and goes by one renaming of its folder. So it is whole or absent, whenever the server is killed.
+Only items that are added to a study leave their draft otherwise: by second names of their files, then one transaction.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ class Workspace:
         self._lock = threading.Lock()
         self._drafts: dict[str, Draft] = {}
         self._jobs: dict[str, Future[Any]] = {}
+        # What a server that was killed left behind. Never later: it may be in use.
+        shutil.rmtree(self.folder / _DELETED, ignore_errors=True)
         self._clean()
 
     def studies(self) -> list[Path]:
@@ -58,6 +61,10 @@ class Workspace:
     def is_own(self, path: Path) -> bool:
         """Whether a study has a folder of its own here, which may be moved and deleted as a whole."""
         return path.parent.parent == self.folder and path.parent.name == path.stem and bool(re.match(NAME, path.stem))
+
+    def is_shared(self, folder: Path | None) -> bool:
+        """Whether this is the folder that is served, in which files of all studies are."""
+        return folder is not None and folder.resolve() == self.folder.resolve()
 
     def require_free(self, name: str) -> None:
         """Raise StudyExists where a study has this name, archived or not."""
@@ -89,32 +96,48 @@ class Workspace:
 
     def discard(self, draft: Draft) -> None:
         """Delete what was dropped."""
-        if (job := self.job(draft)) is not None and not job.done():
-            raise Problem(409, "a study is being made of these files; wait until it is ready")
+        draft.seal()
+        self.delete_sealed(draft)
+
+    def delete_sealed(self, draft: Draft) -> None:
+        """Delete what was dropped, of which something was made."""
+        try:
+            self._delete(draft.folder)
+        except BaseException:
+            draft.unseal()
+            raise
         self._forget(draft)
-        self._delete(draft.folder)
 
     def look(self, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Look at a draft in the process for that."""
-        return self._run("look", draft, work, *arguments)
+        """Look at a draft in the process for that, one look after another."""
+        if draft.is_sealed:
+            raise Problem(409, "a study is being made of these files; wait until it is ready")
+        return self._submit("look", work, *arguments)
 
     def make(self, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Make something of a draft in the process for that."""
-        return self._run("make", draft, work, *arguments)
-
-    def _run(self, what: str, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        with self._lock:
-            if (job := self._jobs.get(draft.name)) is not None and not job.done():
-                raise Problem(409, "a study is being made of these files; wait until it is ready")
+        """Seal a draft and make something of it in the process for that; `release` it where that comes to nothing."""
+        draft.seal()
+        try:
             draft.progress_file.unlink(missing_ok=True)
+            self._jobs[draft.name] = job = self._submit("make", work, *arguments)
+        except BaseException:
+            draft.unseal()
+            raise
+        return job
+
+    def release(self, draft: Draft) -> None:
+        """Take files again as soon as nobody works on them."""
+        self._jobs[draft.name].add_done_callback(lambda _: draft.unseal())
+
+    def _submit(self, what: str, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        with self._lock:
             if what not in self._executors:
                 self._executors[what] = self._make_executor()
             try:
-                self._jobs[draft.name] = self._executors[what].submit(work, *arguments)
+                return self._executors[what].submit(work, *arguments)
             except BrokenExecutor:
                 self._executors[what] = self._make_executor()
-                self._jobs[draft.name] = self._executors[what].submit(work, *arguments)
-            return self._jobs[draft.name]
+                return self._executors[what].submit(work, *arguments)
 
     def job(self, draft: Draft) -> Future[Any] | None:
         return self._jobs.get(draft.name)
@@ -133,7 +156,8 @@ class Workspace:
             self.require_free(name)
             draft.folder.rename(target)
         self._forget(draft)
-        draft.forget_uploads(target)
+        with suppress(OSError):  # the study does without
+            draft.forget_uploads(target)
         return target / f"{name}.db"
 
     @property
@@ -185,12 +209,12 @@ class Workspace:
         shutil.rmtree(gone, ignore_errors=True)
 
     def _clean(self) -> None:
-        """Delete what a server that was killed left behind, and drafts that nobody came back to."""
-        shutil.rmtree(self.folder / _DELETED, ignore_errors=True)
+        """Delete drafts that nobody came back to."""
         for folder in (self.folder / _DRAFTS).glob("*"):
-            with suppress(OSError):
-                running = (job := self._jobs.get(folder.name)) is not None and not job.done()
-                if time.time() - folder.stat().st_mtime > DRAFT_SECONDS and not running:
+            with self._lock, suppress(OSError):
+                draft = self._drafts.get(folder.name)
+                in_use = draft is not None and draft.is_sealed
+                if time.time() - folder.stat().st_mtime > DRAFT_SECONDS and not in_use:
                     shutil.rmtree(folder, ignore_errors=True)
                     self._drafts.pop(folder.name, None)
 

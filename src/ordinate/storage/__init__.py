@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,15 +57,19 @@ __all__ = [
 ]
 
 
-def create(url: str | None, settings: Settings, items: Items) -> Storage:
-    """A new storage holding these items. It is complete or absent. Raises StudyExists."""
-    token = secrets.token_hex(3)
-    first = Entry(1, "add-items", now())
+def create(url: str | None, settings: Settings, items: Items, rules: Sequence[tuple[str, str]] = ()) -> Storage:
+    """A new storage holding these items and rules, each a name and a value in JSON. It is complete or absent.
+
+    Raises StudyExists.
+    """
+    token, at = secrets.token_hex(3), now()
+    first = [Entry(1, "add-items", at)]
+    first += [Entry(position, "set", at, name=name, value=value) for position, (name, value) in enumerate(rules, 2)]
     if url is None:
         memory = MemoryStorage(settings, token)
-        memory.append([first], items)
+        memory.append(first, items)
         return memory
-    return place(url).create(settings, token, lambda log: log.append([first], items))
+    return place(url).create(settings, token, lambda log: log.append(first, items))
 
 
 def open(url: str) -> Storage:

@@ -74,15 +74,21 @@ def require_possible(rule: Sequence[str], rows: Mapping[str, int], active: Integ
             raise UnknownItem(f"the study has no item {mark!r} to be a mark of the aim{suggestion(mark, rows)}")
         if active[rows[mark]] < 0:
             raise InvalidInput(f"item {mark!r} is excluded, so it cannot be a mark of the aim; include it first")
-    used = active[active >= 0]
-    if aim.kind == "above":
-        marked = {int(active[rows[mark]]) for mark in aim.marks}
-        without = [row for row in np.flatnonzero(active >= 0).tolist() if int(active[row]) not in marked]
-        if without:
-            raise InvalidInput(
-                f"group {groups[without[0]]!r} has no mark, and nothing compares groups: give the aim above:ITEM for "
-                "an item of each group"
-            )
-    elif aim.kind != "order" and (most := int(np.bincount(used).max(initial=0))) <= aim.size:
+    if (group := unmarked_group(rule, rows, active, groups)) is not None:
+        raise InvalidInput(
+            f"group {group!r} has no mark, and nothing compares groups: give the aim above:ITEM for an item of "
+            "each group"
+        )
+    if aim.size and (most := int(np.bincount(active[active >= 0]).max(initial=0))) <= aim.size:
         where = "no group has more than" if groups else "there are only"
         raise InvalidInput(f"the aim {rule[0]} leaves nothing to find out: {where} {most:,} items")
+
+
+def unmarked_group(rule: Sequence[str], rows: Mapping[str, int], active: Integers, groups: Sequence[str]) -> str | None:
+    """The first group with items in use and no mark, where the aim is of marks: what is wanted of it is not said."""
+    aim = aim_of(rule)
+    if not aim.marks:
+        return None
+    marked = active[[rows[mark] for mark in aim.marks]]
+    without = np.flatnonzero((active >= 0) & ~np.isin(active, marked))
+    return groups[without[0]] if without.size else None

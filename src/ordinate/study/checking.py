@@ -13,7 +13,6 @@ from ordinate.learning.calibration import Bin, bins
 from ordinate.learning.checks import Finding, StudyData, bridged, connected, not_run
 from ordinate.learning.checks import State as CheckState
 from ordinate.learning.checks.table import CHECKS
-from ordinate.learning.models import Answers
 from ordinate.study.aim import aim_of
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference, asked_at_random
@@ -85,7 +84,7 @@ def study_data(state: State, inference: Inference, seed: int) -> StudyData:
         names=state.annotator_names,
         group=state.active,
         features=inference.features(state),
-        answers=Answers(*effective.first(len(effective))),
+        answers=inference.answers(state),
         annotators=effective.annotators,
         at_random=asked_at_random(state),
         model=inference.newest_model(state),
@@ -99,9 +98,9 @@ def study_data(state: State, inference: Inference, seed: int) -> StudyData:
 
 
 def _top(rules: Rules) -> int:
-    """How many first items are wanted, or are in the first grade."""
+    """How many first items are wanted, or are in the first grade; below 0: all but so many, the last being wanted."""
     aim = aim_of(rules.aim)
-    return aim.size if aim.kind == "top" else rules.cuts[0] if rules.cuts else TOP
+    return {"top": aim.size, "bottom": -aim.size}.get(aim.kind) or (rules.cuts[0] if rules.cuts else TOP)
 
 
 def connection(data: StudyData) -> tuple[Finding, Finding]:

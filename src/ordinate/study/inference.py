@@ -51,6 +51,7 @@ from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
 from ordinate.learning.selection import Found, found_by
+from ordinate.learning.thresholds import with_likelihood
 from ordinate.storage import Settings
 from ordinate.study.aim import aim_of
 from ordinate.study.annotator_quality import Annotators, annotators_of
@@ -232,6 +233,11 @@ class Inference:
         given = np.bincount(number) > 0
         named = [name is not None for name in state.annotator_names[: len(given)]]
         return People(number, given & np.array(named, dtype=np.bool_))
+
+    def answers(self, state: State) -> Answers:
+        """All of them, as results are fitted to them."""
+        total = len(state.effective)
+        return self._answers(state, total, self._fitted(state, total).weight)
 
     def _answers(self, state: State, count: int, weight: tuple[float, ...] | None = None) -> Answers:
         """The first so many, with kinds of answers where these matter, and the weights of the annotators."""
@@ -493,8 +499,7 @@ class Inference:
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""
         rng = np.random.default_rng([self._settings.seed, 0xC0])
-        weight = self._fitted(state, len(state.effective)).weight
-        answers, group = self._answers(state, len(state.effective), weight), state.active
+        answers, group = self.answers(state), state.active
         features = self._scale(state).features
         newest = self.newest_model(state)
 
@@ -502,11 +507,11 @@ class Inference:
             return self.refit(state, newest, answers)
 
         def fit_anew(answers: Answers) -> Posterior:
-            """With prior variances of their own."""
-            if self._site_model is None:
+            """With prior variances of their own, and the thresholds of the study."""
+            if self._site_model is None or not isinstance(newest, SiteModel):
                 return fit(answers)
-            prior = fitted_prior(self._site_model, features, answers)
-            return self.refit(state, self._site_model.with_prior(prior), answers)
+            start = with_likelihood(self._site_model, newest.likelihood)
+            return self.refit(state, start.with_prior(fitted_prior(start, features, answers)), answers)
 
         with one_thread():
             right, count = predictions(features, answers, asked_at_random(state))

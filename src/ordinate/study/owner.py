@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from ordinate import algorithms
 from ordinate.data.comparisons import OUTCOME_VALUES, Comparison, swapped
 from ordinate.data.items import Items
@@ -18,7 +20,7 @@ from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Entry, Settings
 from ordinate.study import leases
-from ordinate.study.aim import aim_of, checked_aim, require_possible
+from ordinate.study.aim import ORDER, aim_of, checked_aim, require_possible, unmarked_group
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.rules import Link, Person, Progress, Role, differences
@@ -29,6 +31,14 @@ def add_items(transaction: Transaction, settings: Settings, items: Items) -> Non
     algorithms.require_size(settings.algorithm, len(together))
     if settings.scaling == "none":
         require_differences(together.features)
+    state = transaction.state
+    rows = dict(zip(together.ids, range(len(together)), strict=True)) if state.rules.aim != ORDER else {}
+    active = np.concatenate([state.active, state.group_codes(items)])
+    if (group := unmarked_group(state.rules.aim, rows, active, together.group or ())) is not None:
+        raise InvalidInput(
+            f"group {group!r} is new and has no mark of the study's aim, so nothing would say which of its items are "
+            "wanted; set the aim to order, add the items, and then name a mark of each group"
+        )
     transaction.append("add-items", items)
 
 
@@ -135,6 +145,14 @@ def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
     state.row(item)
     if excluded and item in aim_of(state.rules.aim).marks:
         raise InvalidInput(f"item {item!r} is a mark of the study's aim; change the aim before you exclude it")
+    if not excluded and item in state.excluded_items:
+        active = state.active.copy()
+        active[state.row(item)] = state.group[state.row(item)]
+        if (group := unmarked_group(state.rules.aim, state.rows, active, state.items.group or ())) is not None:
+            raise InvalidInput(
+                f"item {item!r} is of group {group!r}, which has no mark of the study's aim; set the aim to order, "
+                "include the item, and then name a mark of each group"
+            )
     if excluded != (item in state.excluded_items):
         transaction.append("exclude-item" if excluded else "include-item", left=item)
 

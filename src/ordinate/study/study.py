@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import secrets
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from itertools import takewhile
@@ -51,7 +51,7 @@ from ordinate.study.inference import HISTORY_STEPS, Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
 from ordinate.study.questions import Answered, Questions
-from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts
+from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts, differences
 from ordinate.study.stopping import Met
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class Study:
         random: float = RANDOM_SHARE,
         weigh_annotators: bool = False,
         aim: str | Sequence[str] = ORDER,
+        rules: Mapping[str, Any] | None = None,
         recipe: Recipe | None = None,
         clock: Clock = now,
     ) -> Study:
@@ -122,6 +123,8 @@ class Study:
                               items of each group; "above:ITEM", those above an item, or several such texts, which make
                               grades. Then GURO asks about those items, at the cost of the whole order; it is a rule,
                               so `set_rules(aim=...)` changes it at any time
+        rules                 more rules than the aim, as for `set_rules`; they are stored with the items, in one
+                              transaction
         recipe                how `ordinate.embedding` made the features, kept so that new items get theirs in the same
                               way
         clock                 gives the time that the log notes and leases are counted by
@@ -175,13 +178,12 @@ class Study:
         if recipe is not None:
             recipe.require_made(items)
         _require_pair(items)
-        rule = checked_aim(aim)
+        changes = differences(Rules(random=settings.random), {"aim": aim, **(rules or {})})
         groups = items.group or ()
         codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
-        require_possible(rule, {item: row for row, item in enumerate(items.ids)}, codes, groups)
-        study = cls(storages.create(storage, settings, items), clock)
-        if rule != ORDER:
-            study.set_rules(aim=rule)
+        wanted = checked_aim((rules or {}).get("aim", aim))
+        require_possible(wanted, {item: row for row, item in enumerate(items.ids)}, codes, groups)
+        study = cls(storages.create(storage, settings, items, changes), clock)
         for note in feature_notes(items, scaling):
             warnings.warn(note, FeatureWarning, stacklevel=2)
         return study

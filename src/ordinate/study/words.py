@@ -144,7 +144,9 @@ def found_in_words(selection: Selection, forecast: Forecast | None) -> str:
 
 
 def part_in_words(selection: Selection, row: int) -> str:
-    """ "yes (93 %)", "no (4 %)"; of grades "2 (83 %)"."""
+    """ "yes (93 %)", "no (4 %)"; of grades "2 (83 %)"; of an item of which no mark says anything "–"."""
+    if selection.part[row] == 0:
+        return "–"
     part, share = int(selection.part[row]), f"{100 * float(selection.membership[row]):.0f} %"
     return f"{part if selection.measure == 'right grade' else 'yes' if part == 1 else 'no'} ({share})"
 

@@ -134,13 +134,66 @@ def test_each_form_is_recognised_and_can_be_named(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in ("win-matrix", "choix")])
 def test_groups_and_counts_are_kept_whatever_the_form(name: str) -> None:
-    read = read_comparisons({**EXAMPLES[name], "group": ["g"], "count": [3]})
+    table = {**EXAMPLES[name], "group": ["g"], "count": [3]}
+    plain = read_comparisons(table)
+    assert len(plain.comparisons) == 1
+    assert plain.columns_not_used == ["count"]
+    assert any("The column 'count' is not used" in note for note in plain.notes)
+    read = read_comparisons(table, Reading(name, {"count": "count"}))
     assert read.group == ["g"] * 3
     assert won(read.comparisons) == [("a", "b")] * 3
     assert read.item_columns()["group"] == ["g", "g"]
     assert any("1 rows stand for 3 comparisons" in note for note in read.notes)
     with pytest.raises(InvalidInput, match="but the study has none, so"):
         read.require_groups_of(Items(["a", "b"]))
+
+
+UNANSWERED: dict[str, dict[str, Any]] = {
+    "crowd-kit": {"worker": "v", "left": "a", "right": "b", "label": None},
+    "arena": {"model_a": "a", "model_b": "b", "winner": ""},
+    "winner-loser": {"winner_id": None, "loser_id": None},
+    "pwcmp": {"observer": "v", "condition_A": "a", "condition_B": "b", "is_A_selected": None},
+    "evalica": {"x": "a", "y": "b", "winner": None},
+    "preference": {"chosen": None, "rejected": None},
+    "label-studio": {"data": {"text1": "a", "text2": "b"}, "annotations": [{"result": []}]},
+    "argilla": {
+        "fields": {"reply_1": "a", "reply_2": "b"},
+        "responses": {"better": [{"value": "reply_2", "user_id": "v", "status": "discarded"}]},
+    },
+    "mturk": {"HITId": "h", "WorkerId": "v", "Input.left": "a", "Input.right": "b", "Answer.winner": ""},
+    "best-worst": {"items": "a|b", "best": None, "worst": ""},
+    "ranking": {"ranking": None},
+}
+"""A row without an answer. Our own form, pairs and matrices of counts have none."""
+
+
+@pytest.mark.parametrize("name", sorted(set(EXAMPLES) - {"plain", "choix", "win-matrix"}))
+def test_a_row_without_an_answer_is_left_out_and_counted(name: str) -> None:
+    columns = {key: [*values, UNANSWERED[name][key]] for key, values in EXAMPLES[name].items()}
+    read = read_comparisons(columns)
+    assert (read.format, won(read.comparisons), read.rows) == (name, [("a", "b")], [1])
+    assert "Left out, without an answer: 1." in read.notes
+    read.item_columns()
+
+
+def test_an_empty_winner_is_a_mistake_in_our_own_form_alone() -> None:
+    table: dict[str, list[Any]] = {"left": ["a", "a"], "right": ["b", "b"], "winner": ["a", None]}
+    with pytest.raises(InvalidInput, match="row 2"):
+        read_comparisons(table)
+    survey = {"left": table["left"], "right": table["right"], "choice": ["A", ""]}
+    read = read_comparisons(survey, Reading(names={"winner": "choice"}, words={"A": "left", "B": "right"}))
+    assert (len(read.comparisons), read.notes) == (1, ["Left out, without an answer: 1."])
+
+
+def test_a_frame_with_counts_is_refused_with_what_to_do() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({**EXAMPLES["arena"], "count": [3]})
+    study = Study.create(Items(["a", "b"]))
+    with pytest.raises(InvalidInput, match=r"the frame has a column 'count'.*repeat the rows"):
+        study.record(frame)
+    assert study.record(frame.loc[frame.index.repeat(frame["count"])].drop(columns="count")) == 3
+    matrix = pandas.DataFrame({"id": ["count", "b"], "count": [0, 1], "b": [2, 0]})
+    assert Study.create(Items(["count", "b"])).record(matrix) == 3  # an item of this name
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -179,13 +232,22 @@ def test_frames_of_three_libraries_are_read(library: str, make: str) -> None:
         (EXAMPLES["plain"], Reading("arean"), "unknown format 'arean'; it is plain, crowd-kit"),
         (EXAMPLES["plain"], Reading(names={"lft": "left"}), "there is no 'lft'; it is left, right"),
         (EXAMPLES["plain"], Reading(names={"winner": "winer"}), "there is no column 'winer'; 'winner' is the nearest"),
-        ({**EXAMPLES["plain"], "count": ["x"]}, Reading(), "row 1: the count 'x' is no whole number"),
-        ({**EXAMPLES["plain"], "count": [10**9]}, Reading(), "add up to 1,000,000,000 comparisons"),
+        (
+            {**EXAMPLES["plain"], "count": ["x"]},
+            Reading(names={"count": "count"}),
+            "row 1: the count 'x' is no whole number",
+        ),
+        (
+            {**EXAMPLES["plain"], "count": [10**9]},
+            Reading(names={"count": "count"}),
+            "add up to 1,000,000,000 comparisons",
+        ),
         ({**EXAMPLES["plain"], "group": [None]}, Reading(), "row 1 has an empty group"),
         ({**EXAMPLES["arena"], "winner": ["a"]}, Reading(), "row 1: column 'winner' holds 'a'; it is 'model_a'"),
         ({**EXAMPLES["crowd-kit"], "label": ["c"]}, Reading(), "row 1: the winner 'c' is neither of the two items"),
         ({**EXAMPLES["best-worst"], "best": ["c"]}, Reading(), "row 1: the best item 'c' is none of those shown: a, b"),
         ({"ranking": ["a"]}, Reading(), "row 1: a ranking has two or more items"),
+        ({"ranking": ["a > b", "a >= b"]}, Reading(), "row 2: 'a >= b' must say either > or ="),
         ({"HITId": ["h"], "WorkerId": ["w"]}, Reading(), r"no column 'Input.left'.*--map left=COLUMN"),
         ({"id": ["a", "b"], "a": [0, -1], "b": [0, 0]}, Reading(), "row 2, column 'a': -1 is no number of wins"),
     ],

@@ -272,3 +272,32 @@ def test_simulated_thresholds_are_found_and_what_has_no_answers_is_left_out() ->
     assert fitted_likelihood(model, np.empty((40, 0)), sides.those(decided)) == Cumulative()
     assert fitted_likelihood(model, np.empty((40, 0)), sides._replace(strength=None)) == Cumulative()
     assert fitted_likelihood(Independent(likelihood=LOGISTIC), np.empty((40, 0)), sides) is LOGISTIC
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_the_slope_of_an_answer_is_the_difference_of_its_log_likelihood(likelihood: Any) -> None:
+    answers = drawn(np.random.default_rng(3), 8, 40)
+    scores, step = np.random.default_rng(4).normal(size=8), 1e-5
+    found = likelihood.slope(scores[answers.left] - scores[answers.right], answers)
+    for row in range(40):
+        one = answers.those(np.array([row]))
+        up, down = scores.copy(), scores.copy()
+        up[one.left[0]] += step
+        down[one.left[0]] -= step
+        rise = log_likelihood(likelihood, one, up) - log_likelihood(likelihood, one, down)
+        assert found[row] == pytest.approx(rise / (2.0 * step), abs=1e-6)
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_a_win_is_predicted_given_that_there_is_no_tie(likelihood: Any) -> None:
+    answers = drawn(np.random.default_rng(5), 8, 30)
+    assert answers.sharpness is not None
+    margin, variance = np.random.default_rng(6).normal(size=30), np.random.default_rng(7).uniform(0.1, 1.5, 30)
+    exact, averaged = likelihood.wins(margin, np.zeros(30), answers), likelihood.wins(margin, variance, answers)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    for row in range(30):
+        at = chances(likelihood, answers.sharpness[row] * margin[row])
+        assert exact[row] == pytest.approx(at["left", 0] / (at["left", 0] + at["right", 0]))
+        spread = chances(likelihood, answers.sharpness[row] * (margin[row] + variance[row] ** 0.5 * nodes))
+        left, right = (weights @ spread[side, 0] for side in ("left", "right"))
+        assert averaged[row] == pytest.approx(left / (left + right), abs=0.03)

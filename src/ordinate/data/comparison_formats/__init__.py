@@ -176,10 +176,12 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
     notes = list(translated.notes)
     if "group" not in found and (group := source.get("group", "group")) is not None:
         found["group"] = [group[row - 1] for row in rows]
-    if "count" not in found and (count := source.get("count", "count")) is not None:
+    if "count" not in found and (count := source.get("count")) is not None:
         found["count"] = [count[row - 1] for row in rows]
     if reading.words is not None:
         found["winner"] = _in_words(found["winner"], rows, reading.words)
+    if name != "plain" or reading.names:  # in our own form an empty winner is a mistake
+        found["winner"] = [LEFT_OUT if is_missing(value) else value for value in found["winner"]]
     found, rows = _without_left_out(found, rows, notes)
     empty = [None] * len(rows)
     given = [
@@ -203,6 +205,11 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
         checked, rows = _repeated(checked, times), _repeated(rows, times)
         groups = None if groups is None else _repeated(groups, times)
     not_used = [one for one in columns if one not in source.used]
+    if "count" in not_used:
+        notes.append(
+            "The column 'count' is not used: each row is one comparison. Where it says how many a row stands for: "
+            "--map count=count."
+        )
     return ReadComparisons(name, checked, rows, groups, queries, texts, not_used, notes)
 
 
@@ -211,6 +218,11 @@ def comparisons_of(given: Any, items: Items) -> list[Comparison]:
     if hasattr(given, "columns"):
         read = read_comparisons(frame_columns(given))
         read.require_groups_of(items)
+        if "count" in read.columns_not_used:
+            raise InvalidInput(
+                "the frame has a column 'count'. If it says how many comparisons a row stands for, repeat the rows, "
+                "such as frame.loc[frame.index.repeat(frame['count'])]; then, or if it says something else, drop it"
+            )
         return read.comparisons
     comparisons = []
     for row, one in enumerate(given if isinstance(given, Iterable) else [given], start=1):
@@ -261,8 +273,8 @@ def _in_words(winner: Sequence[Any], rows: Sequence[int], words: Mapping[str, st
     found: list[Any] = []
     for row, given in zip(rows, winner, strict=True):
         word = id_text(given)
-        if given is LEFT_OUT:
-            found.append(given)
+        if given is LEFT_OUT or (is_missing(given) and word not in words):
+            found.append(LEFT_OUT)
         elif word in words:
             found.append(LEFT_OUT if words[word] == "skip" else words[word])
         else:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ordinate.data.cells import text_id
 from ordinate.data.comparison_formats.preference import text_in
-from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, has
+from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated, has
 from ordinate.errors import InvalidInput
 
 
@@ -31,6 +31,11 @@ def _translate(source: Source) -> Translated:
     for row, (record, given) in enumerate(zip(fields, answers, strict=True), start=1):
         group = " ".join(str(value) for name, value in record.items() if name not in names)
         for best_first, user in given:
+            if not best_first:
+                for name, value in zip(columns, (None, None, LEFT_OUT, user, group, None, None), strict=True):
+                    columns[name].append(value)
+                rows.append(row)
+                continue
             unnamed = [name for name in names if name in record and name not in best_first]
             # Nothing is said about the unnamed ones among themselves.
             pairs = [*combinations(best_first, 2), *product(best_first, unnamed)]
@@ -63,7 +68,7 @@ def _answers(source: Source, fields: list[Any], responses: list[Any]) -> list[li
         name
         for given in read
         for name, answers in given.items()
-        if answers and all(set(one) <= known for one, _ in answers)
+        if any(one for one, _ in answers) and all(set(one) <= known for one, _ in answers)
     )
     if "winner" not in source.names and len(fitting) != 1:
         raise InvalidInput(
@@ -79,8 +84,16 @@ def _read(answers: object) -> list[tuple[list[str], Any]]:
         raise InvalidInput(
             'the responses to a question must be a list of objects such as {"value": ..., "user_id": ...}'
         )
-    values = (one["value"] if isinstance(one["value"], list) else [one["value"]] for one in answers)
+    values = (_names(one) for one in answers)
     return [([str(name) for name in value], one.get("user_id")) for value, one in zip(values, answers, strict=True)]
+
+
+def _names(answer: Mapping[str, Any]) -> list[Any]:
+    """The names of an answer; none where the annotator discarded the record, or has not submitted anything yet."""
+    value = answer["value"]
+    if value is None or answer.get("status") in ("discarded", "draft"):
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def _stem(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ordinate.data.cells import id_text, is_missing
-from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated
+from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated
 from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 
@@ -30,6 +30,11 @@ def _translate(source: Source) -> Translated:
     columns: dict[str, list[object]] = {"left": [], "right": [], "winner": [], "annotator": []}
     rows = []
     for row, given in enumerate(shown, start=1):
+        if is_missing(best[row - 1]) and is_missing(worst[row - 1]):
+            for name, value in zip(columns, (*given[:2], LEFT_OUT, None), strict=True):
+                columns[name].append(value)
+            rows.append(row)
+            continue
         top, last = id_text(best[row - 1]), id_text(worst[row - 1])
         for what, item in (("best", top), ("worst", last)):
             if item not in given:
@@ -43,7 +48,9 @@ def _translate(source: Source) -> Translated:
             columns["winner"].append("left")
             columns["annotator"].append(None if people is None else people[row - 1])
             rows.append(row)
-    return Translated(columns, rows, [PAIRS_OF_A_ROW.format(rows=len(shown), pairs=len(rows))])
+    pairs = sum(winner is not LEFT_OUT for winner in columns["winner"])
+    answered = len(shown) - (len(rows) - pairs)
+    return Translated(columns, rows, [PAIRS_OF_A_ROW.format(rows=answered, pairs=pairs)])
 
 
 def listed_items(source: Source) -> list[list[str]]:

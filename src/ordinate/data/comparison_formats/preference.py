@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ordinate.data.cells import is_missing, text_id
-from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, has, people, winners
+from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated, has, people, winners
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
@@ -26,14 +26,19 @@ def text_in(value: object, where: str) -> str:
 
 
 def _translate(source: Source) -> Translated:
+    chosen, rejected = source.need("left", "chosen"), source.need("right", "rejected")
+    empty = [is_missing(one) and is_missing(other) for one, other in zip(chosen, rejected, strict=True)]
     texts = {
-        side: [text_in(value, f"row {row} of {name!r}") for row, value in enumerate(source.need(side, name), start=1)]
-        for side, name in (("left", "chosen"), ("right", "rejected"))
+        side: [
+            "" if empty[row - 1] else text_in(value, f"row {row} of {name!r}")
+            for row, value in enumerate(given, start=1)
+        ]
+        for side, name, given in (("left", "chosen", chosen), ("right", "rejected", rejected))
     }
     columns: dict[str, list[Any]] = {
         "left": [text_id(text) for text in texts["left"]],
         "right": [text_id(text) for text in texts["right"]],
-        "winner": ["left"] * len(texts["left"]),
+        "winner": [LEFT_OUT if one else "left" for one in empty],
         "left_text": list(texts["left"]),
         "right_text": list(texts["right"]),
     }

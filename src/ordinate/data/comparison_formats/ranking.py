@@ -7,7 +7,7 @@ from itertools import combinations
 
 from ordinate.data.cells import id_text, is_missing
 from ordinate.data.comparison_formats.best_worst import PAIRS_OF_A_ROW
-from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated
+from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated
 from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 
@@ -25,11 +25,17 @@ def _translate(source: Source) -> Translated:
     columns: dict[str, list[object]] = {"left": [], "right": [], "winner": [], "annotator": []}
     rows = []
     for row in range(len(source)):
+        given = [source.columns[name][row] for name in names] if together is None else [together[row]]
+        if all(map(is_missing, given)):
+            for name, value in zip(columns, (None, None, LEFT_OUT, None), strict=True):
+                columns[name].append(value)
+            rows.append(row + 1)
+            continue
         if together is None:
-            steps = [
-                [id_text(source.columns[name][row])] for name in names if not is_missing(source.columns[name][row])
-            ]
+            steps = [[id_text(value)] for value in given if not is_missing(value)]
         else:
+            if any(isinstance(value, str) and (">=" in value or "=>" in value) for value in given):
+                raise InvalidInput(f"row {row + 1}: {together[row]!r} must say either > or = between two items")
             steps = _steps(together[row])
         placed = [(item, place) for place, step in enumerate(steps) for item in step]
         if len({item for item, _ in placed}) < len(placed) or len(placed) < 2:
@@ -42,7 +48,9 @@ def _translate(source: Source) -> Translated:
             columns["winner"].append("tie" if above == below else "left")
             columns["annotator"].append(None if people is None else people[row])
             rows.append(row + 1)
-    return Translated(columns, rows, [PAIRS_OF_A_ROW.format(rows=len(source), pairs=len(rows))])
+    pairs = sum(winner is not LEFT_OUT for winner in columns["winner"])
+    answered = len(source) - (len(rows) - pairs)
+    return Translated(columns, rows, [PAIRS_OF_A_ROW.format(rows=answered, pairs=pairs)])
 
 
 def _ranks(columns: Columns) -> list[str]:

@@ -104,9 +104,15 @@ def has(*names: str) -> Callable[[Columns], bool]:
 
 
 def by_words(values: Sequence[Any], words: Mapping[str, str | NoWinner], column: str) -> list[str | NoWinner]:
-    """The winner that each word stands for. Raises InvalidInput, naming the row, for a word that is not listed."""
-    found = []
+    """The winner that each word stands for; LEFT_OUT where there is none.
+
+    Raises InvalidInput, naming the row, for a word that is not listed.
+    """
+    found: list[str | NoWinner] = []
     for row, value in enumerate(values, start=1):
+        if is_missing(value):
+            found.append(LEFT_OUT)
+            continue
         word = id_text(value)
         if word not in words:
             raise InvalidInput(f"row {row}: column {column!r} holds {word!r}; it is {', '.join(map(repr, words))}")

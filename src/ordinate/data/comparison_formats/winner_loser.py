@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, people, winners
+from ordinate.data.cells import is_missing
+from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated, people, winners
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.data.tables import Columns
@@ -17,7 +18,11 @@ def _recognise(columns: Columns) -> bool:
 
 def _translate(source: Source) -> Translated:
     won = source.need("left", "winner_id", "winner")
-    columns = {"left": won, "right": source.need("right", "loser_id", "loser"), "winner": ["left"] * len(won)}
+    columns: dict[str, list[Any]] = {
+        "left": won,
+        "right": source.need("right", "loser_id", "loser"),
+        "winner": ["left" if not is_missing(one) else LEFT_OUT for one in won],
+    }
     if (annotator := source.get("annotator", "annotator", "worker", "user_id")) is not None:
         columns["annotator"] = annotator
     return Translated(columns, notes=["The sides on the screen are unknown: each winner counts as the left item."])

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.consistency import Fit
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.map_estimate import Compared, Prior
@@ -68,7 +70,7 @@ class StudyData:
     names              of the annotators, by their number
     group              (n,) the code of each item's group, -1 where the item is not in use
     features           (n, k) scaled
-    answers            those that count
+    answers            those that count, as the model is fitted to them
     annotators         (T,) the number of each answer's annotator
     at_random          (T,) whether its pair was drawn at random
     model              what results are by, with the newest prior variances
@@ -76,7 +78,7 @@ class StudyData:
     refit              the same of other answers, with the same prior variances
     better_than_coins  see `Reliability`
     error_high         likewise
-    top                so many first items matter most
+    top                so many first items matter most; below 0: all but so many, since the last ones matter
     seed               of the simulations
     """
 
@@ -116,6 +118,12 @@ class StudyData:
         return self.model.prior if isinstance(self.model, SiteModel) else None
 
     @property
+    def likelihood(self) -> Likelihood:
+        """That of the model; logistic where it has none of its own."""
+        found: Likelihood = getattr(self.model, "likelihood", LOGISTIC)
+        return found
+
+    @property
     def features_alone(self) -> bool:
         """Whether scores follow from the features alone, so that answers need not connect the items."""
         return self.prior is not None and self.prior.items < _NEARLY_NONE
@@ -126,7 +134,7 @@ class StudyData:
         prior = self.prior
         if prior is None or not self.model.dense or len(self.ids) <= _MANY_ITEMS:
             return self.model
-        return FactoredHybrid(prior.coefficients or 1.0, prior.items)
+        return FactoredHybrid(prior.coefficients or 1.0, prior.items, self.likelihood)
 
     @property
     def used_features(self) -> Floats:
@@ -160,7 +168,7 @@ class StudyData:
     def left_out(self) -> LeftOut:
         from ordinate.learning.checks.left_out import left_out
 
-        return left_out(self.fit, self.answers)
+        return left_out(self.fit, self.answers, self.likelihood)
 
     @cached_property
     def predictions(self) -> Predictions:
@@ -168,7 +176,8 @@ class StudyData:
         from ordinate.learning.calibration import predictions
 
         few = len(self.compared.rows) <= _FEW_ITEMS
-        return predictions(self.refit if few else self.cheap_fit, self.answers, self.at_random & self.decisive)
+        fit = self.refit if few else self.cheap_fit
+        return predictions(fit, self.answers, self.at_random & self.decisive, self.likelihood)
 
     @cached_property
     def misfit_of_annotators(self) -> Misfit:

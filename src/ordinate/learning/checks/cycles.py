@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.checks import LEVEL, SIMULATED, Finding, StudyData, not_run
+from ordinate.learning.models import Answers
 from ordinate.learning.ranks import draw_scores
 
 _MOST = 1_000_000
@@ -39,7 +40,15 @@ def check(data: StudyData) -> Finding:
     triads, balance, asked = triads.reshape(-1, 3), balance[used], asked[used]
     left, right = pairs.left[used], pairs.right[used]
     observed = circular(triads, np.sign(balance))
-    simulated = np.array([circular(triads, np.sign(_answered(one, left, right, asked, rng))) for one in draws])
+    kinds = None if data.answers.strength is None else np.zeros(len(used), dtype=np.int64)
+    wins = Answers(left, right, np.ones(len(used)), kinds)
+
+    def balance_at(scores: Floats) -> Floats:
+        """(p,) wins of the left item less its losses, in answers simulated at these scores."""
+        chance = data.likelihood.wins(scores[left] - scores[right], np.zeros(len(used)), wins)
+        return 2.0 * rng.binomial(asked, chance).astype(np.float64) - asked
+
+    simulated = np.array([circular(triads, np.sign(balance_at(one))) for one in draws])
     chance, limit = (1 + int((simulated >= observed).sum())) / (1 + len(draws)), np.quantile(simulated, 1.0 - LEVEL)
     found = f"{observed:,} of {len(triads):,} triads of items are circular; {simulated.mean():,.0f} are to be expected."
     if chance > LEVEL:
@@ -51,14 +60,6 @@ def check(data: StudyData) -> Finding:
         found,
         "People may judge by several things at once, so that no single order fits. Make the question narrower.",
     )
-
-
-def _answered(scores: Floats, left: Integers, right: Integers, asked: Integers, rng: np.random.Generator) -> Floats:
-    """(p,) wins of the left item less its losses, in answers simulated at these scores."""
-    from scipy.special import expit
-
-    wins = rng.binomial(asked, expit(scores[left] - scores[right])).astype(np.float64)
-    return 2.0 * wins - asked
 
 
 def triads_of(left: Integers, right: Integers, items: int, rng: np.random.Generator, most: int = _MOST) -> Integers:

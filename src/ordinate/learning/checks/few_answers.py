@@ -1,9 +1,9 @@
 """The fewest answers without which others would be among the first: how far the top rests on single answers.
 
 i, j  an item among the first and one that is not     m  mean of f_i - f_j     z_t = e_left - e_right     H: `response`
-q_t  probability that left wins     v_t  variance of the answer's margin     s_t = q_t (1 - q_t)
+g_t, s_t  slope and weight of the answer; see `response`     v_t  variance of its margin
 
-Without answer t the margin m falls by about psi_t = (e_i - e_j)^T H^-1 z_t (y_t - q_t) / (1 - s_t v_t). So the answers
+Without answer t the margin m falls by about psi_t = (e_i - e_j)^T H^-1 z_t g_t / (1 - s_t v_t). So the answers
 with the largest psi, as many as it takes for their sum to reach m, are the fewest: the approximate maximum influence of
 Broderick, Giordano and Meager (2020), with the leverage of each answer. A fit without them shows whether it is so.
 """
@@ -96,7 +96,8 @@ def boundary(mean: Floats, group: Integers, rows: Integers, top: int, near: int)
 
 def within(top: int, items: int) -> int:
     """How many first items a boundary is drawn after, in a group of so many: half of them where there are no more."""
-    return top if top < items else items // 2
+    first = top if top > 0 else items + top
+    return first if 0 < first < items else items // 2
 
 
 def _strongest(psi: Floats, margin: float) -> tuple[Integers, int] | None:

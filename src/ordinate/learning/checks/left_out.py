@@ -1,10 +1,10 @@
 """What each answer should have been according to all the others: one Newton step from the fit with it.
 
-m, v  mean and variance of an answer's margin     p = sigma(m)     y  1 where left won, 0 where right won
-s = p (1 - p), the weight of the answer
+m, v  mean and variance of an answer's margin
+g, s  first and minus second derivative by m of the log-likelihood of the answer; logistic: y - p and p (1 - p)
 
-Without the answer the margin has the variance v / (1 - s v) and the mean m - v (y - p) / (1 - s v) (Pregibon 1981).
-Left then wins with probability sigma(m / sqrt(1 + pi v / 8)) (MacKay 1992), which does not depend on y.
+Without the answer the margin has the variance v / (1 - s v) and the mean m - v g / (1 - s v) (Pregibon 1981). How
+likely it then is that left wins, given that it is no tie, does not depend on the answer.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinate.data.arrays import Floats
+from ordinate.learning.likelihoods import Likelihood
+from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers
 from ordinate.learning.posterior import Posterior
 
@@ -22,19 +24,16 @@ _LEAST = 0.05
 
 
 class LeftOut(NamedTuple):
-    """(T,) each: mean and variance of the margin without the answer, and the probability that left wins."""
+    """(T,) each: mean and variance of the margin without the answer; probability that left wins, if it is no tie."""
 
     margin: Floats
     variance: Floats
     probability: Floats
 
 
-def left_out(fit: Posterior, answers: Answers) -> LeftOut:
-    from scipy.special import expit
-
+def left_out(fit: Posterior, answers: Answers, likelihood: Likelihood = LOGISTIC) -> LeftOut:
     margin, variance = fit.belief.differences(answers.left, answers.right)
-    chance = expit(margin)
-    rest = np.maximum(1.0 - chance * (1.0 - chance) * variance, _LEAST)
-    margin = margin - variance * (answers.outcome - chance) / rest
+    rest = np.maximum(1.0 - likelihood.weight(margin, answers) * variance, _LEAST)
+    margin = margin - variance * likelihood.slope(margin, answers) / rest
     variance = variance / rest
-    return LeftOut(margin, variance, expit(margin / np.sqrt(1.0 + np.pi * variance / 8.0)))
+    return LeftOut(margin, variance, likelihood.wins(margin, variance, answers))

@@ -49,16 +49,20 @@ def _total(units: list[Integers], values: Floats, count: int) -> Floats:
 
 
 def items(data: StudyData) -> Misfit:
-    return _misfit(data, [data.decided.left, data.decided.right], len(data.ids), data.rng(2))
+    return _misfit(data, data.left_out.probability, [data.decided.left, data.decided.right], len(data.ids), data.rng(2))
 
 
 def annotators(data: StudyData) -> Misfit:
-    """Of the annotators by their numbers."""
-    return _misfit(data, [data.annotators[data.decisive]], len(data.names), data.rng(3))
+    """Of the annotators by their numbers, as if all were as sharp: whom the fit trusts less is to be named, too."""
+    margin, variance, _ = data.left_out
+    probability = data.likelihood.wins(margin, variance, data.answers._replace(sharpness=None))
+    return _misfit(data, probability, [data.annotators[data.decisive]], len(data.names), data.rng(3))
 
 
-def _misfit(data: StudyData, units: list[Integers], count: int, rng: np.random.Generator) -> Misfit:
-    return misfit(data.left_out.probability[data.decisive], data.decided.outcome, units, count, rng)
+def _misfit(
+    data: StudyData, probability: Floats, units: list[Integers], count: int, rng: np.random.Generator
+) -> Misfit:
+    return misfit(probability[data.decisive], data.decided.outcome, units, count, rng)
 
 
 def of_items(data: StudyData) -> Finding:

@@ -1,9 +1,9 @@
 """How scores answer to a change of the evidence: one Newton step from the fit.
 
 t  compared items     p  distinct pairs     H  precision of the posterior     z = e_left - e_right
-y, q  an answer's outcome, and the probability that left wins
+g  slope of an answer's log-likelihood by its margin; logistic: y - q, its outcome less the probability that left wins
 
-Without a set A of answers the scores move by -(H - H_A)^-1 sum over A of (y - q) z, with H_A their share of H. That is
+Without a set A of answers the scores move by -(H - H_A)^-1 sum over A of g z, with H_A their share of H. That is
 the solution with other weights, by conjugate gradients: no covariance is computed.
 """
 
@@ -21,12 +21,9 @@ from ordinate.learning.models.sites import solutions
 
 
 def residuals(data: StudyData) -> tuple[Floats, Floats]:
-    """(T,) each: y - q, and the weight q (1 - q), at the fit."""
-    from scipy.special import expit
-
-    mean = data.fit.mean
-    chance = expit(mean[data.answers.left] - mean[data.answers.right])
-    return data.answers.outcome - chance, chance * (1.0 - chance)
+    """(T,) each: g, and the weight, logistic: q (1 - q), at the fit."""
+    margin = data.fit.mean[data.answers.left] - data.fit.mean[data.answers.right]
+    return data.likelihood.slope(margin, data.answers), data.likelihood.weight(margin, data.answers)
 
 
 def moved_by(

@@ -28,3 +28,12 @@ class Likelihood(Protocol):
 
     def weight(self, margin: Floats, answers: Answers) -> Floats:
         """(T,) the weights of single answers at margins (T,)."""
+
+    def slope(self, margin: Floats, answers: Answers) -> Floats:
+        """(T,) the first derivatives of the logarithms of the likelihoods of single answers at margins (T,)."""
+
+    def wins(self, margin: Floats, variance: Floats, answers: Answers) -> Floats:
+        """(T,) the probability that left wins given that it is no tie, for margins of these means and variances.
+
+        By MacKay (1992): sigma(x), x of variance v, has about the mean sigma(E x / sqrt(1 + pi v / 8)).
+        """

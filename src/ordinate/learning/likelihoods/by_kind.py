@@ -72,7 +72,31 @@ class ByKind:
         if kinds is None:
             return LOGISTIC.weight(margin, answers)
         a, b, _, size = self.factors(kinds)
-        return weights(self.form, a, b, size, kinds.sharpness, margin)
+        return singles(self.form, a, b, size, kinds.sharpness, margin)[1]
+
+    def slope(self, margin: Floats, answers: Answers) -> Floats:
+        kinds = Kinds.single(answers)
+        if kinds is None:
+            return LOGISTIC.slope(margin, answers)
+        a, b, _, size = self.factors(kinds)
+        return singles(self.form, a, b, size, kinds.sharpness, margin)[0]
+
+    def wins(self, margin: Floats, variance: Floats, answers: Answers) -> Floats:
+        from scipy.special import expit, log_expit
+
+        kinds = Kinds.single(answers)
+        if kinds is None:
+            return LOGISTIC.wins(margin, variance, answers)
+        place = kinds.sharpness * margin
+        scale = np.sqrt(1.0 + np.pi * np.square(kinds.sharpness) * variance / 8.0)
+        left, right = (log_expit((side * place - self.shift) / scale) for side in (1.0, -1.0))
+        chance: Floats = expit(left - right)
+        return chance
+
+    @property
+    def shift(self) -> float:
+        """The odds of left and right, where it is no tie, are those of sigma(x - shift) and sigma(-x - shift)."""
+        return 0.0
 
     def tilted(self, pairs: PairCounts, mean: Floats, variance: Floats, nodes: Floats, weights: Floats) -> Tilted:
         """(p,) each of N(mean, variance) times the likelihood of a pair: log integral, mean and variance.
@@ -119,13 +143,14 @@ def derivatives(form: int, a: float, b: float, x: float) -> tuple[float, float]:
 
 
 @compiled
-def weights(form: int, a: Floats, b: Floats, size: Floats, sharpness: Floats, margin: Floats) -> Floats:
-    """(G,) the weight of each kind at its own margin."""
-    found = np.empty(margin.shape[0])
+def singles(form: int, a: Floats, b: Floats, size: Floats, sharpness: Floats, margin: Floats) -> tuple[Floats, Floats]:
+    """(G,) the slope and the weight of each kind at its own margin."""
+    slope, weight = np.empty(margin.shape[0]), np.empty(margin.shape[0])
     for kind in range(margin.shape[0]):
-        _, curvature = derivatives(form, a[kind], b[kind], sharpness[kind] * margin[kind])
-        found[kind] = size[kind] * sharpness[kind] * sharpness[kind] * curvature
-    return found
+        first, curvature = derivatives(form, a[kind], b[kind], sharpness[kind] * margin[kind])
+        slope[kind] = size[kind] * sharpness[kind] * first
+        weight[kind] = size[kind] * sharpness[kind] * sharpness[kind] * curvature
+    return slope, weight
 
 
 @compiled

@@ -39,6 +39,10 @@ class Cumulative(ByKind):
         width = np.where(halved, np.inf, high - low)
         return Factors(low, high, np.log1p(-np.exp(-width)), np.where(halved, 0.5, 1.0) * kinds.size)
 
+    @property
+    def shift(self) -> float:
+        return self.tie
+
     def thresholds(self, kinds: Kinds) -> tuple[bool, bool]:
         return bool((kinds.outcome == 0.5).any()), bool((kinds.strength > 0).any())
 

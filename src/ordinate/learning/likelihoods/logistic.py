@@ -27,6 +27,18 @@ class Logistic:
         weight: Floats = expit(margin) * expit(-margin)
         return weight
 
+    def slope(self, margin: Floats, answers: Answers) -> Floats:
+        from scipy.special import expit
+
+        slope: Floats = answers.outcome - expit(margin)
+        return slope
+
+    def wins(self, margin: Floats, variance: Floats, answers: Answers) -> Floats:
+        from scipy.special import expit
+
+        chance: Floats = expit(margin / np.sqrt(1.0 + np.pi * variance / 8.0))
+        return chance
+
 
 LOGISTIC = Logistic()
 

@@ -29,9 +29,23 @@ class Probit:
         return probit(*pairs[:4], scores)
 
     def weight(self, margin: Floats, answers: Answers) -> Floats:
-        rows = np.arange(len(margin))
-        scores = np.concatenate([margin, [0.0]])
-        return probit(rows, np.full(len(rows), len(rows)), np.ones(len(rows)), answers.outcome, scores)[2]
+        return _single(margin, answers)[2]
+
+    def slope(self, margin: Floats, answers: Answers) -> Floats:
+        return _single(margin, answers)[1][:-1]
+
+    def wins(self, margin: Floats, variance: Floats, answers: Answers) -> Floats:
+        from scipy.special import ndtr
+
+        chance: Floats = ndtr(margin / np.sqrt(UNIT * UNIT + variance))
+        return chance
+
+
+def _single(margin: Floats, answers: Answers) -> tuple[float, Floats, Floats, Floats]:
+    """Each answer as a pair of its own, against one item whose score is 0."""
+    rows = np.arange(len(margin))
+    scores = np.concatenate([margin, [0.0]])
+    return probit(rows, np.full(len(rows), len(rows)), np.ones(len(rows)), answers.outcome, scores)
 
 
 @compiled

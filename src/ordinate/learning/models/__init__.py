@@ -32,7 +32,7 @@ class Answers(NamedTuple):
     sharpness: Floats | None = None
     share: Floats | None = None
 
-    def those(self, chosen: NDArray[np.bool_] | slice) -> Answers:
+    def those(self, chosen: NDArray[np.bool_] | Integers | slice) -> Answers:
         columns: Any = (None if column is None else column[chosen] for column in self)
         return Answers(*columns)
 

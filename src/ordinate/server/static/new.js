@@ -15,8 +15,9 @@ const AT_ONCE = 4; // files on their way
 const TRIES = 6;
 const { csrf = "", study = "" } = byId("app").dataset;
 const api = connectAt("server", csrf);
-/** @type {string | null} */
+/** In the address as well, so that a reload finds what was dropped. @type {string | null} */
 let draft = null;
+let busy = false;
 /** @type {Dropped[]} */
 const waiting = [];
 /** @type {{name: string, reason: string}[]} */
@@ -49,11 +50,15 @@ async function attempt(act) {
 /** @param {Dropped[]} files */
 async function add(files) {
   if (files.length === 0) return;
+  if (busy) {
+    setText(byId("trouble"), "Wait until this is made; then make a study of these files, or add them to it.");
+    return;
+  }
   if (!study && byId("name", HTMLInputElement).value === "") byId("name", HTMLInputElement).value = nameFor(files);
   waiting.push(...files);
   if (draft === null) {
     const begun = await attempt(async () => {
-      draft = (await api.post("/drafts", {})).draft;
+      keep((await api.post("/drafts", {})).draft);
     });
     if (!begun) {
       waiting.length = 0;
@@ -62,6 +67,47 @@ async function add(files) {
   }
   showSending();
   while (running < AT_ONCE && waiting.length > 0) send();
+}
+
+/** @param {string | null} name of the draft */
+function keep(name) {
+  draft = name;
+  history.replaceState(null, "", name === null ? location.pathname + location.search : `#${name}`);
+}
+
+/** Go on with what was dropped before the page was reloaded. */
+async function resume() {
+  const name = location.hash.slice(1);
+  if (!/^[0-9a-f]{16}$/.test(name)) return;
+  let worked = false;
+  const found = await attempt(async () => {
+    let state = await stateOf(name);
+    for (; state?.state === "working"; state = await stateOf(name)) {
+      worked = true;
+      setBusy(true);
+      byId("form").hidden = false;
+      if (state.total) setText(byId("making"), featuresDone(state));
+      await new Promise((done) => setTimeout(done, 1000));
+    }
+    keep(state && name);
+    sent = state?.files ?? 0;
+  });
+  setBusy(false);
+  if (draft === null) byId("form").hidden = true;
+  if (found && draft === null && worked) setText(byId("trouble"), "It is ready, and among your studies.");
+  if (draft === null) return;
+  showSending();
+  await look();
+}
+
+/** How far a draft is; null: it is gone, since something was made of it or it was deleted. @param {string} name */
+async function stateOf(name) {
+  try {
+    return await api.get(`/drafts/${name}`);
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return null;
+    throw error;
+  }
 }
 
 async function send() {
@@ -96,7 +142,7 @@ async function sendOne({ name, file }) {
 
 function showSending() {
   const all = sent + refused.length + waiting.length + running;
-  const words = running + waiting.length > 0 ? `Sending: ${sent + refused.length} of ${count(all, "file")}` : `${count(sent, "file")} sent (${(bytes / 1e6).toFixed(1)} MB)`;
+  const words = running + waiting.length > 0 ? `Sending: ${sent + refused.length} of ${count(all, "file")}` : `${count(sent, "file")} sent${bytes > 0 ? ` (${(bytes / 1e6).toFixed(1)} MB)` : ""}`;
   setText(byId("uploading"), words);
   byId("upload-meter").hidden = running + waiting.length === 0;
   /** @type {HTMLElement} */ (byId("upload-meter").firstElementChild).style.width = `${(100 * (sent + refused.length)) / Math.max(all, 1)}%`;
@@ -195,7 +241,8 @@ function showEncoders(kinds) {
 
 /** @param {boolean} on */
 function setBusy(on) {
-  for (const button of [byId("make", HTMLButtonElement), byId("discard", HTMLButtonElement)]) button.disabled = on;
+  busy = on;
+  for (const control of [byId("make", HTMLButtonElement), byId("discard", HTMLButtonElement), byId("files", HTMLInputElement), byId("folder", HTMLInputElement)]) control.disabled = on;
   setText(byId("making"), on ? "One moment" : "");
 }
 
@@ -213,9 +260,12 @@ async function submit() {
 }
 
 async function watchProgress() {
-  const { done, total } = await api.get(`/drafts/${draft}`);
-  if (total) setText(byId("making"), `Features: ${done} of ${count(total, "item")}`);
+  const state = await api.get(`/drafts/${draft}`);
+  if (state.total) setText(byId("making"), featuresDone(state));
 }
+
+/** @param {{done: number, total: number}} state */
+const featuresDone = ({ done, total }) => `Features: ${done} of ${count(total, "item")}`;
 
 async function makeStudy() {
   const budget = byId("budget", HTMLInputElement).value;
@@ -241,7 +291,7 @@ async function addItems() {
 
 /** @param {string} words @param {string} name */
 function finish(words, name) {
-  draft = null;
+  keep(null);
   for (const id of ["dropping", "items", "form"]) byId(id).hidden = true;
   setText(byId("made-words"), words);
   byId("made-next").replaceChildren(
@@ -279,6 +329,7 @@ byId("form").addEventListener("submit", (event) => {
 });
 byId("discard").addEventListener("click", async () => {
   if (draft !== null) await attempt(() => api.remove(`/drafts/${draft}`));
+  keep(null);
   location.reload();
 });
 addEventListener("beforeunload", (event) => {
@@ -299,3 +350,4 @@ if (!study) {
   });
   await render();
 }
+await resume();
