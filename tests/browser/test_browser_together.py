@@ -32,7 +32,7 @@ def test_each_answer_tells_how_many_there_are_in_all(serve: Any, photos: Any, ju
     (served,) = serve(photos.path, options=("--budget", "40"))
     one, other = judge(), judge()
     one.begin(served.annotator, "one")
-    one.wait_for_text("progress-text", "0 answers of yours, 0 of 40 in all")
+    one.wait_for_text("progress-text", "You: 0 · all: 0 of 40")
     other.begin(served.annotator, "other")
     for _ in range(3):
         other.press("ArrowRight")
@@ -40,9 +40,9 @@ def test_each_answer_tells_how_many_there_are_in_all(serve: Any, photos: Any, ju
     # From now on the page cannot look where the study stands.
     one.page.route("**/api/v1/studies/photos", lambda route: route.abort())
     one.press("ArrowLeft")
-    one.wait_for_text("progress-text", "1 answer of yours, 4 of 40 in all")
+    one.wait_for_text("progress-text", "You: 1 · all: 4 of 40")
     one.page.keyboard.press("u")
-    one.wait_for_text("progress-text", "0 answers of yours, 3 of 40 in all")
+    one.wait_for_text("progress-text", "You: 0 · all: 3 of 40")
 
 
 def test_answers_wait_through_a_closed_tab(serve: Any, photos: Any, judge: Callable[..., Any], answers: Any) -> None:

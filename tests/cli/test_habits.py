@@ -38,6 +38,8 @@ def test_commands_and_options_are_completed():
     ("line", "hint"),
     [
         ("ordr study.db", "No such command 'ordr'. Did you mean 'order'? See: ordinate --help"),
+        ("order study.db --cuts", "Option '--cuts' requires an argument. See: ordinate order --help"),
+        ("aim study.db top:3", "an aim is given by its option: --aim top:3"),
         ("order study.db --outt x", "No such option: --outt (Possible options: .*--out). See: ordinate order"),
         (
             "create s.db --items items.csv --id-column idd",
@@ -93,6 +95,30 @@ def test_progress_is_said_in_a_log(run, monkeypatch):
     result = run(*line)
     assert "Comparisons: 80 of 80 (100 %)\n" in result.err
     assert "Comparisons" not in result.out.replace("comparisons", "")
+
+
+def test_the_time_left_is_not_estimated_from_a_few_steps(capsys, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(screen.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(screen, "NEXT_LINE", 0.0)
+    lines = screen._Lines()
+    task = lines.add_task("Work", total=None)
+    # Twelve seconds of compiling, then 10 steps a second.
+    for at, done in ((12.0, 1), (12.1, 2), (17.0, 51), (22.0, 101), (40.0, 281)):
+        clock[0] = at
+        lines.update(task, completed=done, total=10_000)
+    said = capsys.readouterr().err.splitlines()
+    assert said[:2] == ["Work: 1 of 10,000 (0 %)", "Work: 2 of 10,000 (0 %)"]
+    assert [line.rpartition(", ")[2] for line in said[2:]] == [
+        f"about {screen.duration(seconds)} left" for seconds in (994.9, 989.9, 971.9)
+    ]
+
+
+def test_a_table_is_not_taken_for_a_damaged_study(run, folder):
+    (folder / "names.txt").write_text("a\nb\n")
+    result = run("order", "names.txt")
+    assert result.code == 2
+    assert "names.txt is a table, not a study. Make one: ordinate create study.db --items " in result.err
 
 
 def test_runs_made_so_far_are_kept_when_a_simulation_is_interrupted(folder):

@@ -46,7 +46,7 @@ def test_a_folder_becomes_a_study_with_web_versions_beside_it(run, photos, folde
     assert result.code == 0
     assert "Made study.db: 3 items" in result.out
     assert "Ignored, hidden or left behind by a system: .DS_Store." in result.err
-    assert "Ignored, of a kind that cannot be shown: notes.docx." in result.err
+    assert "Left out, because browsers cannot show this kind of file: notes.docx." in result.err
     assert "Converted for browsers: 2 pictures" in result.err
     assert "Of these, 1 had more than 8 bits of grey: each was scaled to 8 bits" in result.err
     items = made()

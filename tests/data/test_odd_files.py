@@ -109,6 +109,13 @@ TABLES = [
     Odd("a NUL in a cell", "t.csv", b"id\na\nb\0\n", Error("line 3 holds a NUL byte")),
     Odd("two columns of one name", "t.csv", b"id,text,id\na,x,b\n", Error("columns 1 and 3 are both called 'id'")),
     Odd("a column without a name", "t.csv", b",id\n0,a\n1,b\n", Error("column 1 has no name.*index=False")),
+    Odd("a matrix of wins from pandas", "t.csv", b",a,b\na,0,1\nb,2,0\n", AB),
+    Odd(
+        "such a matrix with an item twice",
+        "t.csv",
+        b",a,a\na,0,1\na,2,0\n",
+        Error("columns 2 and 3 are both called 'a'"),
+    ),
     Odd("Excel's empty columns at the end", "t.csv", b"id,text,,\na,x,,\nb,y,,\n", AB),
     Odd("commas at the end of rows", "t.csv", b"id,text\na,x,\nb,y,,,\n", AB),
     Odd("Excel's empty rows at the end", "t.csv", b"id,text\na,x\n,\n,\n", Error("row 2 has an empty id")),

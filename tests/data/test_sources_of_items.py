@@ -74,6 +74,9 @@ def test_a_table_without_ids_is_named_by_what_it_shows():
     assert named.ids == named.content["link"] == ("https://e.org/1", "https://e.org/2")
     with pytest.raises(InvalidInput, match=r"no column 'id'.*--content text=NAME"):
         Items.from_columns({"review": ["good"]})
+    for options in ({"id_column": "nam"}, {"feature_columns": ["nam"]}):
+        with pytest.raises(InvalidInput, match=r"no column 'nam'; the table has 'review'$"):
+            Items.from_columns({"review": ["good"]}, content={"text": "review"}, **options)
     with pytest.raises(InvalidInput, match="id 'same' stands in row 1 and in row 2"):
         Items.from_columns({"text": ["same", "same"]})
     with pytest.raises(InvalidInput, match="unknown content 'txt'"):

@@ -20,7 +20,7 @@ test("the error in words says what it presumes, and nothing before there are ans
   assert.equal(errorInWords([[0, 0.5]]), errorInWords([]));
   assert.equal(
     errorInWords([[0, 0.5], [1200, 0.081]]),
-    "If people answered sensibly, about 8.1 % of pairs are in the wrong order now, after 1,200 answers; it was 50 % after 0 answers.",
+    "If people answered sensibly, about 8.1\u00a0% of pairs are in the wrong order now, after 1,200 answers; it was 50\u00a0% after 0 answers.",
   );
 });
 
@@ -53,5 +53,5 @@ test("the table has at most so many rows and the last one", () => {
   const history = /** @type {History} */ (Array.from({ length: 100 }, (_, answers) => [answers, 0.5 - answers / 1000]));
   const rows = errorTable(history, 12).querySelectorAll("tbody tr");
   assert.ok(rows.length <= 13);
-  assert.equal(rows[rows.length - 1]?.textContent, "9940 %");
+  assert.equal(rows[rows.length - 1]?.textContent, "9940\u00a0%");
 });

@@ -8,21 +8,21 @@ import { foundInWords, partInWords } from "../../src/ordinate/server/static/owne
 const top = { aim: ["top:10"], wanted: 10, measure: "recall", expected: 0.843, expected_low: 0.7, expected_high: 1, withheld: null };
 
 test("what an aim has found is a share with its interval, or why there is none", () => {
-  assert.equal(foundInWords(top), "Aim: top:10. About 84 % of the wanted items are among the 10 that are marked (70 to 100 %).");
+  assert.equal(foundInWords(top), "Aim: top:10. About 84\u00a0% of the wanted items are among the 10 that are marked (70 to 100\u00a0%).");
   const early = { ...top, expected: null, expected_low: null, expected_high: null, withheld: "there are fewer than 3 answers per item" };
   assert.equal(foundInWords(early), "Aim: top:10. How much of it is found is not known: there are fewer than 3 answers per item.");
   assert.equal(
     foundInWords({ ...top, aim: ["above:a", "above:b"], measure: "right grade" }),
-    "Aim: above:a, above:b. About 84 % of the items are in the right grade (70 to 100 %).",
+    "Aim: above:a, above:b. About 84\u00a0% of the items are in the right grade (70 to 100\u00a0%).",
   );
 });
 
 test("an item is wanted or not, or in a grade, with a probability", () => {
   /** @type {any} */
   const row = { part: 1, membership: 0.934 };
-  assert.equal(partInWords(row, top), "wanted, 93 %");
-  assert.equal(partInWords({ ...row, part: 2, membership: 0.04 }, top), "not wanted, 4 %");
-  assert.equal(partInWords({ ...row, part: 2 }, { ...top, measure: "right grade" }), "grade 2, 93 %");
+  assert.equal(partInWords(row, top), "wanted, 93\u00a0%");
+  assert.equal(partInWords({ ...row, part: 2, membership: 0.04 }, top), "not wanted, 4\u00a0%");
+  assert.equal(partInWords({ ...row, part: 2 }, { ...top, measure: "right grade" }), "grade 2, 93\u00a0%");
   assert.equal(partInWords(row, null), "");
   assert.equal(partInWords({ ...row, part: null, membership: null }, top), "");
 });

@@ -21,7 +21,7 @@ test("one side, very fast answers, rest and exclusion are", () => {
 });
 
 test("whoever may toss coins is", () => {
-  assert.deepEqual(oddities(person({}), 0, 0.87), ["may toss coins (87 %)"]);
+  assert.deepEqual(oddities(person({}), 0, 0.87), ["may toss coins (87\u00a0%)"]);
 });
 
 test("of few answers no side is told", () => {

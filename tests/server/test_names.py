@@ -16,7 +16,7 @@ from ordinate.data.items import Items
 from ordinate.server.signing import Session
 from ordinate.study.study import Study
 
-TAKEN = "Somebody judges under the name &#39;Ann&#39; already. If that is you, go on in the browser where you began"
+TAKEN = "Someone is already judging as &#39;Ann&#39;. If that is you, go on in the browser where you began"
 
 
 def join(site: Any, token: str, name: str, browser: TestClient | None = None) -> Any:

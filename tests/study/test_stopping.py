@@ -114,6 +114,10 @@ def test_grades_finish_a_study_once_few_enough_items_are_misplaced() -> None:
     assert grades is not None
     assert grades.misplaced.high <= 0.3
     assert study.ordering(cuts=()).grades is None
+    with pytest.raises(InvalidInput, match=f"the cut {len(study.items)} leaves nothing to find out: there are only"):
+        study.ordering(cuts=[len(study.items)])
+    with pytest.raises(InvalidInput, match="a cut must be a whole number from 1 on, not 0"):
+        study.ordering(cuts=[0])
 
 
 def test_a_finished_study_still_takes_answers_and_goes_on_when_its_rules_change() -> None:

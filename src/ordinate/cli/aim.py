@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from ordinate.cli.options import AsJson, StudyFile, open_study
 from ordinate.cli.screen import one_line, print_json, say
+from ordinate.errors import InvalidInput
 from ordinate.study.words import aim_in_words
 
 AimOption = Annotated[
@@ -23,7 +25,10 @@ AimOption = Annotated[
 ]
 
 
-def aim(study: StudyFile, aim: AimOption = None, as_json: AsJson = False) -> None:
+Misplaced = Annotated[str | None, typer.Argument(metavar="--aim AIM", hidden=True, show_default=False)]
+
+
+def aim(study: StudyFile, misplaced: Misplaced = None, aim: AimOption = None, as_json: AsJson = False) -> None:
     """Show what a study is to find, or change it; what was answered stays.
 
     The aim decides what is asked from now on. In simulated studies, the best 3 to 50 of 100 items mostly took about
@@ -33,6 +38,8 @@ def aim(study: StudyFile, aim: AimOption = None, as_json: AsJson = False) -> Non
 
     Algorithms whose names begin with guro or aim ask for the aim; others go on as before.
     """
+    if misplaced is not None:
+        raise InvalidInput(f"an aim is given by its option: --aim {quote(misplaced)}")
     with open_study(study) as opened:
         if aim is not None:
             opened.set_rules(aim=aim)

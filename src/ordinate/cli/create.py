@@ -332,7 +332,7 @@ def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -
         if listing.ignored:
             notes.append(f"Ignored, hidden or left behind by a system: {_first(listing.ignored)}.")
         if listing.unknown:
-            notes.append(f"Ignored, of a kind that cannot be shown: {_first(listing.unknown)}.")
+            notes.append(f"Left out, because browsers cannot show this kind of file: {_first(listing.unknown)}.")
     new = set(shown.items.ids)
     for what, names in (("Ids", (*earlier, *shown.items.ids)), ("Groups", dict.fromkeys(shown.items.group or ()))):
         pairs = [f"{one!a} and {other!a}" for one, other in lookalikes(names) if what == "Groups" or other in new]

@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from ordinate.errors import InvalidInput, MissingExtra
 
@@ -308,8 +309,19 @@ class WorkerOptions(ClusterOptions):
 
 def add_command(app: typer.Typer, name: str, command: Command, *lines: str, panel: str | None = None) -> None:
     """Add a function as a command: its docstring is the help, `lines` are the examples below it."""
-    add = app.command(name, help=_help_text(command), epilog=examples(*lines), rich_help_panel=panel)
+    add = app.command(name, cls=_Command, help=_help_text(command), epilog=examples(*lines), rich_help_panel=panel)
     add(_with_flat_options(command))
+
+
+class _Command(TyperCommand):
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            # The parser does not say which command lacks the value of an option.
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            raise
 
 
 def _with_flat_options(command: Command) -> Command:

@@ -32,6 +32,8 @@ DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2
 ENDLESS = 10_000
 FIRST_LINE, NEXT_LINE = 10.0, 30.0
 """Seconds until the first line about progress where there is no terminal, and between two lines."""
+ESTIMATE_AFTER = 5.0
+"""Seconds of work until the time left is estimated, where less than 2 % are done."""
 
 
 def visible(text: str) -> str:
@@ -106,18 +108,20 @@ class _Lines:
     """Progress where there is no terminal, as in a log: a line after some seconds, and then every half minute."""
 
     def __init__(self) -> None:
-        self._tasks: list[tuple[str, float]] = []
+        self._tasks: list[str] = []
         self._next: dict[int, float] = {}
+        self._first: dict[int, tuple[float, float]] = {}
 
     def add_task(self, description: str, *, total: float | None) -> int:
-        begun = time.monotonic()
-        self._tasks.append((description, begun))
-        self._next[len(self._tasks) - 1] = begun + FIRST_LINE
+        self._tasks.append(description)
+        self._next[len(self._tasks) - 1] = time.monotonic() + FIRST_LINE
         return len(self._tasks) - 1
 
     def update(self, task: int, /, *, completed: float, total: float | None) -> None:
-        description, begun = self._tasks[task]
+        description = self._tasks[task]
         now = time.monotonic()
+        # The time left follows from the pace since then: what comes before, such as compiling, happens once.
+        since, already = self._first.setdefault(task, (now, completed))
         if now < self._next[task]:
             return
         self._next[task] = now + NEXT_LINE
@@ -125,8 +129,9 @@ class _Lines:
             note(f"{description}: {completed:,.0f}")
             return
         left = ""
-        if 0 < completed < total:
-            left = f", about {duration((now - begun) * (total - completed) / completed)} left"
+        known = completed >= 0.02 * total or now - since >= ESTIMATE_AFTER
+        if known and already < completed < total:
+            left = f", about {duration((now - since) * (total - completed) / (completed - already))} left"
         note(f"{description}: {completed:,.0f} of {total:,.0f} ({100 * completed / total:.0f} %){left}")
 
 

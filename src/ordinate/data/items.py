@@ -124,18 +124,20 @@ class Items:
 
         A table without a column `id` is named by its texts, or by its paths and addresses.
         """
-        columns = _with_content(columns, content or {})
+        given = columns
+        columns = _with_content(given, content or {})
         if id_column == "id" and "id" not in columns:
-            columns = {**columns, "id": _ids_from_content(columns)}
-        require_columns(columns, (id_column,))
+            columns = {**columns, "id": _ids_from_content(columns, given)}
+        # An error lists the columns that the table has of its own.
+        require_columns(columns if id_column in columns else given, (id_column,))
         # Ignored in silence, "Group" would put all items into one group.
         refuse_near_misses(columns, ("group", *CONTENT_KINDS))
-        names: list[str] | None = [*feature_columns, *one_hot_names(columns, categorical)]
+        names: list[str] | None = [*feature_columns, *one_hot_names(given, categorical)]
         if features is not None and names:
             raise InvalidInput("give features as a matrix or as named columns, not both")
         _refuse_repeated_names(names or ())
         if names:
-            features, names = feature_matrix(columns, names)
+            features, names = feature_matrix(given, names)
         return cls(
             ids=columns[id_column],
             features=features,
@@ -207,14 +209,14 @@ def _with_content(columns: Columns, content: Mapping[str, str]) -> Columns:
     return {**columns, **{kind: columns[name] for kind, name in content.items()}}
 
 
-def _ids_from_content(columns: Columns) -> list[str]:
-    """An id for each row of a table that has none: its path, address or text."""
+def _ids_from_content(columns: Columns, given: Columns) -> list[str]:
+    """An id for each row of a table that has none: its path, address or text. `given`: without names for content."""
     refuse_near_misses(columns, ("id",))
     kind = next((one for one in (*CONTENT_KINDS[1:], "text") if one in columns), None)
     if kind is None or not all(isinstance(value, str) and value for value in columns[kind]):
-        near = next((near for name in columns if (near := suggestion(name, ("id",)))), "")
+        near = next((near for name in given if (near := suggestion(name, ("id",)))), "")
         raise InvalidInput(
-            f"no column 'id'{near}; the table has {', '.join(map(repr, columns)) or 'no columns'}. Name the column of "
+            f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}. Name the column of "
             "ids, with --id-column NAME, or what is shown, as in --content text=NAME"
         )
     return [text_id(value) if kind == "text" else value for value in columns[kind]]

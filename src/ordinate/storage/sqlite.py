@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ordinate.data.formats import FORMATS
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import (
     InvalidInput,
@@ -439,6 +440,9 @@ def _is_damage(error: BaseException | None) -> bool:
 def _translate(path: Path, error: BaseException | None) -> Exception:
     name = getattr(error, "sqlite_errorname", None) or ""
     if _is_damage(error):
+        if path.suffix.lower() in (*FORMATS, ".npy", ".txt"):
+            shown = shlex.quote(str(path))
+            return NotAStudy(f"{path} is a table, not a study. Make one: ordinate create study.db --items {shown}")
         return NotAStudy(f"{path} is damaged or no study: {error}")
     for prefix, advice in FAILURES.items():
         if name.startswith(prefix):

@@ -79,9 +79,15 @@ def require_possible(rule: Sequence[str], rows: Mapping[str, int], active: Integ
             f"group {group!r} has no mark, and nothing compares groups: give the aim above:ITEM for an item of "
             "each group"
         )
-    if aim.size and (most := int(np.bincount(active[active >= 0]).max(initial=0))) <= aim.size:
+    if aim.size:
+        require_more(aim.size, f"the aim {rule[0]}", active, groups)
+
+
+def require_more(size: int, what: str, active: Integers, groups: Sequence[str]) -> None:
+    """Raise InvalidInput where no group has more items in use than `size`; the others are as in `require_possible`."""
+    if (most := int(np.bincount(active[active >= 0]).max(initial=0))) <= size:
         where = "no group has more than" if groups else "there are only"
-        raise InvalidInput(f"the aim {rule[0]} leaves nothing to find out: {where} {most:,} items")
+        raise InvalidInput(f"{what} leaves nothing to find out: {where} {most:,} items")
 
 
 def unmarked_group(rule: Sequence[str], rows: Mapping[str, int], active: Integers, groups: Sequence[str]) -> str | None:

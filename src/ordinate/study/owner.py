@@ -116,7 +116,7 @@ def claim_name(
         came_before = name == earlier or (mine and not mine & state.revoked)
         if name in state.names and not came_before:
             raise NameTaken(
-                f"somebody judges under the name {name!r} already. If that is you, go on in the browser where you "
+                f"someone is already judging as {name!r}. If that is you, go on in the browser where you "
                 "began, or ask the owner of the study for a link of your own; otherwise give another name"
             )
         seats = state.rules.seats

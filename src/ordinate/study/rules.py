@@ -196,6 +196,5 @@ def _number(name: str, value: Any, least: float, most: float, *, whole: bool = F
         return
     kinds = int if whole else (int, float)
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
-        raise InvalidInput(
-            f"{name} must be a {'whole ' if whole else ''}number from {least:g} to {most:g}, not {value!r}"
-        )
+        end = "on" if most == _LARGEST else f"to {most:g}"
+        raise InvalidInput(f"{name} must be a {'whole ' if whole else ''}number from {least:g} {end}, not {value!r}")

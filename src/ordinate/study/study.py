@@ -43,7 +43,7 @@ from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import checking, history, leases, next_pair, owner, stopping
-from ordinate.study.aim import ORDER, checked_aim, require_possible
+from ordinate.study.aim import ORDER, checked_aim, require_more, require_possible
 from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
@@ -422,6 +422,8 @@ class Study:
         """
         chosen = None if cuts is None else checked_cuts(cuts)
         with self._ledger.reading() as state:
+            if chosen and items is None:
+                require_more(chosen[0], f"the cut {chosen[0]}", state.active, state.items.group or ())
             return self._ledger.inference.ordering(state, items, chosen)
 
     def posterior(self) -> Posterior:

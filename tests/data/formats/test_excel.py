@@ -49,6 +49,16 @@ def test_what_is_wrong_is_said(data, message):
         excel.decode(data)
 
 
+def test_a_matrix_without_a_name_in_its_corner_is_read():
+    assert excel.decode(book([None, "a", "b"], ["a", 0, 1], ["b", 2, 0])) == {
+        "id": ["a", "b"],
+        "a": [0, 2],
+        "b": [1, 0],
+    }
+    with pytest.raises(InvalidInput, match="column 1 has no name"):
+        excel.decode(book([None, "a", "b"], ["x", 0, 1], ["b", 2, 0]))
+
+
 @pytest.mark.parametrize(("value", "message"), [("x" * 40_000, "40,000 characters"), ("a\0", "NUL"), ([1], "no cell")])
 def test_what_no_cell_holds_is_refused_by_row(value, message):
     with pytest.raises(InvalidInput, match=f"row 2 holds .*{message}"):

@@ -39,7 +39,7 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
         for cells in reader:
             if cells and not header:
                 header = _without_blank_end(cells, 0)
-                check_header(header)
+                check_header(header, corner=True)
             elif cells:  # an empty line is no row
                 cells = _without_blank_end(cells, len(header))
                 if len(cells) != len(header):
@@ -55,7 +55,7 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
             "closed, and write a double quote within a quoted cell twice"
         ) from None
     values = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in header]
-    return dict(zip(map(_as_text, header), values, strict=True))
+    return dict(zip(with_corner(list(map(_as_text, header)), values[0]), values, strict=True))
 
 
 def encode(columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> bytes:
@@ -106,11 +106,25 @@ def _header_cells(text: str, delimiter: str) -> int:
         return 0
 
 
-def check_header(names: list[str]) -> None:
+def with_corner(names: list[str], first: Sequence[Any]) -> list[str]:
+    """The names, that of the first column given where it is blank and holds the other names: pandas writes a matrix
+    of wins so. Raises InvalidInput for any other blank name."""
+    if not names or names[0].strip() or list(map(str, first)) != names[1:]:
+        check_header(names)
+        return names
+    check_header(names, corner=True)
+    corner = "id"
+    while corner in names:
+        corner = f"_{corner}"
+    return [corner, *names[1:]]
+
+
+def check_header(names: list[str], *, corner: bool = False) -> None:
+    """Raise InvalidInput for a blank name, but that of the `corner`, and for a name given twice."""
     if not names:
         raise InvalidInput("the header line names no column; write the names of the columns in the first line")
     for position, name in enumerate(names, start=1):
-        if not name.strip():
+        if not name.strip() and not (corner and position == 1):
             raise InvalidInput(
                 f"column {position} has no name in the header line; name it, or leave the column out "
                 "(from pandas: to_csv(path, index=False))"

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from ordinate.data.formats.delimited import check_header
+from ordinate.data.formats.delimited import with_corner
 from ordinate.errors import InvalidInput, MissingExtra
 
 _MAGIC = b"PK\3\4"
@@ -42,7 +42,7 @@ def decode(data: bytes) -> dict[str, list[Any]]:
     header = ["" if value is None else _text(str(value)) for value in rows[0]]
     while header and not header[-1].strip():
         header.pop()
-    check_header(header)
+    header = with_corner(header, [row[0] for row in rows[1:]])
     for number, row in enumerate(rows[1:], start=1):
         if any(value is not None for value in row[len(header) :]):
             raise InvalidInput(f"row {number} has more cells than the header names; name the column, or empty them")

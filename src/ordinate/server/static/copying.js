@@ -12,6 +12,12 @@ export function copying(url, title) {
   return { address, copy, state };
 }
 
+/** A line where nobody on another computer can open this address; null otherwise. @param {string} url */
+export const loopbackNote = (url) =>
+  /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname)
+    ? make("p", { class: "notice" }, "This link works on this computer only. To let others in, start the server with --host 0.0.0.0 and --url (docs/server.md).")
+    : null;
+
 /** @param {HTMLInputElement} input */
 async function copied(input) {
   input.focus();

@@ -74,5 +74,5 @@ export function setMarkup(element, html) {
 /** @param {number} number @param {string} word */
 export const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 
-/** @param {number} share */
-export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+/** With a space that does not break. @param {number} share */
+export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}\u00a0%`;

@@ -49,7 +49,7 @@ const outbox = new Outbox(api, browser, `${study}:${name}`, {
   stopped: stop,
   changed: showNetwork,
 });
-const progress = new Progress(api, () => outbox.pending);
+const progress = new Progress(api, () => outbox.pending, showUndo);
 
 /** @type {Promise<void> | null} the request for pairs that is running */
 let filling = null;
@@ -270,6 +270,7 @@ const isSecondClick = (event, since) => event?.type === "click" && event.detail 
 /** @param {Recent[]} answers */
 function setRecent(answers) {
   recent = answers;
+  showUndo();
   for (const id of answered.keys()) if (!recent.some(({ query }) => query.id === id)) answered.delete(id);
   // Later, since long texts take long to write, and the next pair waits.
   setTimeout(() => tab.set("recent", recent));
@@ -358,6 +359,12 @@ async function undo(event) {
   } finally {
     undoing = false;
   }
+}
+
+// It keeps the focus, so it is not disabled; pressed with nothing to take back, the server says so.
+function showUndo() {
+  const skips = progress.status?.your.skips ?? 0;
+  byId("undo-button").setAttribute("aria-disabled", String(recent.length === 0 && progress.own + skips === 0));
 }
 
 /** @param {Pair} pair */

@@ -21,7 +21,7 @@ const TABLE = [
   { keys: ["-"], does: "zoom-out", shown: "−", words: "make smaller", where: "pictures", holds: true },
   { keys: ["0"], does: "zoom-reset", shown: "0", words: "whole picture", where: "pictures" },
   { keys: [], shown: "Shift + arrows", words: "move the enlarged picture; also drag", where: "pictures" },
-  { keys: ["v"], does: "flip", shown: "V", words: "both in one place; again: the other one", where: "pictures" },
+  { keys: ["v"], does: "flip", shown: "V", words: "show one over the other; press again to switch", where: "pictures" },
   { keys: ["V"], does: "flip-off", shown: "Shift + V", words: "side by side again", where: "pictures" },
   { keys: ["z", "Z"], does: "keep-zoom", shown: "Z", words: "enlarge the next pairs as this one", where: "pictures" },
   { keys: ["b"], does: "brighter", shown: "B", words: "brighter", where: "pictures", holds: true },

@@ -2,7 +2,7 @@
 
 import { connectAt, messageOf, NoNetwork, Refused, root } from "./api.js";
 import { byId, count, make, setMarkup, setText } from "./dom.js";
-import { copying } from "./copying.js";
+import { copying, loopbackNote } from "./copying.js";
 import { filesOf, nameFor } from "./dropped.js";
 import { sentence } from "./messages.js";
 
@@ -215,7 +215,7 @@ function fillSelect(id, options, value) {
 /** @param {import("./api.js").Item} item the address of the thumbnail is the name of its file */
 function card({ id, text, thumbnail_url: picture }) {
   const face = picture
-    ? make("img", { src: api.address(`/drafts/${draft}/thumbnail?name=${encodeURIComponent(picture)}`), alt: "", loading: "lazy" })
+    ? make("img", { src: api.address(`/drafts/${draft}/thumbnail?name=${encodeURIComponent(picture)}`), alt: id, loading: "lazy" })
     : make("span", { class: "excerpt", dir: "auto" }, text ?? id);
   return make("li", {}, make("div", { class: "item-card framed-card" }, make("span", { class: "face" }, face), make("span", { class: "under" }, id)));
 }
@@ -232,7 +232,7 @@ function showEncoders(kinds) {
   );
   select.value = chosen;
   const missing = fitting.filter(({ installed }) => !installed);
-  const help = "They tell the study what the items hold, so it needs fewer answers. Computing them takes a while.";
+  const help = "They describe the items, so it needs fewer answers. Computing them takes a while.";
   const install = fitting.length > 0 && missing.length === fitting.length ? ` To install one, stop the server and run: ${missing[0]?.install}` : "";
   setText(byId("encoder-help"), help + install);
 }
@@ -276,9 +276,9 @@ async function makeStudy() {
     encoder: byId("encoder", HTMLSelectElement).value || null,
     rules: budget ? { budget: Number(budget) } : null,
   });
-  finish(`The study ${made.study} has ${count(made.items, "item")}. Give this link to those who judge; each of them gives a name.`, made.study);
+  finish(`The study ${made.study} has ${count(made.items, "item")}. Send this link to your judges. Each enters a name.`, made.study);
   const { address, copy, state } = copying(made.link.url, "the link for annotators");
-  byId("link").replaceChildren(address, make("div", { class: "row" }, copy, state));
+  byId("link").replaceChildren(...[address, make("div", { class: "row" }, copy, state), loopbackNote(made.link.url)].flatMap((element) => element ?? []));
   const code = byId("qr", HTMLImageElement);
   code.src = new URL(`api/v1/studies/${made.study}/links/${made.link.id}/qr.svg`, root).href;
   code.hidden = false;

@@ -1,6 +1,6 @@
 // Links: to make, to copy, to revoke.
 
-import { copying } from "./copying.js";
+import { copying, loopbackNote } from "./copying.js";
 import { byId, count, make, setText } from "./dom.js";
 
 /** @typedef {{id: string, role: "owner" | "annotator", annotator: string | null, expires_at: string | null, revoked: boolean,
@@ -44,6 +44,10 @@ export class Links {
     const order = (link) => (link.revoked ? 2 : link.role === "owner" ? 1 : 0);
     const sorted = [...links].sort((one, other) => order(one) - order(other));
     byId("links").replaceChildren(...sorted.map((link) => this.#row(link)));
+    const url = sorted.find((link) => link.url !== null && !link.revoked)?.url;
+    const note = url ? loopbackNote(url) : null;
+    byId("links-loopback").hidden = note === null;
+    setText(byId("links-loopback"), note?.textContent ?? "");
     const button = newest && document.querySelector(`[data-link="${CSS.escape(newest)}"] button`);
     if (button instanceof HTMLElement) button.focus();
     showForNewcomers(sorted.find((link) => link.role === "annotator" && link.annotator === null && !link.revoked));

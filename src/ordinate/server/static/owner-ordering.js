@@ -231,14 +231,14 @@ export function foundInWords({ aim, wanted, measure, expected, expected_low: low
     "right side": "of the items are on the right side of the mark",
     "right grade": "of the items are in the right grade",
   };
-  return `${said} About ${about} % ${of[measure]} (${from} to ${to} %).`;
+  return `${said} About ${about}\u00a0% ${of[measure]} (${from} to ${to}\u00a0%).`;
 }
 
 /** "wanted, 93 %", "not wanted, 4 %", "grade 2, 83 %"; "" without an aim. @param {Row} row @param {Selection | null} selection */
 export function partInWords({ part, membership }, selection) {
   if (selection === null || part === null || membership === null) return "";
   const shown = selection.measure === "right grade" ? `grade ${part}` : part === 1 ? "wanted" : "not wanted";
-  return `${shown}, ${Math.round(100 * membership)} %`;
+  return `${shown}, ${Math.round(100 * membership)}\u00a0%`;
 }
 
 /** @param {Card} card @param {Row} row @param {number} low the lower end of all bars @param {number} width @param {Selection | null} selection */
@@ -248,13 +248,14 @@ function fillCard(card, row, low, width, selection) {
     card.shown = item.id;
     card.face.replaceChildren(
       item.thumbnail_url
-        ? make("img", { src: item.thumbnail_url, alt: "", loading: "lazy", decoding: "async", onerror: showWhole(item) })
+        ? make("img", { src: item.thumbnail_url, alt: item.id, loading: "lazy", decoding: "async", onerror: showWhole(item) })
         : make("span", { class: "excerpt", dir: "auto" }, (item.text ?? item.id).slice(0, 200)),
     );
   }
   const group = row.group == null ? "" : `${row.group} · `;
   const shared = span(row.rank_tied_low, row.rank_tied_high);
   card.words.replaceChildren(make("b", {}, `${group}${shared.replace(" to ", "–")}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
+  if (item.thumbnail_url) card.words.append(make("span", { class: "item-id" }, item.id));
   const part = partInWords(row, selection);
   if (part) card.words.append(make("span", { class: "part" }, part));
   card.button.setAttribute("aria-label", `Rank ${group}${shared}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}${part && `, ${part}`}`);

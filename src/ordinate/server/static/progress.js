@@ -9,6 +9,7 @@ const PAUSE = 4000; // between looks at the study, in milliseconds
 export class Progress {
   #api;
   #pending;
+  #shown;
   #looking = false;
   #due = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -21,9 +22,11 @@ export class Progress {
   /**
    * @param {import("./api.js").Api} api
    * @param {() => number} pending how many answers of this browser the server has not got yet
+   * @param {() => void} shown called after the numbers were shown
    */
-  constructor(api, pending) {
+  constructor(api, pending, shown) {
     this.#api = api;
+    this.#shown = shown;
     this.#pending = pending;
     byId("progress-button").addEventListener("click", () => this.#open());
   }
@@ -75,6 +78,7 @@ export class Progress {
 
   show() {
     if (this.status === null) return;
+    this.#shown();
     const { your, goal, answers } = this.status;
     const own = this.own;
     const [reached, asked] = your.budget === null ? [answers + this.#pending(), goal] : [own, your.budget];
@@ -82,7 +86,7 @@ export class Progress {
       your.budget !== null
         ? `${own} of ${count(your.budget, "answer")}`
         : goal !== null
-          ? `${count(own, "answer")} of yours, ${Math.min(reached, goal)} of ${goal} in all`
+          ? `You: ${own} · all: ${Math.min(reached, goal)} of ${goal}`
           : count(own, "answer");
     byId("meter").hidden = asked === null;
     if (asked !== null) byId("meter-fill").style.width = `${Math.min((100 * reached) / Math.max(asked, 1), 100)}%`;
