@@ -99,7 +99,7 @@ def test_progress_is_said_in_a_log(run, monkeypatch):
 
 def test_the_time_left_is_not_estimated_from_a_few_steps(capsys, monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr(screen.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(screen, "NEXT_LINE", 0.0)
     lines = screen._Lines()
     task = lines.add_task("Work", total=None)
