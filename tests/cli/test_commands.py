@@ -279,6 +279,11 @@ COLUMNS = ["rank", "id", "score", "standard_error", "rank_low", "rank_high", "ra
 COLUMNS += ["rank_tied_low", "rank_tied_high"]
 
 
+def test_without_answers_the_error_is_unknown_for_that_reason(run, study):
+    (line,) = [line for line in run("status", "study.db").out.splitlines() if line.startswith("expected error")]
+    assert line.split(None, 2)[2] == "unknown: no answers yet"
+
+
 class TestOrder:
     @pytest.fixture
     def answered(self, run, study, folder):

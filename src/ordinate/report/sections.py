@@ -132,12 +132,12 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     sure = (
         "would be among its likely ranks if people answered sensibly"
         if presumed
-        else ("is among its likely ranks with a probability of 90 %")
+        else "is among its likely ranks with a probability of 90 %"
     )
     return section(
         "The order",
-        f"{presumed}Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own rank "
-        f"{sure}.{shortened}",
+        f"{presumed}Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own "
+        f"rank {sure}.{shortened}",
         tag("p", save),
         _left_out(contents, [ordering.ids[line.place] for line in lines if line.place is not None], rows, folders),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,

@@ -328,9 +328,7 @@ class AnnotatorQuality(BaseModel):
     sharpness: float | None
     sharpness_low: float | None
     sharpness_high: float | None
-    coin: Annotated[
-        float | None, Field(description="Probability of coin tosses; null: too few answers (of all, too), or no name.")
-    ]
+    coin: Annotated[float | None, Field(description="Probability of coin tosses; null: too few answers, or no name.")]
     better_than_coins: bool
     with_ordering: float | None
     with_ordering_low: float | None

@@ -152,7 +152,7 @@ def check(data: StudyData) -> Finding:
     answers = listed([_named(data, one) for one in shown.answers[: shown.needed]])
     said += f"which is among the first {first}: {answers}"
     if weak is None:
-        if shown.needed <= few(shown):
+        if shown.order_right < LEVEL:
             said += "; but the answers do not separate these two with 90 % probability, so no order of them is claimed"
         return Finding("passed", float(shown.needed), few(shown), f"{said}.")
     return Finding("failed", float(shown.needed), few(shown), f"{said}.", f"Ask more about {inside} and {outside}.")
