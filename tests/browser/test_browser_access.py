@@ -149,6 +149,7 @@ def test_pages_of_whoever_judges_photos(serve: Callable[..., Any], photos: Any, 
     check(owner.page, "closed")
 
 
+@pytest.mark.slow
 def test_pages_of_other_studies(
     serve: Callable[..., Any], essays: Path, tones: Path, judge: Callable[..., Any]
 ) -> None:
@@ -173,6 +174,7 @@ def test_pages_of_other_studies(
     check(someone.page, "paused")
 
 
+@pytest.mark.slow
 def test_pages_of_the_owner_of_a_server(
     serve_folder: Callable[..., Any], degraded: Any, judge: Callable[..., Any], tmp_path: Path
 ) -> None:

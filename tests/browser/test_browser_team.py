@@ -145,6 +145,7 @@ def test_two_pictures_in_one_place(serve: Callable[..., Any], photos: Any, judge
     assert page.evaluate("document.querySelector('#left .picture img').style.transform") == ""
 
 
+@pytest.mark.slow
 def test_whoever_tosses_coins_is_mentioned(serve: Callable[..., Any], photos: Any, judge: Callable[..., Any]) -> None:
     (served,) = serve(photos.path)
     rng = np.random.default_rng(0)

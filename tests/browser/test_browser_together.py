@@ -138,9 +138,11 @@ def test_the_owner_changes_rules_and_leaves_out_an_annotator(serve: Any, essays:
     page.uncheck("#rule-ties")
     page.click("#rules-form button")
     owner.wait_for_text("rules-saved", "Saved")
-    page.click("button[aria-label='Leave out: olga']")
+    page.click("[aria-label='Open: olga']")
+    page.click("#person-exclude")
     page.click("#sure-yes")
-    page.wait_for_selector("button[aria-label='Count again: olga']")
+    owner.wait_for_text("person-exclude", "Count the answers again")
+    page.keyboard.press("Escape")
     with page.expect_download() as download:
         page.click("text=The comparisons")
     assert download.value.suggested_filename == "essays-comparisons.csv"

@@ -23,7 +23,10 @@ def every_case():
     return [(name, data) for name, row in EXPERIMENTS.items() for data in row]
 
 
-@pytest.mark.parametrize(("name", "data"), every_case())
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [pytest.param(*case, marks=() if case[0] == "synthetic" else pytest.mark.slow) for case in every_case()],
+)
 def test_an_experiment_runs_from_the_folder_to_the_figures(ran, out, name, data):
     done = ran(name, data)
     case = done.case
@@ -81,6 +84,7 @@ def test_any_folder_of_tables_can_be_run_on(world, tmp_path):
         only("wisc-ads", Sources(folder=str(tmp_path)))
 
 
+@pytest.mark.slow
 def test_without_a_true_order_only_that_panel_is_missing(world, tmp_path):
     folder = world.tables(tmp_path / "mine")
     lines = (folder / "items.csv").read_text().splitlines()
@@ -99,6 +103,7 @@ def test_features_that_are_missing_are_asked_for(world, tmp_path):
         only("wisc-ads", Sources(folder=str(tmp_path)))
 
 
+@pytest.mark.slow
 def test_the_gap_is_out_of_sample_minus_in_sample(ran):
     done = ran("x-ray-age", "x-ray-age")
     assert all(setting.task.noise == NOISE for setting in done.case.settings)
@@ -253,6 +258,7 @@ def test_bradley_terry_is_the_maximum_likelihood_order(world, tmp_path):
     assert np.array_equal(np.argsort(found), np.argsort(expected))
 
 
+@pytest.mark.slow
 def test_what_is_measured_on_human_answers(ran):
     rows = ran("image-clarity", "image-clarity").rows
     assert set(rows["held-out"]["part"]) == {HELD_OUT, TARGET, TRUTH}

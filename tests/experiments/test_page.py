@@ -59,6 +59,7 @@ def test_a_verdict_stands_beside_its_rule_and_the_one_by_default(rows_of):
     assert evidence.endswith(". So so")
 
 
+@pytest.mark.slow
 def test_a_setting_says_how_many_seeds_its_algorithms_have(everything, tmp_path):
     done = everything[0]
     setting = "loss-and-bounds"
@@ -84,6 +85,7 @@ def everything(ran):
     ]
 
 
+@pytest.mark.slow
 def test_the_page_is_filled_between_its_markers(everything, tmp_path):
     names = [f"{one.case.experiment}/{one.case.name}" for one in everything]
     page = tmp_path / "page.md"
@@ -105,6 +107,7 @@ def test_the_page_is_filled_between_its_markers(everything, tmp_path):
     assert page.read_text() == text
 
 
+@pytest.mark.slow
 def test_a_claim_without_rows_says_so(everything, tmp_path):
     page = tmp_path / "page.md"
     names = ("synthetic/synthetic", "claims")
@@ -116,6 +119,7 @@ def test_a_claim_without_rows_says_so(everything, tmp_path):
     assert sum("**not run**" in line for line in lines) == len(unsaid) > 10
 
 
+@pytest.mark.slow
 def test_a_page_without_its_markers_is_refused_and_left_as_it_is(everything, tmp_path):
     page = tmp_path / "page.md"
     page.write_text("nothing\n")
@@ -124,6 +128,7 @@ def test_a_page_without_its_markers_is_refused_and_left_as_it_is(everything, tmp
     assert page.read_text() == "nothing\n"
 
 
+@pytest.mark.slow
 def test_the_project_s_page_has_a_place_for_everything(everything):
     text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
     for name in ("claims", *(f"{one.case.experiment}/{one.case.name}" for one in everything)):
@@ -138,6 +143,7 @@ def test_the_project_s_page_states_every_claim_as_it_is_now():
         assert claim.remark in text
 
 
+@pytest.mark.slow
 def test_the_claims_name_settings_that_are_run(everything):
     made = {f"{one.case.experiment}/{one.case.name}/{setting}" for one in everything for setting in one.rows}
     named = {key for claim in CLAIMS for key in claim.check.keys}

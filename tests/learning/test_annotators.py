@@ -96,6 +96,7 @@ def test_posteriors_of_sharpness_and_coins_are_those_of_integrals() -> None:
             assert density[grid < np.log(quantile)].sum() * step == pytest.approx(level, abs=0.015)
 
 
+@pytest.mark.slow
 def test_a_third_of_coins_are_told_from_people_at_forty_answers_each() -> None:
     areas, errors = [], []
     for seed in range(20):

@@ -148,7 +148,7 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) 
     assert ann.post("/queries", {"tab": "new"}).json()["finished"] == "exhausted"
 
 
-WAIT: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "retry_after": 2}
+WAIT: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "held": True, "retry_after": 2}
 
 
 def test_nobody_is_told_that_all_is_done_while_others_hold_the_last_pairs(build: Any) -> None:
@@ -175,7 +175,9 @@ def test_nobody_is_told_that_all_is_done_while_others_hold_the_last_pairs(build:
                 reply = person.post("/queries", {"count": 5}).json()
                 held[name] = reply["queries"]
                 assert reply["queries"] or reply == (
-                    {**WAIT, "finished": "exhausted", "retry_after": None} if len(judged[name]) == 3 else WAIT
+                    {**WAIT, "finished": "exhausted", "held": False, "retry_after": None}
+                    if len(judged[name]) == 3
+                    else WAIT
                 )
     assert all(len(pairs) == 3 for pairs in judged.values())
 
@@ -405,7 +407,7 @@ def test_budgets_end_the_questions(build: Any) -> None:
     for _ in range(2):
         (query,) = ann.ask(5)
         ann.tell(query)
-    assert ann.post("/queries").json() == {"queries": [], "finished": "budget", "paused": False, "retry_after": None}
+    assert ann.post("/queries").json() == {**WAIT, "finished": "budget", "held": False, "retry_after": None}
     assert ann.get("").json()["finished"] == "budget"
     (last,) = bob.ask(5)
     bob.tell(last)
@@ -449,10 +451,11 @@ def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:
         "queries": [query],
         "finished": None,
         "paused": False,
+        "held": False,
         "retry_after": None,
     }
     assert ann.tell(query).status_code == 200
-    assert ann.post("/queries").json() == {"queries": [], "finished": None, "paused": True, "retry_after": None}
+    assert ann.post("/queries").json() == {**WAIT, "paused": True, "held": False, "retry_after": None}
     assert ann.get("").json()["paused"] is True
 
 

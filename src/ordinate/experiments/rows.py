@@ -109,6 +109,7 @@ def _keep_plan(setting: Setting, folder: Path) -> None:
         "task": digest(setting.task),
         "ordinate": __version__,
     }
+    plan = json.loads(json.dumps(plan))  # as it is read
     path = folder / PLAN
     with failures("written", folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Header, Response
 from fastapi.concurrency import run_in_threadpool
 
-from ordinate.errors import StudyPaused
+from ordinate.errors import PairsHeld, StudyPaused
 from ordinate.server.authentication import Caller, TheCaller
 from ordinate.server.markdown import rendered
 from ordinate.server.problems import RETRY_SECONDS
@@ -92,8 +92,9 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
         queries=await run_in_threadpool(served.queries, leases),
         finished=finished(refusal),
         paused=isinstance(refusal, StudyPaused),
+        held=isinstance(refusal, PairsHeld),
     )
-    if not leases and refusal is None:
+    if not leases and (refusal is None or given.held):
         given.retry_after = RETRY_SECONDS
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     return given

@@ -160,33 +160,34 @@ def comparisons(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) ->
     return ComparisonsPage(comparisons=shown, total=len(made), next_cursor=following)
 
 
-class _Table(Response):
-    media_type = "text/csv; charset=utf-8"
-
-
-TYPES = {"csv": _Table.media_type, "jsonl": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+TABLES: dict[int | str, dict[str, Any]] = {200: {"content": {media_type: {} for media_type in TYPES.values()}}}
 FileType = Annotated[
     Literal["csv", "jsonl", "parquet"], Path(description="CSV opens in spreadsheet programs; the others keep types.")
 ]
 
 
-@router.get("/{study}/export/ordering.{kind}", summary="Download the ordering", response_class=_Table)
+@router.get("/{study}/export/ordering.{kind}", summary="Download the ordering", responses=TABLES)
 def export_ordering(caller: TheCaller, result: TheOrdering, kind: FileType) -> Response:
     return _table(caller, "ordering", kind, result.to_columns())
 
 
-@router.get("/{study}/export/comparisons.{kind}", summary="Download the comparisons that count", response_class=_Table)
+@router.get("/{study}/export/comparisons.{kind}", summary="Download the comparisons that count", responses=TABLES)
 def export_comparisons(caller: TheCaller, kind: FileType) -> Response:
     return _table(caller, "comparisons", kind, comparison_columns(caller.served.study.comparisons()))
 
 
-@router.get("/{study}/export/history.{kind}", summary="Download every answer and skip", response_class=_Table)
+@router.get("/{study}/export/history.{kind}", summary="Download every answer and skip", responses=TABLES)
 def export_history(caller: TheCaller, kind: FileType) -> Response:
     """Every answer and skip with all that is stored of it."""
     return _table(caller, "history", kind, caller.served.study.history())
 
 
-@router.get("/{study}/export/links.{kind}", summary="Download the links of annotators", response_class=_Table)
+@router.get("/{study}/export/links.{kind}", summary="Download the links of annotators", responses=TABLES)
 def export_links(request: Request, caller: TheCaller, authenticator: TheAuthenticator, kind: FileType) -> Response:
     """Those for one annotator each that are not revoked, for instance to send them by mail."""
     made = [one for one in caller.served.study.links() if one.shared is None and one.role == "annotator"]

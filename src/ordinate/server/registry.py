@@ -195,7 +195,7 @@ class ServedStudy:
         self, link: str, annotator: str | None, count: int, tab: str | None
     ) -> tuple[list[Lease], OrdinateError | None]:
         """The annotator's open queries, topped up to `count`, or to one where pairs are scarce; and why there are none,
-        unless it helps to ask again later.
+        unless the server is only starting.
 
         Waits for a chosen pair for at most `pair_seconds` in all, without a thread; then one random pair is given.
         """
@@ -227,8 +227,6 @@ class ServedStudy:
                 if queries or full:
                     break
                 queries = await self.write(self._take_random, annotator, tab)
-        except PairsHeld:
-            return [], None
         except (BudgetSpent, PoolExhausted, StudyPaused) as error:
             return [], error
         self._replace(link, annotator, queries)

@@ -193,6 +193,9 @@ class Queries(BaseModel):
     queries: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
+    held: Annotated[
+        bool, Field(description="Whether there is no pair because others hold the last ones; there may be later.")
+    ] = False
     retry_after: Annotated[
         int | None, Field(description="When to ask again, in seconds, where there is no pair now.")
     ] = None

@@ -72,6 +72,7 @@ def check(kind: str, n: int, answers: int, item_variance: float, spread: float, 
 
 @settings(max_examples=100)
 @cases
+@pytest.mark.slow
 def test_every_part_is_that_of_the_inverse(
     kind: str, n: int, answers: int, item_variance: float, spread: float, seed: int
 ) -> None:

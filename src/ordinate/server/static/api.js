@@ -26,7 +26,7 @@
  * @typedef {"left" | "right" | "tie" | "skip"} Answer */
 /** @typedef {"budget" | "total-budget" | "exhausted"} Finished */
 /** @typedef {{serverTime: number}} Timed what the server said, and when: in milliseconds, by its clock */
-/** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, retry_after?: number | null} & Timed} Queries */
+/** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, held: boolean, retry_after?: number | null} & Timed} Queries */
 /** @typedef {{your_answers: number, answers: number}} Counts */
 /** @typedef {Counts & {next: Query[], finished: Finished | null, paused: boolean} & Timed} Accepted */
 /** @typedef {Counts & {query: Query, was: string} & Timed} Undone */

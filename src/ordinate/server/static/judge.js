@@ -104,9 +104,7 @@ async function getPairs(pause = 1000) {
         await end(given.finished);
         return;
       } else if (given.retry_after) {
-        // Where nobody holds a pair, the server is only starting.
-        await progress.look().catch(() => {});
-        const message = progress.status?.open ? messages.waitingForOthers() : messages.slow();
+        const message = given.held ? messages.waitingForOthers() : messages.slow();
         messages.show(message);
         announce(`${message[0]}.`);
         await sleep(1000 * given.retry_after);
