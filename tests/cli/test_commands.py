@@ -297,7 +297,7 @@ class TestOrder:
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
         assert "the answers cannot be told from coin tosses yet (if people answered sensibly, " in out
-        assert out.startswith("The answers cannot be told from coin tosses yet, so these ranks may mean nothing.\n")
+        assert out.startswith("The answers cannot be told from coin tosses yet, so these ranks may be due to chance.\n")
         assert run("order", "study.db", "--out", "order.csv").out.startswith("The answers cannot be told")
 
     def test_without_answers_there_is_none(self, run, study, folder):

@@ -34,7 +34,7 @@ from ordinate.cli.screen import (
     span,
 )
 from ordinate.errors import InvalidInput
-from ordinate.study.words import MEANINGLESS, aim_in_words, found_in_words, next_in_words, part_in_words
+from ordinate.study.words import BY_CHANCE, aim_in_words, found_in_words, next_in_words, part_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.items import Items
@@ -136,7 +136,7 @@ def order(
         print_json({**summary, **grades, **chosen, "items": _rows(ordering)})
         return
     if known_of_study.better_than_coins is False:
-        say(MEANINGLESS)
+        say(BY_CHANCE)
     if out is not None:
         say(f"Wrote {count(len(ordering), 'item')} in order to {out}.")
     else:
@@ -230,7 +230,7 @@ def _order_served(link: str, out: str | None, items: str | None, cuts: list[int]
         print_json({**summary, "file": out, "items": _rows(ordering)})
         return
     if status["better_than_coins"] is False:
-        say(MEANINGLESS)
+        say(BY_CHANCE)
     if out is None:
         _show(ordering, {})
     _say_aim(ordering, None)

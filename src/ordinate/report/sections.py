@@ -16,7 +16,7 @@ from ordinate.report.contents import Contents
 from ordinate.report.html import Html, joined, tag
 from ordinate.report.thumbnails import embedded, is_outside
 from ordinate.study.words import (
-    MEANINGLESS,
+    BY_CHANCE,
     aim_in_words,
     count,
     error_in_words,
@@ -79,7 +79,7 @@ def summary(contents: Contents) -> Html:
 
 def caution(contents: Contents) -> str:
     """What stands above ranks that may be those of coin tosses; "" where the answers are better, or nobody can tell."""
-    return f"{MEANINGLESS} " if contents.reliability.better_than_coins is False else ""
+    return f"{BY_CHANCE} " if contents.reliability.better_than_coins is False else ""
 
 
 def _error(contents: Contents) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ordinate.learning.forecast import Forecast
     from ordinate.study.inference import Reliability
 
-MEANINGLESS = "The answers cannot be told from coin tosses yet, so these ranks may mean nothing."
+BY_CHANCE = "The answers cannot be told from coin tosses yet, so these ranks may be due to chance."
 _ENDLESS_ANSWERS = 1e6
 _NEXT = 5
 """Candidates outside a set that are named."""
