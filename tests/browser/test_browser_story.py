@@ -20,8 +20,10 @@ def test_thirty_pairs(serve: Callable[..., Any], photos: Any, judge: Callable[..
     page = ada.page
     ada.begin(served.annotator, "ada")
     assert page.inner_text("#question strong") == "clearer"
+    assert page.get_attribute("#undo-button", "aria-disabled") == "true", "there is nothing to take back"
     for _ in range(8):
         ada.answer()
+    assert page.get_attribute("#undo-button", "aria-disabled") == "false"
     assert ada.text("progress-text") == f"8 of {BUDGET} answers"
 
     # Undo: that pair is back, and is answered again.

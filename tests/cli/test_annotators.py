@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 
+from ordinate.cli.annotators import _coin
+
 
 def answered(run, folder, each=40):
     """Two people who answer by the alphabet, mostly, and one who tosses coins."""
@@ -28,12 +30,30 @@ def test_the_table_names_everybody_and_says_who_may_toss_coins(run, folder, stud
     assert list(rows) == ["ada", "bob", "late", "mallory"]
     assert "too few" in rows["late"]
     assert "%" in rows["ada"]
-    assert "Of two equal items, the left one is chosen in" in shown.out
+    assert "Of two equal items, the left one is chosen " in shown.out
     found = run("annotators", "study.db", "--json").json
     assert [row["name"] for row in found["annotators"]] == list(rows)
     assert found["annotators"][3]["coin"] > 3 * found["annotators"][0]["coin"]
     assert found["annotators"][2]["coin"] is None
     assert found["left_low"] < found["left"] < found["left_high"]
+
+
+def test_of_coin_tosses_by_all_nobody_is_given_a_probability(run, folder, study):
+    rng = np.random.default_rng(1)
+    lines = ["left,right,winner,annotator"]
+    for _ in range(40):
+        one, other = rng.choice(list("abcd"), 2, replace=False)
+        lines.append(f"{one},{other},{rng.choice([one, other])},ada")
+    (folder / "made.csv").write_text("\n".join(lines) + "\n")
+    assert run("import", "study.db", "made.csv").code == 0
+    (row,) = [line for line in run("annotators", "study.db").out.splitlines() if line.startswith("│ ada")]
+    assert "too few" in row
+    assert run("annotators", "study.db", "--json").json["annotators"][0]["coin"] is None
+
+
+def test_a_small_probability_is_not_zero():
+    assert _coin({"name": "ada", "coin": 0.0002}) == "< 1 %"
+    assert _coin({"name": "ada", "coin": 0.01}) == "1.0 %"
 
 
 def test_the_table_goes_to_a_file(run, folder, study):

@@ -279,6 +279,11 @@ COLUMNS = ["rank", "id", "score", "standard_error", "rank_low", "rank_high", "ra
 COLUMNS += ["rank_tied_low", "rank_tied_high"]
 
 
+def test_without_answers_the_error_is_unknown_for_that_reason(run, study):
+    (line,) = [line for line in run("status", "study.db").out.splitlines() if line.startswith("expected error")]
+    assert line.split(None, 2)[2] == "unknown: no answers yet"
+
+
 class TestOrder:
     @pytest.fixture
     def answered(self, run, study, folder):
@@ -292,6 +297,8 @@ class TestOrder:
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
         assert "the answers cannot be told from coin tosses yet (if people answered sensibly, " in out
+        assert out.startswith("The answers cannot be told from coin tosses yet, so these ranks may be due to chance.\n")
+        assert run("order", "study.db", "--out", "order.csv").out.startswith("The answers cannot be told")
 
     def test_without_answers_there_is_none(self, run, study, folder):
         result = run("order", "study.db")

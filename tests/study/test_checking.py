@@ -93,6 +93,12 @@ def test_the_first_items_are_those_that_are_wanted() -> None:
     assert f"among the first {len(study.items) - 3}" in row.found
 
 
+def test_why_a_top_that_rests_on_one_answer_passes() -> None:
+    (row,) = [row for row in answered(200, algorithm="guro-independent").check().rows if row.check == "firm top"]
+    assert (row.state, row.value, row.threshold) == ("passed", 1.0, 2.0)
+    assert row.found.endswith("do not separate these two with 90 % probability, so no order of them is claimed.")
+
+
 def found(*failed: str) -> dict[str, Finding]:
     return {name: Finding("failed" if name in failed else "passed", 1.0, 1.0, "There is this.") for name in CHECKS}
 

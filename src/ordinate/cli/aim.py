@@ -33,8 +33,8 @@ def aim(study: StudyFile, misplaced: Misplaced = None, aim: AimOption = None, as
 
     The aim decides what is asked from now on. In simulated studies, the best 3 to 50 of 100 items mostly took about
     half of the answers that they took by asking for the whole order, or less. But with as many answers, more pairs of
-    the whole order were wrong: usually a third to a half more, and about twice as many where the features say all, or
-    annotators hardly err.
+    the whole order were wrong: usually a third to a half more, and about twice as many where the features determine
+    the order, or annotators rarely err.
 
     Algorithms whose names begin with guro or aim ask for the aim; others go on as before.
     """

@@ -77,9 +77,9 @@ class _Session:
                 break
             if not self._put(query):
                 break
-        reliability = self._study.reliability()
+        reliability, answers = self._study.reliability(), len(self._study.comparisons())
         self._screen.print(
-            f"You gave {count(self._given, 'answer')}. Expected error {reliability_in_words(reliability)}.\n"
+            f"You gave {count(self._given, 'answer')}. Expected error {reliability_in_words(reliability, answers)}.\n"
             f"See the ordering: ordinate order {visible(quote(self._address))}"
         )
 

@@ -28,9 +28,13 @@ def annotators(
 ) -> None:
     """Show how reliable each annotator is, and who may be tossing coins.
 
-    A sharpness of 2 means that differences sway the annotator twice as much as all together, if the answers are no
-    coin tosses; in brackets is an interval of 90 %. "With the ordering" is the share of answers that agree with what
-    all other answers say, "left" the chance to choose the left item of two equal ones.
+    A sharpness of 2 means that differences sway the annotator twice as much as the average annotator, assuming they are
+    not tossing coins; in brackets is an interval of 90 %. "Coin tosses" is the probability that the answers are random;
+    it is withheld below 30 answers, and while all answers together cannot be told from coin tosses.
+
+    "With the ordering" is the share of answers that agree with what all other answers say, "themselves" the share of
+    pairs answered again that got the same answer, "others" the share of other people's answers to the same pairs that
+    were the same, "left" the chance to choose the left item of two equal ones.
 
     docs/statistics.md has the formulas.
     """
@@ -74,13 +78,15 @@ def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     console().print(table)
     if found["left"] is not None:
         low, high = percent(found["left_low"]), percent(found["left_high"])
-        say(f"Of two equal items, the left one is chosen in {percent(found['left'])} ({low} to {high}).")
+        say(f"Of two equal items, the left one is chosen {percent(found['left'])} of the time ({low} to {high}).")
 
 
 def _coin(row: dict[str, Any]) -> str:
     if row["name"] is None:
         return ""
-    return "too few answers" if row["coin"] is None else percent(row["coin"])
+    if row["coin"] is None:
+        return "too few answers"
+    return "< 1 %" if row["coin"] < 0.01 else percent(row["coin"])
 
 
 def _share(row: dict[str, Any], name: str) -> str:

@@ -19,8 +19,8 @@ FAILED = 3
 def check(study: StudyFile, as_json: AsJson = False) -> None:
     """Say whether the order can be relied on, and check the answers.
 
-    Under one sentence there is a row for each check: what was found, the value, the threshold, and what to do. Where a
-    check fails that the figures presume, the expected error is withheld.
+    Under one sentence there is a row for each check: what was found, the value, the threshold, and what to do. If a
+    check fails on which the figures depend, the expected error is withheld.
 
     The exit code is 0 where no check failed, and 3 where one did.
     """

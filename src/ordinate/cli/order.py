@@ -34,7 +34,7 @@ from ordinate.cli.screen import (
     span,
 )
 from ordinate.errors import InvalidInput
-from ordinate.study.words import aim_in_words, found_in_words, next_in_words, part_in_words
+from ordinate.study.words import BY_CHANCE, aim_in_words, found_in_words, next_in_words, part_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.items import Items
@@ -96,9 +96,9 @@ def order(
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
 
-    Items share a rank, such as "2 to 5", where the answers cannot tell them from the first of them with a probability
-    of 90 %. With that probability each item's own rank is among the likely ranks. Items of another table are given the
-    ranks that they would have among the study's items.
+    Items share a rank, such as "2 to 5", when the answers do not separate them, with 90 % probability, from the first
+    item of that rank. With that probability each item's own rank is among the likely ranks. Items of another table are
+    given the ranks that they would have among the study's items.
 
     Where the study has an aim (`ordinate aim`), the table says which items are wanted, each with the probability that
     it is.
@@ -121,8 +121,9 @@ def order(
             return
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
         ordering = opened.ordering(given, cuts=ends)
+        known_of_study = opened.reliability()
         # Asked for new items, the error between the study's own would be beside the point.
-        reliability = opened.reliability() if given is None else None
+        reliability = known_of_study if given is None else None
         connection = opened.connection() if given is None else None
         forecast = opened.forecast_of_aim() if given is None else None
     if out is not None:
@@ -134,6 +135,8 @@ def order(
         chosen = {} if ordering.selection is None else {"selection": ordering.selection.fields()}
         print_json({**summary, **grades, **chosen, "items": _rows(ordering)})
         return
+    if known_of_study.better_than_coins is False:
+        say(BY_CHANCE)
     if out is not None:
         say(f"Wrote {count(len(ordering), 'item')} in order to {out}.")
     else:
@@ -147,7 +150,7 @@ def order(
     if reliability is None:
         say(f"From {count(answers, 'comparison')}.")
     else:
-        say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability)}.")
+        say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability, answers)}.")
     if connection is not None and any(one.state == "failed" for one in connection):
         say(connection_in_words(connection))
 
@@ -226,6 +229,8 @@ def _order_served(link: str, out: str | None, items: str | None, cuts: list[int]
         summary = {"study": link, "comparisons": status["answers"], "expected_error": status["expected_error"]}
         print_json({**summary, "file": out, "items": _rows(ordering)})
         return
+    if status["better_than_coins"] is False:
+        say(BY_CHANCE)
     if out is None:
         _show(ordering, {})
     _say_aim(ordering, None)

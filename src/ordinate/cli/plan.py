@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ordinate.simulation.planning import Budgets, World
 
 
+_MANY_RUNS = 20
+"""Means of fewer simulated studies are said to be noisy."""
+
+
 def plan(
     items: Annotated[
         str | None,
@@ -74,7 +78,10 @@ def plan(
     """Plan how many answers to ask for, by simulating studies of your items.
 
     Nobody knows yet how far the features tell which item ranks higher, so there are three worlds: they say all of it,
-    half of it, or nothing. The truth will be somewhere between. A pilot study of some 100 answers tells more: --from.
+    half of it, or nothing. These are examples, not bounds: the middle one can take more answers than the last. A pilot
+    study of some 100 answers tells more: --from.
+
+    Each figure is a mean of three simulated studies, or of --runs. Means of so few are noisy.
 
     Of more than 200 items a random sample is simulated, and the answers are scaled to all.
     """
@@ -176,6 +183,7 @@ def _show(budgets: Budgets, tried: list[World], needed: dict[str, tuple[float, b
         )
     console().print(shown)
     sample = "" if budgets.simulated == budgets.items else f" of a sample of {budgets.simulated} items"
-    say(f"Means of {count(budgets.runs, 'simulated study', 'simulated studies')}{sample} for each row.")
+    noisy = " Means of so few are noisy; simulate more with --runs." if budgets.runs < _MANY_RUNS else ""
+    say(f"Means of {count(budgets.runs, 'simulated study', 'simulated studies')}{sample} for each row.{noisy}")
     if any(beyond for _, beyond in needed.values()):
         say("~: beyond what was simulated, so continued as the error fell last; simulate further with --most.")

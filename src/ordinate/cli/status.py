@@ -117,7 +117,7 @@ def status(
             "comparisons": f"{answers:,}",
             "annotators": listed([f"{name or 'unnamed'}: {given:,}" for name, given in annotators.items()])
             or "none yet",
-            "expected error": reliability_in_words(reliability),
+            "expected error": reliability_in_words(reliability, answers),
             "connection": "no answers" if connection is None else connection_in_words(connection),
             "forecast": forecast_in_words(forecast),
             **({} if selection is None else {"aim": aim_in_words(selection.aim, items.group is not None)}),

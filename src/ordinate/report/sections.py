@@ -16,6 +16,7 @@ from ordinate.report.contents import Contents
 from ordinate.report.html import Html, joined, tag
 from ordinate.report.thumbnails import embedded, is_outside
 from ordinate.study.words import (
+    BY_CHANCE,
     aim_in_words,
     count,
     error_in_words,
@@ -76,6 +77,11 @@ def summary(contents: Contents) -> Html:
     )
 
 
+def caution(contents: Contents) -> str:
+    """What stands above ranks that may be those of coin tosses; "" where the answers are better, or nobody can tell."""
+    return f"{BY_CHANCE} " if contents.reliability.better_than_coins is False else ""
+
+
 def _error(contents: Contents) -> str:
     error = contents.verdict.error
     if error is None:
@@ -122,10 +128,16 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     save = tag(
         "a", "Save the whole order as a table (CSV)", href=f"data:text/csv;base64,{table}", download="ordering.csv"
     )
+    presumed = caution(contents)
+    sure = (
+        "would be among its likely ranks if people answered sensibly"
+        if presumed
+        else "is among its likely ranks with a probability of 90 %"
+    )
     return section(
         "The order",
-        "Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own rank is among "
-        f"its likely ranks with a probability of 90 %.{shortened}",
+        f"{presumed}Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own "
+        f"rank {sure}.{shortened}",
         tag("p", save),
         _left_out(contents, [ordering.ids[line.place] for line in lines if line.place is not None], rows, folders),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,

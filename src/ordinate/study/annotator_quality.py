@@ -29,7 +29,8 @@ class Annotator(NamedTuple):
     answers            how many, ties among them
     sharpness          how reliable the answers are, 1 as those of all annotators together, if they are not coin tosses;
                        with an interval of 90 %; None: without a name, or no decided answers
-    coin               the probability that the answers are coin tosses; None: too few answers, or no name
+    coin               the probability that the answers are coin tosses; None: too few answers, of the annotator or of
+                       all together, or no name
     better_than_coins  whether coin tosses would predictably give such answers with a chance of less than 1 in 20
     with_ordering      share of decided answers that agree with what all other answers say, with an interval of 90 %
     with_themselves    share of pairs answered again that got the same answer
@@ -84,7 +85,7 @@ def annotators_of(
     number: Integers,
     names: Sequence[str | None],
     weight: Sequence[float] | None,
-    fewest: int = FEWEST_ANSWERS,
+    fewest: int,
 ) -> Annotators:
     """Of the answers (T,) by the annotators with these numbers (T,) and names (A,); weights (A,) as in the last fit.
 

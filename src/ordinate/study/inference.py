@@ -54,7 +54,7 @@ from ordinate.learning.selection import Found, found_by
 from ordinate.learning.thresholds import with_likelihood
 from ordinate.storage import Settings
 from ordinate.study.aim import aim_of
-from ordinate.study.annotator_quality import Annotators, annotators_of
+from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators, annotators_of
 from ordinate.study.fold import State, Version
 from ordinate.study.schedule import is_slow, last_prior_fit, last_refit, last_renewal, next_refit
 from ordinate.study.threads import one_thread
@@ -475,6 +475,10 @@ class Inference:
     def reliability(self, state: State) -> Reliability:
         """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
         error = error_interval(self.expected_error(state), self.uncertainty(state).spread)
+        return Reliability(self._better_than_coins(state), *error)
+
+    def _better_than_coins(self, state: State) -> bool | None:
+        """Of a `Reliability`."""
         read, gate = self._gate or (state.version(0), CoinGate())
         if read != state.version(read.answers):
             gate = CoinGate()
@@ -484,10 +488,13 @@ class Inference:
         self._gate = state.version(answers), gate
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
         tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
-        return Reliability(gate.is_open if tested else None, *error)
+        return gate.is_open if tested else None
 
-    def annotators(self, state: State, fewest: int) -> Annotators:
-        """What the answers say of each annotator; it takes some fits."""
+    def annotators(self, state: State, fewest: int | None) -> Annotators:
+        """What the answers say of each annotator; it takes some fits. For `fewest`, see `Study.annotator_quality`."""
+        if fewest is None:
+            # Where nobody can be told from coins, the model finds everybody equally sharp, and nobody a coin.
+            fewest = FEWEST_ANSWERS if self._better_than_coins(state) is not False else len(state.effective) + 1
         total = len(state.effective)
         model, weight = self._fitted(state, total)
         answers, number = self._answers(state, total), state.effective.annotators

@@ -44,7 +44,7 @@ from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import checking, history, leases, next_pair, owner, stopping
 from ordinate.study.aim import ORDER, checked_aim, require_more, require_possible
-from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators
+from ordinate.study.annotator_quality import Annotators
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
 from ordinate.study.inference import HISTORY_STEPS, Beside, Reliability
@@ -642,17 +642,19 @@ class Study:
         with self._ledger.reading() as state:
             return owner.people(state)
 
-    def annotator_quality(self, fewest: int = FEWEST_ANSWERS) -> Annotators:
+    def annotator_quality(self, fewest: int | None = None) -> Annotators:
         """What the answers say of each annotator: sharpness, agreement, side, whether they may be coin tosses.
 
-        fewest  decided answers from which on the probability of coin tosses is given
+        fewest  decided answers from which on the probability of coin tosses is given; None: 30, and none is given while
+                the answers of all together cannot be told from coin tosses
 
         It takes some fits. Raises InvalidInput without answers.
         """
         with self._ledger.reading() as state:
             if not len(state.effective):
                 raise InvalidInput("there are no answers yet by which annotators could be told apart")
-            return self._ledger.inference.annotators(state, whole("fewest", fewest, 1))
+            asked = None if fewest is None else whole("fewest", fewest, 1)
+            return self._ledger.inference.annotators(state, asked)
 
     def given_answers(self, *, annotator: str | None = None, item: str | None = None) -> list[tuple[Query, Entry]]:
         """The answers and skips that were not taken back, of an annotator or with an item, newest first, each with its

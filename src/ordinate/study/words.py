@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ordinate.learning.forecast import Forecast
     from ordinate.study.inference import Reliability
 
+BY_CHANCE = "The answers cannot be told from coin tosses yet, so these ranks may be due to chance."
 _ENDLESS_ANSWERS = 1e6
 _NEXT = 5
 """Candidates outside a set that are named."""
@@ -96,8 +97,10 @@ def duration(seconds: float) -> str:
     raise AssertionError
 
 
-def reliability_in_words(reliability: Reliability) -> str:
-    """The expected error for a person, with what it presumes: people who answer blindly make it too small."""
+def reliability_in_words(reliability: Reliability, answers: int) -> str:
+    """The expected error after so many answers, with what it presumes: people who answer blindly make it too small."""
+    if not answers:
+        return "unknown: no answers yet"
     tested, error = reliability.better_than_coins, reliability.expected_error
     words = error_in_words(error, (reliability.error_low, reliability.error_high))
     if tested is False:

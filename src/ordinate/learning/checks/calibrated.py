@@ -18,7 +18,7 @@ def check(data: StudyData) -> Finding:
     predicted = sum(one.predicted * one.answers for one in made) / count
     observed = sum(one.observed.estimate * one.answers for one in made) / count
     surprise = spiegelhalter(found)
-    said = f"Of {count:,} answers about random pairs, {100 * predicted:.0f} % were to go the likelier way, and "
+    said = f"Of {count:,} answers about random pairs, {100 * predicted:.0f} % were expected to go the likelier way; "
     said += f"{100 * observed:.0f} % did."
     if surprise > FURTHEST:
         advice = "The stated error is too small. Look for annotators or items that do not fit."

@@ -46,7 +46,7 @@ def of_scores(data: StudyData) -> Finding:
     ]
     limit = float(np.quantile(simulated, 1.0 - LEVEL))
     if value <= limit:
-        return Finding("passed", value, limit, "Items were judged late as they were judged early.")
+        return Finding("passed", value, limit, "Items were judged the same way late in the study as early on.")
     return Finding(
         "failed",
         value,

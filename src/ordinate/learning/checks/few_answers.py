@@ -150,10 +150,12 @@ def check(data: StudyData) -> Finding:
     said = f"Without {shown.needed:,} of {len(data.annotators):,} answers, {outside} would come before {inside}, "
     first = within(data.top, int((data.group == data.group[shown.inside]).sum()))
     answers = listed([_named(data, one) for one in shown.answers[: shown.needed]])
-    said += f"which is among the first {first}: {answers}."
+    said += f"which is among the first {first}: {answers}"
     if weak is None:
-        return Finding("passed", float(shown.needed), few(shown), said)
-    return Finding("failed", float(shown.needed), few(shown), said, f"Ask more about {inside} and {outside}.")
+        if shown.order_right < LEVEL:
+            said += "; but the answers do not separate these two with 90 % probability, so no order of them is claimed"
+        return Finding("passed", float(shown.needed), few(shown), f"{said}.")
+    return Finding("failed", float(shown.needed), few(shown), f"{said}.", f"Ask more about {inside} and {outside}.")
 
 
 def _named(data: StudyData, answer: int) -> str:

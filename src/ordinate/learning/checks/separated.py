@@ -29,7 +29,8 @@ def check(data: StudyData) -> Finding:
     found = f"Of {count:,} compared items, {always.sum():,} won every comparison and {never.sum():,} lost every one."
     if sets > 1:
         found += (
-            f" The answers order {sets:,} sets of items without exception, so distances between these are uncertain."
+            f" The items fall into {sets:,} sets, and no answer puts an item of a lower set above one of a higher set, "
+            "so how far apart the sets are is uncertain."
         )
     most = max(MOST, 2.0 * len(np.unique(data.group[compared])) / count)
     if share <= most:
