@@ -128,7 +128,7 @@ def test_who_waits_for_others_goes_on_by_itself(shared: Any, judge: Callable[...
     served = shared["photos"]
     someone, other = judge(), judge()
     other.begin(served.annotator, "quick")
-    nothing: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "retry_after": 1}
+    nothing: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "held": True, "retry_after": 1}
     someone.page.route("**/queries", lambda route: route.fulfill(json=nothing))
     someone.join(served.annotator, "patient")
     someone.wait_for_text("message-title", "Others are judging the last pairs")

@@ -113,6 +113,6 @@ def test_items_that_always_won_are_counted(data):
     assert found.threshold == pytest.approx(2 / 6), "a first and a last one are to be expected"
     assert found.state == "failed"
     assert "Of 6 compared items, 1 won every comparison and 2 lost every one." in found.found
-    assert "4 sets of items" in found.found
+    assert "The items fall into 4 sets" in found.found
     assert "'i3', 'i4', 'i5'" in found.advice
     assert separated.check(data(3, 0, answers=answered([0, 1, 2], [1, 2, 0]))).state == "passed"
