@@ -215,7 +215,7 @@ function fillSelect(id, options, value) {
 /** @param {import("./api.js").Item} item the address of the thumbnail is the name of its file */
 function card({ id, text, thumbnail_url: picture }) {
   const face = picture
-    ? make("img", { src: api.address(`/drafts/${draft}/thumbnail?name=${encodeURIComponent(picture)}`), alt: id, loading: "lazy" })
+    ? make("img", { src: api.address(`/drafts/${draft}/thumbnail?name=${encodeURIComponent(picture)}`), alt: "", loading: "lazy" })
     : make("span", { class: "excerpt", dir: "auto" }, text ?? id);
   return make("li", {}, make("div", { class: "item-card framed-card" }, make("span", { class: "face" }, face), make("span", { class: "under" }, id)));
 }

@@ -248,7 +248,7 @@ function fillCard(card, row, low, width, selection) {
     card.shown = item.id;
     card.face.replaceChildren(
       item.thumbnail_url
-        ? make("img", { src: item.thumbnail_url, alt: item.id, loading: "lazy", decoding: "async", onerror: showWhole(item) })
+        ? make("img", { src: item.thumbnail_url, alt: "", loading: "lazy", decoding: "async", onerror: showWhole(item) })
         : make("span", { class: "excerpt", dir: "auto" }, (item.text ?? item.id).slice(0, 200)),
     );
   }
