@@ -140,6 +140,7 @@ def test_pages_of_whoever_judges_photos(serve: Callable[..., Any], photos: Any, 
     owner.join(served.owner)
     owner.page.wait_for_selector(".item-card")
     owner.until("document.querySelector('#chart svg')", seconds=60)
+    owner.page.wait_for_selector("#links > *")
     owner.page.click("#new-link summary")
     owner.page.evaluate("scrollTo(0, 0)")
     check(owner.page, "owner")

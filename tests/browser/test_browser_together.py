@@ -88,6 +88,7 @@ def test_a_revoked_link_says_so_and_keeps_what_waits(serve: Any, essays: Any, ju
     owner, someone = judge(), judge(width="phone")
     owner.join(served.owner)
     page = owner.page
+    page.wait_for_selector("#links > *")  # what comes later would move the button
     page.click("#new-link summary")
     page.select_option("#link-role", "named")
     page.fill("#link-name", "rex")
