@@ -1,10 +1,10 @@
 // Making a study, or adding items to one: files are dropped and sent one by one, then looked at, then made into items.
 
 import { connectAt, messageOf, NoNetwork, Refused, root } from "./api.js";
+import { attempt as attemptOnce } from "./attempt.js";
 import { byId, count, make, setMarkup, setText } from "./dom.js";
 import { copying, loopbackNote } from "./copying.js";
 import { filesOf, nameFor } from "./dropped.js";
-import { sentence } from "./messages.js";
 
 /** @typedef {import("./dropped.js").Dropped} Dropped */
 /** @typedef {{items: number, groups: number, new: number, kinds: string[], columns: string[], numbers: string[], id_column: string | null,
@@ -32,18 +32,7 @@ let looks = 0;
 let encoders = [];
 
 /** @param {() => Promise<unknown>} act */
-async function attempt(act) {
-  try {
-    await act();
-    setText(byId("trouble"), "");
-    return true;
-  } catch (error) {
-    if (error instanceof NoNetwork) setText(byId("trouble"), "The server cannot be reached. Try again once it is back.");
-    else if (error instanceof Refused) setText(byId("trouble"), sentence(error.message));
-    else throw error;
-    return false;
-  }
-}
+const attempt = (act) => attemptOnce(act, "Try again once it is back.");
 
 // Sending ---------------------------------------------------------------------------------------------------------------
 

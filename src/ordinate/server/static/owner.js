@@ -1,6 +1,7 @@
 // The owner's page: how far the study is, what it has found, who takes part, and what the owner may change.
 
-import { connect, NoNetwork, Refused } from "./api.js";
+import { connect } from "./api.js";
+import { attempt } from "./attempt.js";
 import { drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
 import { byId, count, make, percent, setText } from "./dom.js";
 import { sentence, setTitle } from "./messages.js";
@@ -20,23 +21,6 @@ const { study = "", csrf = "" } = byId("app").dataset;
 const api = connect({ study, csrf });
 /** @param {string} words for those who listen */
 const announce = (words) => setText(byId("live"), words);
-
-/**
- * Do what the server may refuse, and say so where it does. Returns whether it was done.
- * @param {() => Promise<unknown>} act
- */
-async function attempt(act) {
-  try {
-    await act();
-    setText(byId("trouble"), "");
-    return true;
-  } catch (error) {
-    if (error instanceof NoNetwork) setText(byId("trouble"), "The server cannot be reached. The page tries again by itself.");
-    else if (error instanceof Refused) setText(byId("trouble"), sentence(error.message));
-    else throw error;
-    return false;
-  }
-}
 
 /** Resolves to whether the owner means it. @param {string} title @param {string} words @param {string} yes */
 async function sure(title, words, yes) {

@@ -1,8 +1,8 @@
 // The start page of a server's owner: their studies, and what may be done with each as a whole.
 
-import { connectAt, NoNetwork, Refused, root } from "./api.js";
+import { connectAt, root } from "./api.js";
+import { attempt } from "./attempt.js";
 import { byId, make, percent, setText } from "./dom.js";
-import { sentence } from "./messages.js";
 
 /** @typedef {{study: string, question: string, items: number, answers: number, state: string, expected_error: number | null,
  *   better_than_coins: boolean | null, last_answer: string | null, own_folder: boolean}} Study */
@@ -12,20 +12,6 @@ const api = connectAt("server", byId("app").dataset.csrf ?? "");
 /** @type {Map<string, Row>} */
 const rows = new Map();
 /** @typedef {{element: HTMLElement, question: HTMLElement, figures: HTMLElement}} Row */
-
-/** @param {() => Promise<unknown>} act */
-async function attempt(act) {
-  try {
-    await act();
-    setText(byId("trouble"), "");
-    return true;
-  } catch (error) {
-    if (error instanceof NoNetwork) setText(byId("trouble"), "The server cannot be reached. The page tries again by itself.");
-    else if (error instanceof Refused) setText(byId("trouble"), sentence(error.message));
-    else throw error;
-    return false;
-  }
-}
 
 async function look() {
   /** @type {{studies: Study[], archived: string[]}} */
