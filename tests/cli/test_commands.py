@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -293,7 +294,14 @@ class TestOrder:
 
     def test_table(self, run, answered):
         out = run("order", "study.db").out
-        assert [line.split("│")[2].strip() for line in out.splitlines() if line.startswith("│")] == list("dcba")
+        rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines() if line.startswith("│")]
+        assert [row[1] for row in rows] == list("dcba")
+        assert "┃ rank (likely) ┃" in out
+        # One column says which place the item has, and which it may have.
+        read = [re.fullmatch(r"(\d)(?: \((\d) to (\d)\))?", row[0]) for row in rows]
+        assert [one[1] for one in read] == list("1234")
+        assert all(one[2] is None or one[2] <= one[1] <= one[3] for one in read)
+        assert any(one[2] is not None for one in read)
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
         assert "the answers cannot be told from coin tosses yet (if people answered sensibly, " in out

@@ -179,7 +179,7 @@ def test_of_coin_tosses_the_error_and_its_forecast_are_withheld(tmp_path: Path) 
     assert "withheld: a check failed that this figure presumes" in read.text
     assert "This figure is withheld" in read.text
     assert "with a probability of 90 %" not in read.text
-    assert read.text.count("so these ranks may be due to chance. Items share") == 1
+    assert read.text.count("so these ranks may be due to chance. The rank is") == 1
     assert "likely to be in the wrong order" not in read.text
 
 

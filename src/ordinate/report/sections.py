@@ -110,11 +110,12 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     ordering, lines = contents.ordering, chosen_lines(contents.ordering, MOST_ROWS)
     shown = sum(line.place is not None for line in lines)
     rows = {item: place for place, item in enumerate(contents.items.ids)}
+    ranks = ordering.ranks
     names = ["Rank", "Item", "Likely ranks", "Score"]
     if ordering.selection is not None:
         names.append("Grade by marks" if ordering.selection.measure == "right grade" else "Wanted")
     bodies = [
-        _item(contents, line.place, rows, folders)
+        _item(contents, line.place, int(ranks[line.place]), rows, folders)
         if line.place is not None
         else tag("tr", tag("th", line.said, colspan=len(names), scope="colgroup"), class_="between")
         for line in lines
@@ -136,8 +137,7 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     )
     return section(
         "The order",
-        f"{presumed}Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own "
-        f"rank {sure}.{shortened}",
+        f"{presumed}The rank is the item’s place by score; its true rank {sure}.{shortened}",
         tag("p", save),
         _left_out(contents, [ordering.ids[line.place] for line in lines if line.place is not None], rows, folders),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,
@@ -159,13 +159,12 @@ def _left_out(contents: Contents, shown: Sequence[str], rows: dict[str, int], fo
     )
 
 
-def _item(contents: Contents, place: int, rows: dict[str, int], folders: Sequence[Path]) -> Html:
+def _item(contents: Contents, place: int, rank: int, rows: dict[str, int], folders: Sequence[Path]) -> Html:
     ordering, item = contents.ordering, contents.ordering.ids[place]
     assert ordering.intervals is not None
     intervals = ordering.intervals
     low, high = int(intervals.low[place]), int(intervals.high[place])
-    first, last = int(intervals.tied_low[place]), int(intervals.tied_high[place])
-    size = max(int(intervals.tied_high.max()), 1)
+    size = max(int(intervals.high.max()), 1)
     bar = Html(
         f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="rail" width="100" y="3" height="2"/>'
@@ -173,7 +172,7 @@ def _item(contents: Contents, place: int, rows: dict[str, int], folders: Sequenc
     )
     return tag(
         "tr",
-        tag("td", span(first, last), class_="number"),
+        tag("td", str(rank), class_="number"),
         tag("td", tag("div", *_content(contents, rows[item], item, folders)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
         tag("td", f"{ordering.scores[place]:+.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
