@@ -15,6 +15,7 @@ from ordinate.errors import NotAStudy, OrdinateError, StorageFailed
 from ordinate.storage import Clock, Entry, Kind, Log, Recorded, Storage
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference
+from ordinate.study.results import Results
 from ordinate.study.rules import Rules
 
 R = TypeVar("R")
@@ -41,6 +42,7 @@ class Ledger:
         self.storage = storage
         self.clock = clock
         self.inference = Inference(storage.settings)
+        self.results = Results(storage.settings, self.inference)
         self._state = State(Rules(random=storage.settings.random))
         # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
         # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
@@ -97,6 +99,7 @@ class Ledger:
         with self._lock:
             self._state.drop_caches()
             self.inference.drop_caches()
+            self.results.drop_caches()
 
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
@@ -143,6 +146,7 @@ class Ledger:
         self._state = State(Rules(random=self.storage.settings.random))
         self._version = None
         self.inference.drop_caches()
+        self.results.drop_caches()
 
 
 class Transaction:
