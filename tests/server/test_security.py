@@ -224,7 +224,12 @@ SEES = {
     "/events",
 }
 """What viewers may read. Whatever is not here is for owners: a route that is added is closed to viewers at first."""
-JUDGING = [("POST", "/queries", {}), ("POST", "/answers", {}), ("POST", "/shown", {}), ("POST", "/undo", {})]
+JUDGING: list[tuple[str, str, Any]] = [
+    ("POST", "/queries", {}),
+    ("POST", "/answers", {}),
+    ("POST", "/shown", {}),
+    ("POST", "/undo", {}),
+]
 
 
 def test_viewers_see_results_and_write_nothing(site):
