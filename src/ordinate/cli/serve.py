@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
+import signal
 import socket
+import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -59,6 +65,14 @@ def serve(
             "--proxy",
             metavar="ADDRESS",
             help="A proxy whose X-Forwarded headers are believed: an IP address or a network such as 10.0.0.0/8.",
+        ),
+    ] = None,
+    user_header: Annotated[
+        str | None,
+        typer.Option(
+            "--user-header",
+            metavar="NAME",
+            help="The header in which these proxies say who somebody is, such as X-Remote-User.",
         ),
     ] = None,
     secret_file: Annotated[
@@ -124,14 +138,18 @@ def serve(
         "random": random,
         "ties": ties,
     }
-    with TemporaryDirectory(prefix="ordinate-") as scratch:
-        if workspace is not None:
-            paths = []
+    with _ending_in_order(), _demo_folder(folder) if demo else nullcontext() as demo_folder:
+        if demo_folder is not None:
+            paths = [_demo_study(demo_folder)]
         else:
-            paths = [_demo_study(Path(folder or scratch))] if demo else [study_place(study) for study in studies or []]
+            paths = [] if workspace is not None else [study_place(study) for study in studies or []]
         at = workspace or next((one.folder for one in paths if one.folder is not None), None)
         secret = secret_for(secret_file, host, at)
         proxies = [_network("--proxy", one) for one in proxy or []]
+        if user_header is not None and not proxies:
+            raise InvalidInput(f"--user-header {user_header}: name the proxy that sends it, with --proxy ADDRESS")
+        if user_header is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,63}", user_header):
+            raise InvalidInput(f"--user-header {user_header!r}: give a header such as X-Remote-User")
         readers = [_network("--metrics", one) for one in metrics or []]
         try:
             from ordinate.server import connections
@@ -156,9 +174,43 @@ def serve(
                 note("Stop with Ctrl-C. Answers are stored as they come in.")
                 if owners and (has_viewer() if open_browser is None else open_browser):
                     webbrowser.open(owners[0])
-                connections.server(app, proxies).run([listener])
+                connections.server(app, proxies, user_header).run([listener])
         finally:
             app.state.close()
+
+
+class _Terminated(BaseException):
+    pass
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """SIGTERM leaves the block as Ctrl-C does, and then ends the process as if nobody had noticed it."""
+
+    def leave(sig: int, frame: FrameType | None) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # a test's; it gets no signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    except _Terminated:
+        signal.signal(signal.SIGTERM, before)
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _demo_folder(folder: str | None) -> Iterator[Path]:
+    """Where --demo makes its study; a temporary folder is removed in the end."""
+    if folder is not None:
+        yield Path(folder)
+        return
+    with TemporaryDirectory(prefix="ordinate-") as scratch:
+        yield Path(scratch)
 
 
 def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]) -> list[str]:

@@ -62,7 +62,7 @@ def status(
         answers=progress.total,
         open=progress.open,
         goal=rules.budget,
-        last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.is_owner else None,
+        last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.views else None,
         expected_error=None
         if results is None or isnan(results.reliability.expected_error)
         else results.reliability.expected_error,
@@ -75,7 +75,7 @@ def status(
         ties_allowed=rules.ties,
         paused=rules.paused,
         finished=reached,
-        problem=served.problem if caller.is_owner else None,
+        problem=served.problem if caller.views else None,
         theme=rules.theme,
     )
 
@@ -86,15 +86,18 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
 
     Where there is no pair, the response says why: `finished`, `paused`, or `retry_after`, when to ask again.
     """
-    served, name = caller.served, await run_in_threadpool(caller.name, wanted.annotator)
-    leases, refusal = await served.give(caller.came_by, name, wanted.count, wanted.tab)
+    if caller.has_name:
+        name = caller.name(wanted.annotator)
+    else:
+        name = await run_in_threadpool(caller.name, wanted.annotator)
+    pairs, refusal = await caller.served.give(caller.came_by, name, wanted.count, wanted.tab)
     given = Queries(
-        queries=await run_in_threadpool(served.queries, leases),
+        queries=pairs,
         finished=finished(refusal),
         paused=isinstance(refusal, StudyPaused),
         held=isinstance(refusal, PairsHeld),
     )
-    if not leases and (refusal is None or given.held):
+    if not pairs and (refusal is None or given.held):
         given.retry_after = RETRY_SECONDS
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     return given

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from pathlib import Path
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
@@ -19,6 +20,7 @@ from ordinate.server.authentication import (
     TheAuthenticator,
     cookie_name,
     require_owner,
+    require_viewer,
 )
 from ordinate.server.bodies import read_body
 from ordinate.server.headers import MEDIA
@@ -36,6 +38,8 @@ BROWSER = "ordinate-browser"
 """The cookie that tells one browser from another, so that it can come back under a name that it gave."""
 BROWSER_SECONDS = 400 * 24 * 3600
 FORM = ("application/x-www-form-urlencoded",)
+SMALL = 1024 * 1024
+"""Files up to this size are read at once to be sent."""
 MEDIA_HEADERS = {"Content-Security-Policy": MEDIA, "Cache-Control": "private, max-age=3600"}
 
 
@@ -66,7 +70,7 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
         annotator = link.annotator
         if annotator is None and link.role == "owner":
             annotator = _owner_name(served, given)
-        elif annotator is None:
+        elif annotator is None and link.role == "annotator":
             link = await served.write(authenticator.claim_name, request, served, link, given, browser)
             annotator = link.annotator
     except NameTaken as error:
@@ -76,7 +80,7 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
     except Problem as problem:
         return refused(request, problem)
     root = request.scope.get("root_path", "")
-    response = RedirectResponse(f"{root}/{'owner' if link.role == 'owner' else 'judge'}/{study}", 303)
+    response = RedirectResponse(f"{root}/{'judge' if link.role == 'annotator' else 'owner'}/{study}", 303)
     session = authenticator.new_session(served, link, annotator)
     set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
     set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
@@ -136,15 +140,20 @@ def _find_media(
         path = media.inside(place, served.folders)
         if path is not None and path.is_file() and (type_ := media.media_type(media.read_head(path))):
             source = versions.Source.of_file(path)
-            file = FileResponse(
-                path,
-                media_type=type_,
-                headers=MEDIA_HEADERS,
-                content_disposition_type="inline",
-                stat_result=path.stat(),
-            )
-            return _unless_known(request, file), source if kind == "image" and versions.is_needed(source) else None
+            return _file(request, path, type_), source if kind == "image" and versions.is_needed(source) else None
     raise Problem(404, "there is no such picture, sound or video")
+
+
+def _file(request: Request, path: Path, type_: str) -> Response:
+    """The file at once where it is small: sent in pieces, as large files and parts of files are, it would take three
+    threads in turn."""
+    state = path.stat()
+    in_pieces = FileResponse(path, media_type=type_, headers=MEDIA_HEADERS, stat_result=state)
+    response = _unless_known(request, in_pieces)
+    if response is not in_pieces or state.st_size > SMALL or "range" in request.headers:
+        return response
+    del in_pieces.headers["content-length"]  # it is that of what was read, should the file just change
+    return Response(path.read_bytes(), headers=in_pieces.headers)
 
 
 def _sent(request: Request, type_: str, data: bytes) -> Response:
@@ -156,7 +165,9 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
     try:
         caller = authenticator.authenticate(request, study, as_owner=owner)
         if owner:
-            require_owner(caller)
+            require_viewer(caller)
+        elif caller.link.role == "viewer":
+            raise Problem(403, "with this link you see results; ask the owner of the study for one to judge with")
     except Problem as problem:
         return refused(request, problem)
     question, rules = caller.served.study.question, caller.served.study.rules
@@ -190,7 +201,7 @@ def _join_page(
         guidelines_html=rendered(served.study.rules.guidelines or "") if link.role == "annotator" else "",
         role=link.role,
         name=name,
-        named=link.annotator is not None,
+        named=link.annotator is not None or link.role == "viewer",
         notice=notice,
     )
     response.status_code = status
