@@ -33,7 +33,7 @@ from ordinate.cli.screen import (
     say,
 )
 from ordinate.errors import InvalidInput
-from ordinate.study.words import BY_CHANCE, aim_in_words, found_in_words, next_in_words, part_in_words, rank_in_words
+from ordinate.study.words import BY_CHANCE, aim_in_words, found_in_words, next_in_words, part_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.items import Items
@@ -252,6 +252,8 @@ def _rows(ordering: Ordering) -> list[dict[str, Any]]:
 
 def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
     from rich.table import Table
+
+    from ordinate.data.ordering import rank_in_words
 
     grouped = ordering.group is not None
     kinds = list(dict.fromkeys(kind for shown in contents.values() for kind in shown))

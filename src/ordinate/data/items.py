@@ -104,6 +104,11 @@ class Items:
         content = f", {' and '.join(self.content)}" if self.content else ""
         return f"Items({len(self)} items, {self.features.shape[1]} features{groups}{content})"
 
+    def _repr_html_(self) -> str:
+        from ordinate.data.html_tables import items_table
+
+        return items_table(self)
+
     @classmethod
     def from_columns(
         cls,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ordinate.data.formats.files import write_bytes
 from ordinate.plots.theme import COLOURS
-from ordinate.report.html import Html
+from ordinate.data.html import Html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ from ordinate.learning.checks import listed
 from ordinate.plots.rank_intervals import chosen_lines
 from ordinate.report import figures
 from ordinate.report.contents import Contents
-from ordinate.report.html import Html, joined, tag
-from ordinate.report.thumbnails import embedded, is_outside
+from ordinate.data.html import Html, joined, tag
+from ordinate.data.embedded_pictures import embedded, is_outside
 from ordinate.study.words import (
     BY_CHANCE,
     aim_in_words,

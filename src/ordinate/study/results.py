@@ -361,4 +361,5 @@ def _ordered(
         grades=None if grades is None else grades.of(ordered),
         selection=None if selection is None else selection.of(ordered),
         study_ranks=None if study_ranks is None else study_ranks.of(ordered),
+        items=items,
     )

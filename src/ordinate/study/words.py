@@ -46,11 +46,6 @@ def span(low: int, high: int) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def rank_in_words(rank: int, low: int, high: int) -> str:
-    """ "4 (2 to 7)": a rank, and the ranks that are likely; "4" where no other is."""
-    return str(rank) if low == rank == high else f"{rank} ({span(low, high)})"
-
-
 def count(number: int, singular: str, plural: str = "") -> str:
     """ "1 item", "2 items"."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
