@@ -67,7 +67,7 @@ def test_an_ordering_has_ranks_scores_bars_and_pictures(tmp_path: Path, monkeypa
     assert "../outside.png" in read.texts
     assert "1 (1 to 3)" in read.texts or "1 (1 to 2)" in read.texts
     assert len(read.bars) == 3
-    assert all(0 <= start and start + width <= 100.1 for start, width in read.bars)
+    assert all(start >= 0 and start + width <= 100.1 for start, width in read.bars)
     assert [start for start, _ in read.bars] == sorted((start for start, _ in read.bars), reverse=True)
 
 

@@ -15,10 +15,10 @@ from PIL import Image
 
 from ordinate.__main__ import main
 from ordinate.data.comparisons import Comparison
+from ordinate.data.html import Html, joined, tag
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 from ordinate.report import gather, page, write_report
-from ordinate.data.html import Html, joined, tag
 from ordinate.study.study import Study
 from ordinate.study.words import next_in_words
 

@@ -8,9 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from ordinate.data.formats.files import write_bytes
+from ordinate.data.html import Html, joined, tag
 from ordinate.report import figures, sections
 from ordinate.report.contents import Contents, gather
-from ordinate.data.html import Html, joined, tag
 from ordinate.study.study import Study
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"

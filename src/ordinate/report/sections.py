@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ordinate import plots
+from ordinate.data.embedded_pictures import embedded, is_outside
 from ordinate.data.formats import FORMATS
+from ordinate.data.html import Html, joined, tag
 from ordinate.learning.checks import listed
 from ordinate.plots.rank_intervals import chosen_lines
 from ordinate.report import figures
 from ordinate.report.contents import Contents
-from ordinate.data.html import Html, joined, tag
-from ordinate.data.embedded_pictures import embedded, is_outside
 from ordinate.study.words import (
     BY_CHANCE,
     aim_in_words,
