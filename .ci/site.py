@@ -72,7 +72,6 @@ def relinked(text: str) -> str:
 
 def commands() -> str:
     """The reference of the command line, from the help of each command."""
-    import click
     import typer
 
     from ordinate.cli import COMMANDS, application
@@ -82,7 +81,7 @@ def commands() -> str:
     parts = ["# Commands\n", "What `ordinate COMMAND --help` says, on one page. An option in capitals needs a value.\n"]
 
     def describe(command: Any, path: str, examples: tuple[str, ...]) -> None:
-        context = click.Context(command, info_name=path)
+        context = command.context_class(command, info_name=path)
         parts.append(f"## {path}\n\n{plain(command.help)}\n")
         usage = " ".join(command.collect_usage_pieces(context))
         parts.append(f"```text\n{path} {usage}\n```\n")

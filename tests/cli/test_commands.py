@@ -298,10 +298,10 @@ class TestOrder:
         assert [row[1] for row in rows] == list("dcba")
         assert "┃ rank (likely) ┃" in out
         # One column says which place the item has, and which it may have.
-        read = [re.fullmatch(r"(\d)(?: \((\d) to (\d)\))?", row[0]) for row in rows]
-        assert [one[1] for one in read] == list("1234")
-        assert all(one[2] is None or one[2] <= one[1] <= one[3] for one in read)
-        assert any(one[2] is not None for one in read)
+        read = [re.fullmatch(r"(\d)(?: \((\d) to (\d)\))?", row[0]).groups() for row in rows]  # type: ignore[union-attr]
+        assert [rank for rank, _, _ in read] == list("1234")
+        assert all(low is None or low <= rank <= high for rank, low, high in read)
+        assert any(low is not None for _, low, _ in read)
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
         assert "the answers cannot be told from coin tosses yet (if people answered sensibly, " in out
