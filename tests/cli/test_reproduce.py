@@ -37,6 +37,7 @@ def test_synthetic(run, folder):
     assert "0 runs made" in again.out
 
 
+@pytest.mark.slow
 def test_a_report_runs_nothing_and_shows_what_is_there(run, folder):
     assert run("reproduce", "synthetic", "--seeds", "1", "--budget", "5", "--out", "here").code == 0
     kept = {path: path.read_bytes() for path in (folder / "here").rglob("*.parquet")}
