@@ -101,6 +101,7 @@ def without_seconds(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {name: column for name, column in rows.items() if "seconds" not in name and name != "megabytes"}
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_costs_no_row(doomed: RunningCluster, tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     make_rows(setting(4), here)
