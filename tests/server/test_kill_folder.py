@@ -25,7 +25,9 @@ def started(path: Path) -> tuple[subprocess.Popen[str], httpx.Client]:
     assert process.stdout is not None
     link = ""
     while not link:
-        link = "".join(re.findall(r"http://\S+", process.stdout.readline()))
+        line = process.stdout.readline()
+        assert line, "the server ended before it printed its link"
+        link = "".join(re.findall(r"http://\S+", line))
     base, _, token = link.partition("/enter/")
     return process, httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
