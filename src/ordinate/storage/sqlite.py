@@ -255,7 +255,7 @@ class _Connections:
         if self._process != os.getpid():
             _of_parents.extend(self._idle)
             self._idle, self._process = [], os.getpid()
-        try:  # noqa: SIM105
+        try:
             # Another thread may take the last one meanwhile.
             while True:
                 self._idle.pop().close()
