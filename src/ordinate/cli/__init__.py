@@ -88,6 +88,15 @@ COMMANDS = (
     ),
     _row(
         ANSWER,
+        "judge",
+        "judge.judge",
+        "ordinate judge study.db --endpoint http://localhost:8000/v1 --model llama-3.1-8b --prompt prompt.txt",
+        "ordinate judge study.db --endpoint https://api.openai.com/v1 --model gpt-4o --prompt prompt.txt --dry-run",
+        "ordinate judge study.db --endpoint http://localhost:8000/v1 --model llama-3.1-8b --prompt prompt.txt "
+        "--orders both --answers 500 --parameter temperature=0",
+    ),
+    _row(
+        ANSWER,
         "link",
         "link.link",
         "ordinate link study.db",

@@ -21,6 +21,7 @@ from ordinate.server import (
     events,
     folder_api,
     judging,
+    machines_api,
     operating,
     owner_api,
     pages,
@@ -122,6 +123,7 @@ def create_app(
     app.include_router(owner_api.router)
     app.include_router(owner_api.server_router)
     app.include_router(answers_api.router)
+    app.include_router(machines_api.router)
     app.include_router(data_quality.router)
     app.include_router(events.router)
     app.include_router(folder_api.router)

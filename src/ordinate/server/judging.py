@@ -115,7 +115,7 @@ async def answers(
 
 def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
     details = AnswerDetails(
-        told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key
+        told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key, told.tokens
     )
     answered = caller.served.answer(
         told.query,

@@ -23,6 +23,7 @@ from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import BEYOND_BUDGET, Entry, Recorded
 from ordinate.study.comparisons import CODES, Comparisons
+from ordinate.study.machines import Machine
 from ordinate.study.rules import Rules, changed
 
 
@@ -64,6 +65,8 @@ class State:
     finished             the rule by which the study was finished, unless its rules or items changed since; else None
     unfinished_since     the position of the last entry that changed rules or items
     names                every name that an annotator has had
+    machines             name -> the model that answers under this name
+    tokens               name -> how many tokens the replies of this model took
     links, revoked       id -> `link` entry, and the ids of the revoked links
     linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
     items_epoch          rises whenever items are added, excluded or included
@@ -89,6 +92,8 @@ class State:
         self.finished: str | None = None
         self.unfinished_since = 0
         self.names: set[str] = set()
+        self.machines: dict[str, Machine] = {}
+        self.tokens: dict[str, int] = {}
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
         self.linked: set[str] = set()
@@ -242,6 +247,11 @@ class State:
             case "set":
                 self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
                 self._go_on(entry)
+            case "machine":
+                self.machines[_text(entry.annotator)] = Machine.read(_text(entry.name), _text(entry.value))
+            case "spend":
+                name = _text(entry.annotator)
+                self.tokens[name] = self.tokens.get(name, 0) + int(_text(entry.value))
             case "finish":
                 self.finished = _text(entry.value)
             case "link":

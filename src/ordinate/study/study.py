@@ -50,6 +50,7 @@ from ordinate.study.fold import State
 from ordinate.study.inference import HISTORY_STEPS, Beside, Reliability
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
+from ordinate.study.machines import Machine
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts, differences
 from ordinate.study.stopping import Met
@@ -328,7 +329,7 @@ class Study:
     def answer(
         self,
         query_id: str,
-        answer: Answer,
+        answer: Answer | str,
         details: AnswerDetails | None = None,
         *,
         annotator: str | None,
@@ -341,9 +342,14 @@ class Study:
 
         Raises NotYourQuery where the query is another annotator's, unless `for_others`.
         """
+        side = next((one for one in ANSWERS if one == answer), None)
+        if side is None:
+            if not for_others:
+                self.require_own(query_id, annotator)
+            side = self._questions.side_of(query_id, answer)
         return self._questions.answer(
             query_id,
-            *_checked_answer(answer, details),
+            *_checked_answer(side, details),
             annotator,
             for_others=for_others,
             wanted=whole("count", count, 0),
@@ -689,6 +695,26 @@ class Study:
                 if state.answered[one.query or 0].at >= from_
             ]
         )
+
+    def add_machine(self, annotator: str, machine: Machine) -> str:
+        """Say that a model answers under this name from now on; returns the name as it is stored.
+
+        Again with the same model and prompt, it changes nothing. Raises InvalidInput where the name is a person's or
+        another judge's.
+        """
+        given = machine.checked()
+        return self._ledger.write(lambda transaction: owner.add_machine(transaction, annotator, given))
+
+    @property
+    def machines(self) -> dict[str, Machine]:
+        """The models that answer, by the name under which they do."""
+        with self._ledger.reading() as state:
+            return dict(state.machines)
+
+    def tokens(self, annotator: str) -> int:
+        """How many tokens the replies of a model took so far."""
+        with self._ledger.reading() as state:
+            return state.tokens.get(annotator, 0)
 
     def let_rest(self, annotator: str, resting: bool = True) -> None:
         """Give this annotator no pairs for now, or go on; their answers count either way."""
