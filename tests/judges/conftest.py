@@ -17,7 +17,7 @@ import pytest
 from ordinate.data.items import Items
 from ordinate.study.study import Study
 
-IDS = [f"item {number}" for number in range(8)]
+IDS = [f"entry-{number}" for number in range(6)]
 LONGEST = 20.0
 """Seconds after which a handler lets go, whatever happens."""
 
@@ -145,9 +145,10 @@ def model() -> Iterator[Model]:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Iterator[Study]:
-    """Eight texts; the larger the number, the better."""
-    items = Items(IDS, content={"text": [f"The number {number}" for number in range(8)]})
-    with Study.create(items, question="Which is larger?", storage=f"sqlite:///{tmp_path / 'study.db'}") as made:
+    """Six texts; the larger the number, the better."""
+    items = Items(IDS, content={"text": [f"The number {number}" for number in range(6)]})
+    where = f"sqlite:///{tmp_path / 'study.db'}"
+    with Study.create(items, algorithm="uniform-independent", question="Which is larger?", storage=where) as made:
         yield made
 
 

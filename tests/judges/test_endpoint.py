@@ -64,7 +64,11 @@ def test_what_may_pass_is_repeated(model, busy):
 
 
 def test_no_reply_in_time_is_repeated_and_a_reply_that_trickles_is_none(model):
-    model.next = [completion("[[A]]")._replace(delay=10.0), completion("[[A]]")._replace(drip=0.05), completion("[[B]]")]
+    model.next = [
+        completion("[[A]]")._replace(delay=10.0),
+        completion("[[A]]")._replace(drip=0.05),
+        completion("[[B]]"),
+    ]
     began = time.monotonic()
     assert send(model, timeout=0.3).text == "[[B]]"
     assert time.monotonic() - began < 3.0

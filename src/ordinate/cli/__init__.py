@@ -129,6 +129,7 @@ COMMANDS = (
         "order.order",
         "ordinate order study.db",
         "ordinate order study.db --out ordering.csv",
+        "ordinate order study.db --annotators people",
         "ordinate order battles.csv",
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),

@@ -7,7 +7,7 @@ again, answers from another process, and a study that is opened again.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -72,8 +72,10 @@ class State:
     items_epoch          rises whenever items are added, excluded or included
     """
 
-    def __init__(self, rules: Rules) -> None:
-        """Before the first entry. `rules`: those that the study was created with."""
+    def __init__(self, rules: Rules, only: Collection[str | None] | None = None) -> None:
+        """Before the first entry. `rules`: those that the study was created with; `only`: whose answers count, None:
+        everybody's."""
+        self.only = only
         self.position = 0
         self.items = Items(ids=())
         self.rows: dict[str, int] = {}
@@ -354,7 +356,7 @@ class State:
     def _counting(self, given: Comparisons) -> NDArray[np.bool_]:
         """Which of them count."""
         without = np.fromiter(self._taken_back | self._beyond_budget, dtype=np.int64)
-        excluded = [number for name, number in self._numbers.items() if name in self.excluded_annotators]
+        excluded = [number for name, number in self._numbers.items() if self._is_left_out(name)]
         left, right = given.pairs
         kept: NDArray[np.bool_] = ~given.skipped & (self.active[left] >= 0) & (self.active[right] >= 0)
         return kept & ~np.isin(given.positions, without) & ~np.isin(given.annotators, excluded)
@@ -452,12 +454,13 @@ class State:
         names = ("",) * len(items) if items.group is None else items.group
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
+    def _is_left_out(self, annotator: str | None) -> bool:
+        return annotator in self.excluded_annotators or (self.only is not None and annotator not in self.only)
+
     def includes(self, pair: Pair) -> bool:
         """Whether neither the items nor the annotator are excluded."""
         return not (
-            pair.annotator in self.excluded_annotators
-            or pair.left in self.excluded_items
-            or pair.right in self.excluded_items
+            self._is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
         )
 
 

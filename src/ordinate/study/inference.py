@@ -500,7 +500,14 @@ class Inference:
         answers, number = self._answers(state, total), state.effective.annotators
         with one_thread():
             return annotators_of(
-                model, self._scale(state).features, answers, number, state.annotator_names, weight, fewest
+                model,
+                self._scale(state).features,
+                answers,
+                number,
+                state.annotator_names,
+                weight,
+                fewest,
+                state.machines,
             )
 
     def consistency(self, state: State) -> Consistency:

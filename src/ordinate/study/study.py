@@ -28,6 +28,7 @@ from ordinate.data.comparison_formats import comparisons_of
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison
 from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
+from ordinate.data.lookalikes import suggestion
 from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
@@ -73,8 +74,8 @@ class Study:
     True
     """
 
-    def __init__(self, storage: Storage, clock: Clock = now) -> None:
-        self._ledger = Ledger(storage, clock)
+    def __init__(self, storage: Storage, clock: Clock = now, only: Collection[str | None] | None = None) -> None:
+        self._ledger = Ledger(storage, clock, only)
         self._questions = Questions(self._ledger)
 
     @classmethod
@@ -622,6 +623,20 @@ class Study:
         """Answers by annotator (None: without a name), also excluded ones, without skips and answers taken back."""
         with self._ledger.reading() as state:
             return state.annotators()
+
+    def only(self, annotators: Iterable[str | None]) -> Study:
+        """This study, with the answers of these annotators alone (None: those without a name); for results, not to be
+        asked. It shares the storage of this one, which is closed once for both. Raises InvalidInput."""
+        with self._ledger.reading() as state:
+            names = [state.name_of(one) for one in annotators]
+            known = state.annotators()
+        if not names:
+            raise InvalidInput("name the annotators whose answers are to count")
+        for name in names:
+            if name not in known:
+                others = [one for one in known if one is not None]
+                raise InvalidInput(f"there are no answers of {name!r}{suggestion(str(name), others)}")
+        return Study(self._ledger.storage, self._ledger.clock, frozenset(names))
 
     def answered(self) -> list[Entry]:
         """Answers and skips that were not taken back, with all that is known of each, in the order of the log."""
