@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -34,10 +35,12 @@ def test_the_example_runs(
         command = [one.replace("http://localhost:8000/v1", model.url) for one in shlex.split(line)]
         assert main(command[1:]) == 0, capsys.readouterr().err
         said.append(capsys.readouterr().out)
-    create, first, judged, annotators, order, of_models = said
+    _, first, judged, annotators, order, of_models = said
     assert "Explain tides." in first or "Name a prime." in first
     assert "Judged 6 pairs: 6 decided." in judged
     assert "llama-3.1-8b (model)" in annotators
-    assert re.search(r"1\D+3\D.*\n.*2\D+2\D", order)
-    assert order.splitlines()[:8] == of_models.splitlines()[:8]
+    assert order == of_models
+    assert main(["order", "study.db", "--json"]) == 0
+    ranks = {one["id"]: one["rank"] for one in json.loads(capsys.readouterr().out)["items"]}
+    assert ranks == {"3": 1, "2": 2, "1": 3, "6": 1, "5": 2, "4": 3}
     assert {sent.texts[0] for sent in model.sent} == {"Explain tides.", "Name a prime."}

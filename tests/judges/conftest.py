@@ -38,8 +38,7 @@ class Sent(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A response. `delay`: seconds before it; `drip`: seconds between single bytes of it; `cut`: the connection is reset
-    in the middle."""
+    """A response. `delay`: seconds before it; `drip`: seconds between its bytes; `cut`: the connection is reset halfway."""
 
     status: int = 200
     body: bytes = b""

@@ -92,7 +92,7 @@ def test_ties_refusals_and_unreadable_replies_are_told_apart_and_none_is_guessed
         "no verdict in 'Well, A or B?'",
         "cut off at its limit of tokens: '[[A]]'",
     ]
-    assert [one.outcome for one in study.comparisons()][0] == "tie"
+    assert study.comparisons()[0].outcome == "tie"
 
 
 def test_a_tie_where_the_study_takes_none_is_unreadable(study, model):

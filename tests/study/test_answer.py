@@ -86,7 +86,7 @@ def test_it_does_what_tell_and_take_do(tmp_path: Path) -> None:
                 offers = [offer for offer in study.choose([annotator]) if offer is not None]
                 answer = ("left", "right", "skip")[number % 3]
                 if name == "one":
-                    study.answer(held.query.id, answer, annotator=annotator, count=1, offers=offers)  # type: ignore[arg-type]
+                    study.answer(held.query.id, answer, annotator=annotator, count=1, offers=offers)
                 else:
                     study.tell(held.query.id, answer)
                     study.take(annotator, 1, offers)
@@ -145,7 +145,7 @@ def test_a_refused_answer_takes_nothing(study: Study) -> None:
 
     def refused(error: type[Exception], query: str, answer: str, details: AnswerDetails | None = None) -> None:
         with pytest.raises(error):
-            study.answer(query, answer, details, annotator="Ann", count=3, offers=offers)  # type: ignore[arg-type]
+            study.answer(query, answer, details, annotator="Ann", count=3, offers=offers)
 
     refused(AlreadyAnswered, one.query.id, "left")
     refused(KeyReused, two.query.id, "left", AnswerDetails(key="k"))

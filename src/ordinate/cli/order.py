@@ -170,14 +170,14 @@ def order(
 def _only(study: Study, given: str) -> Study:
     """With the answers of these annotators alone; the words people and models stand for all of a kind."""
     known, machines = study.annotators(), study.machines
-    kinds = {
+    kinds: dict[str, list[str | None]] = {
         "people": [name for name in known if name not in machines],
         "models": [name for name in known if name in machines],
     }
     names = kinds.get(given)
     if names == []:
         raise InvalidInput(f"there are no answers of {given} yet")
-    return study.only(split_names(given) if names is None else names)
+    return study.only(names or split_names(given))
 
 
 @contextmanager

@@ -148,29 +148,13 @@ class _Run:
         ]  # a thread, because a picture may have to be converted
         sent = [self._endpoint.send(one) for one in asked]
         found = await asyncio.gather(*sent, return_exceptions=True)
-        replies: list[Reply] = []
         for one in found:
-            if isinstance(one, RequestRefused):
-                reason = f"the endpoint refused the request: {one}"
-                return pair, Judgement("skip", "request refused", reason, None, time.monotonic() - began)
-            if isinstance(one, BaseException):
+            if isinstance(one, BaseException) and not isinstance(one, RequestRefused):
                 raise one
-            replies.append(one)
-        known = [one.tokens for one in replies if one.tokens is not None]
-        verdicts: list[tuple[str, str | None]] = []
-        for reply in replies:
-            verdict: str | None = None if reply.text is None else read_verdict(reply.text, ties=ties)
-            if reply.text is None:
-                verdicts.append(("refused", "the model refused"))
-            elif verdict == "skip":
-                verdicts.append(("skipped", "the model could not judge"))
-            elif verdict is None or not reply.whole:
-                why = "no verdict in" if reply.whole else "cut off at its limit of tokens:"
-                verdicts.append(("unreadable", f"{why} {reply.text[-_QUOTED:]!r}"))
-            else:
-                verdicts.append((verdict, None))
-        answer, kind, reason = combined(verdicts, ties)
-        return pair, Judgement(answer, kind, reason, sum(known) if known else None, time.monotonic() - began)
+        verdicts = [verdict_of(one, ties) for one in found if isinstance(one, Reply | RequestRefused)]
+        known = [one.tokens for one in found if isinstance(one, Reply) and one.tokens is not None]
+        tokens, seconds = sum(known) if known else None, time.monotonic() - began
+        return pair, Judgement(*combined(verdicts, ties), tokens, seconds)
 
     async def _take(self, pair: Pair, judged: Judgement) -> None:
         """Store a judgement, or keep it back where it may be the endpoint that refuses everything."""
@@ -211,6 +195,19 @@ class _Run:
 
     def _all_refused(self) -> JudgeFailed:
         return JudgeFailed(f"{next(iter(self._refused.values()))[1].reason}; nothing was stored for such pairs")
+
+
+def verdict_of(reply: Reply | RequestRefused, ties: bool) -> tuple[str, str | None]:
+    """A, B or tie; or what the pair is counted as, and the reason why it is skipped."""
+    if isinstance(reply, RequestRefused):
+        return "request refused", f"the endpoint refused the request: {reply}"
+    if reply.text is None:
+        return "refused", "the model refused"
+    verdict = read_verdict(reply.text, ties=ties)
+    if verdict is None or not reply.whole:
+        why = "no verdict in" if reply.whole else "cut off at its limit of tokens:"
+        return "unreadable", f"{why} {reply.text[-_QUOTED:]!r}"
+    return ("skipped", "the model could not judge") if verdict == "skip" else (verdict, None)
 
 
 def combined(verdicts: list[tuple[str, str | None]], ties: bool) -> tuple[Answer, str, str | None]:

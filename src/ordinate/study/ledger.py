@@ -14,6 +14,7 @@ from ordinate.errors import NotAStudy, OrdinateError, StorageFailed
 from ordinate.storage import Clock, Entry, Kind, Log, Recorded, Storage
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference
+from ordinate.study.results import Results
 from ordinate.study.rules import Rules
 
 R = TypeVar("R")
@@ -28,6 +29,7 @@ class Ledger:
         self.clock = clock
         self._only = only
         self.inference = Inference(storage.settings)
+        self.results = Results(storage.settings, self.inference)
         self._state = State(Rules(random=storage.settings.random), only)
         # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
         # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
@@ -84,6 +86,7 @@ class Ledger:
         with self._lock:
             self._state.drop_caches()
             self.inference.drop_caches()
+            self.results.drop_caches()
 
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
@@ -130,6 +133,7 @@ class Ledger:
         self._state = State(Rules(random=self.storage.settings.random), self._only)
         self._version = None
         self.inference.drop_caches()
+        self.results.drop_caches()
 
 
 class Transaction:
