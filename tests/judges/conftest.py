@@ -38,7 +38,7 @@ class Sent(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A response. `delay`: seconds before it; `drip`: seconds between its bytes; `cut`: the connection is reset halfway."""
+    """A response. `delay`: seconds before it; `drip`: seconds between its bytes; `cut`: a reset halfway."""
 
     status: int = 200
     body: bytes = b""
@@ -127,11 +127,17 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """A caller that is killed resets its connections."""
+
+
 @pytest.fixture
 def model() -> Iterator[Model]:
     handler = type("Handler", (_Handler,), {})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     found = handler.model = Model(f"http://127.0.0.1:{server.server_address[1]}/v1")  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
