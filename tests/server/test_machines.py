@@ -25,8 +25,8 @@ __all__ = ["model"]
 PROMPT = Prompt("Prefer the calmer one.", "1" * 64)
 
 
-def client(site: Any, role: str = "owner") -> Client:
-    return Client(f"http://testserver/join/essays/{site.token(role)}", pause=0.0, transport=Wire(site))
+def client(site: Any, role: str = "owner", name: str | None = None) -> Client:
+    return Client(f"http://testserver/join/essays/{site.token(role, name)}", pause=0.0, transport=Wire(site))
 
 
 def run(site: Any, model: Model, answers: int | None) -> Tally:
@@ -34,7 +34,7 @@ def run(site: Any, model: Model, answers: int | None) -> Tally:
 
     async def whole() -> Tally:
         async with Endpoint(model.url, "m", timeout=5.0, patience=1.0, pause=0.01) as endpoint:
-            with client(site) as owner:
+            with client(site, "owner", "Olga") as owner:
                 return await judge(OnServer(owner), endpoint, task, lambda _: None)
 
     return asyncio.run(whole())
@@ -46,6 +46,9 @@ def test_answers_and_tokens_reach_the_study(site, model):
     assert run(site, model, 4).kinds == {"decided": 1}
     assert site.study.annotators() == {"m": 4}
     assert {entry.client for entry in site.study.answered()} == {"ordinate judge"}
+    # That an owner let it judge is told once, and not of every answer.
+    (told,) = [one for one in site.study.changes() if "judge" in one.what or "answer" in one.what or "ask" in one.what]
+    assert (told.by, told.what) == ("Olga", "let the model m judge as m")
     with client(site) as owner:
         (shown,) = owner.machines()
     assert shown == {

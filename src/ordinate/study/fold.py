@@ -22,6 +22,7 @@ from ordinate.data.names import annotator_name, caseless
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import BEYOND_BUDGET, Entry, Recorded
+from ordinate.study.changes import is_change
 from ordinate.study.comparisons import CODES, Comparisons
 from ordinate.study.machines import Machine
 from ordinate.study.rules import Rules, changed
@@ -67,6 +68,7 @@ class State:
     names                every name that an annotator has had
     machines             name -> the model that answers under this name
     tokens               name -> how many tokens the replies of this model took
+    owners_entries       what owners did, oldest first; see changes.py
     links, revoked       id -> `link` entry, and the ids of the revoked links
     linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
     items_epoch          rises whenever items are added, excluded or included
@@ -96,6 +98,7 @@ class State:
         self.names: set[str] = set()
         self.machines: dict[str, Machine] = {}
         self.tokens: dict[str, int] = {}
+        self.owners_entries: list[Entry] = []
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
         self.linked: set[str] = set()
@@ -191,6 +194,8 @@ class State:
 
     def _apply(self, entry: Entry, items: Callable[[int], Items]) -> None:
         self._name(entry.annotator)
+        if is_change(entry) and not (entry.kind in ("ask", "answer") and entry.annotator in self.machines):
+            self.owners_entries.append(entry)
         match entry.kind:
             case "ask":
                 self.queries.append(entry)

@@ -39,9 +39,10 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import checking, creation, history, leases, next_pair, owner, stopping
+from ordinate.study import changes, checking, creation, history, leases, next_pair, owner, stopping
 from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
+from ordinate.study.changes import Change
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
 from ordinate.study.inference import Beside
@@ -529,6 +530,11 @@ class Study:
         with self._ledger.reading() as state, self._ledger.storage.reading() as log:
             return history.columns(log.entries(0), state, self.token)
 
+    def changes(self) -> list[Change]:
+        """What owners did, newest first: items, exclusions, rules, links, answers taken back."""
+        with self._ledger.reading() as state:
+            return changes.changes(state.owners_entries, state.links)
+
     def known(self, comparisons: Iterable[Comparison]) -> int:
         """How many of these comparisons the study has already, from the same annotators and as often."""
         with self._ledger.reading() as state:
@@ -762,10 +768,15 @@ class Study:
         """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
         self._ledger.write(lambda transaction: owner.set_rules(transaction, changes))
 
+    def links_of(self, name: str) -> list[Link]:
+        """The links that owners made for whoever has this very name, newest first."""
+        with self._ledger.reading() as state:
+            return owner.links_of(state, name)
+
     def make_link(
         self, role: Role, annotator: str | None = None, expires_at: datetime | None = None, *, name: str | None = None
     ) -> Link:
-        """A new link for an owner, for annotators, or for one annotator; a server signs its id.
+        """A new link for an owner, for viewers, or for annotators, perhaps for one person; a server signs its id.
 
         `name` is its id; None: a random one. Where a link has this name already, that link is returned unchanged.
         """
