@@ -58,10 +58,15 @@ class Caller(NamedTuple):
     def owns_server(self) -> bool:
         return self.link is SERVER_LINK
 
+    @property
+    def has_name(self) -> bool:
+        """Whether the session or the link has a name; else the study is asked whom a name stands for."""
+        return self.session is not None or self.link.annotator is not None
+
     def name(self, given: str | None) -> str | None:
         """Whose questions these are: the name of the session or the link; a program with a shared link gives one, and a
         program of any owner that of a model."""
-        if self.session is None and (self.link.annotator is None or self._is_model(given)):
+        if not self.has_name or (self.session is None and self._is_model(given)):
             name = self.served.study.name_of(given)
             if not self.is_owner:
                 require_free_name(self.served, name)
