@@ -65,6 +65,7 @@ def test_a_study_is_opened_without_numba() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
+@pytest.mark.slow
 def test_a_command_that_waits_long_for_the_compiler_says_so_once(study: str, tmp_path: Path) -> None:
     waits = "Compiling what this command needs, for the first time on this computer; it may take half a minute.\n"
     program = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Annotator(NamedTuple):
     with_themselves    share of pairs answered again that got the same answer
     with_others        share of decided answers of others to the same pairs that were the same
     left               the chance to choose the left item of two equal ones; None: too few answers
+    kind               whether a person or a model answers
     weight             what differences of scores are multiplied by in the fit; 1 where the study does not weigh answers
     """
 
@@ -49,6 +50,7 @@ class Annotator(NamedTuple):
     with_others: Interval | None
     left: Interval | None
     weight: float
+    kind: Literal["person", "machine"] = "person"
 
 
 class Annotators(NamedTuple):
@@ -86,6 +88,7 @@ def annotators_of(
     names: Sequence[str | None],
     weight: Sequence[float] | None,
     fewest: int,
+    machines: Collection[str] = (),
 ) -> Annotators:
     """Of the answers (T,) by the annotators with these numbers (T,) and names (A,); weights (A,) as in the last fit.
 
@@ -117,6 +120,7 @@ def annotators_of(
             share_interval(int(others[0][at]), int(others[1][at])),
             _left(answers.those(own), alone, alpha, own) if counted[at] >= FEWEST_ANSWERS else None,
             1.0 if weight is None or at >= len(weight) else weight[at],
+            "machine" if names[at] in machines else "person",
         )
 
     shown = [at for at in range(total) if (number == at).any()]

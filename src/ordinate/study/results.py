@@ -247,7 +247,14 @@ class Results:
         answers, number = self.inference.first_answers(state, total), state.effective.annotators
         with one_thread():
             return annotators_of(
-                model, self.inference.scaled(state).features, answers, number, state.annotator_names, weight, fewest
+                model,
+                self.inference.scaled(state).features,
+                answers,
+                number,
+                state.annotator_names,
+                weight,
+                fewest,
+                state.machines,
             )
 
     def consistency(self, state: State) -> Consistency:
