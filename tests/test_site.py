@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 
@@ -105,21 +106,22 @@ def test_a_page_names_only_commands_and_options_that_there_are(page: Path) -> No
 
 
 def test_the_files_for_r_have_the_columns_that_the_page_reads(tmp_path: Path) -> None:
-    """As R's read.csv reads them: a comma between cells, double quotes, a header."""
+    """As R's read.csv reads them: a comma between cells, double quotes, a header, a byte order mark taken off."""
     page = (DOCS / "from-r.md").read_text(encoding="utf-8")
+    assert page.count("read.csv(") == page.count('fileEncoding = "UTF-8-BOM"') > 0
     items = Items(["001", 'with "quotes", and a comma', "ü"])
     study = Study.create(items, storage=f"sqlite:///{tmp_path / 'study.db'}")
     for left, right in zip(items.ids, items.ids[1:], strict=False):
         study.record(Comparison(left, right, "left", annotator="ada"))
     study.ordering().save(tmp_path / "ordering.csv")
-    with (tmp_path / "ordering.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "ordering.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["id"] for row in rows} == set(items.ids)
     (named,) = re.findall(r"ordering\[, c\((.*?)\)\]", page)
     for column in {*re.findall(r'"(\w+)"', named), *re.findall(r"ordering\$(\w+)", page)}:
-        assert column == "id" or all(float(row[column]) is not None for row in rows), column
+        assert column == "id" or all(np.isfinite(float(row[column])) for row in rows), column
     assert main(["export", str(tmp_path / "study.db"), "--out", str(tmp_path / "comparisons.csv")]) == 0
-    with (tmp_path / "comparisons.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "comparisons.csv").open(encoding="utf-8-sig", newline="") as file:
         header, *answers = csv.reader(file)
     assert set(re.findall(r"answers\$(\w+)", page)) == {"left", "right", "winner"} <= set(header)
     assert {row[header.index("winner")] for row in answers} == {"left"}
