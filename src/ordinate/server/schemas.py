@@ -346,6 +346,7 @@ class AnnotatorQuality(BaseModel):
     left_low: float | None
     left_high: float | None
     weight: float
+    lean: float
 
 
 class AnnotatorsQuality(BaseModel):

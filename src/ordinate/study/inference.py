@@ -220,10 +220,16 @@ class Inference:
             return Fitted(model)
         key = state.version(at)
         if key not in self._fitted_priors:
-            people = self._people(state, at) if self._settings.weigh_annotators else None
             with one_thread():
-                answers, features = self._answers(state, at), self._scale(state).features
-                found = fitted(model, features, answers, people, self._site_model is not None)
+                found = fitted(
+                    model,
+                    self._scale(state).features,
+                    self._answers(state, at),
+                    self._people(state, at),
+                    prior=self._site_model is not None,
+                    weigh=self._settings.weigh_annotators,
+                    sides=self._settings.side_bias,
+                )
             self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: found}
         return self._fitted_priors[key]
 
@@ -232,27 +238,25 @@ class Inference:
         number = state.effective.annotators[:count]
         given = np.bincount(number) > 0
         named = [name is not None for name in state.annotator_names[: len(given)]]
-        return People(number, given & np.array(named, dtype=np.bool_))
+        asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
+        return People(number, given & np.array(named, dtype=np.bool_), asked)
 
     def answers(self, state: State) -> Answers:
         """All of them, as results are fitted to them."""
         total = len(state.effective)
-        return self._answers(state, total, self._fitted(state, total).weight)
+        return self._answers(state, total, self._fitted(state, total))
 
-    def _answers(self, state: State, count: int, weight: tuple[float, ...] | None = None) -> Answers:
-        """The first so many, with kinds of answers where these matter, and the weights of the annotators."""
+    def _answers(self, state: State, count: int, used: Fitted | None = None) -> Answers:
+        """The first so many, with kinds of answers where these matter, and what was fitted of the annotators."""
         answers = Answers(*state.effective.first(count))
         if not self._kinds:
             return answers
         strength, share = state.effective.strengths[:count], self._shares(state, count)
-        if share is None and weight is None and not strength.any() and not (answers.outcome == 0.5).any():
+        known = used is not None and (used.weight is not None or used.lean is not None)
+        if share is None and not known and not strength.any() and not (answers.outcome == 0.5).any():
             return answers
-        sharpness = None
-        if weight is not None:
-            # Who came after the weights were fitted weighs 1.
-            later = np.ones(max(len(state.annotator_names) - len(weight), 0))
-            sharpness = np.concatenate([weight, later])[state.effective.annotators[:count]]
-        return answers._replace(strength=strength, sharpness=sharpness, share=share)
+        answers = answers._replace(strength=strength, share=share)
+        return used.applied(answers, self._people(state, count)) if used is not None and known else answers
 
     def _shares(self, state: State, count: int) -> Floats | None:
         """How much of an answer each is, where one person answered a pair several times."""
@@ -277,7 +281,7 @@ class Inference:
         key = (state.version(count), newest)
         if key not in self._results:
             with one_thread():
-                answers = self._answers(state, count, newest.weight)
+                answers = self._answers(state, count, newest)
                 found = Propagation(model, self._scale(state).features, answers).posterior(model.prior)
             if count < len(state.effective):
                 return found
@@ -364,9 +368,9 @@ class Inference:
 
     def _what(self, state: State, count: int) -> Fit:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        model, weight = self._fitted(state, renewal)
+        used = self._fitted(state, renewal)
         features = self._scale(state).features
-        return Fit(state.version(count), model, features, self._answers(state, count, weight))
+        return Fit(state.version(count), used.model, features, self._answers(state, count, used))
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
@@ -496,11 +500,11 @@ class Inference:
             # Where nobody can be told from coins, the model finds everybody equally sharp, and nobody a coin.
             fewest = FEWEST_ANSWERS if self._better_than_coins(state) is not False else len(state.effective) + 1
         total = len(state.effective)
-        model, weight = self._fitted(state, total)
-        answers, number = self._answers(state, total), state.effective.annotators
+        used = self._fitted(state, total)
+        answers = self._answers(state, total, used._replace(weight=None))
         with one_thread():
             return annotators_of(
-                model, self._scale(state).features, answers, number, state.annotator_names, weight, fewest
+                used, self._scale(state).features, answers, state.effective.annotators, state.annotator_names, fewest
             )
 
     def consistency(self, state: State) -> Consistency:
@@ -573,7 +577,7 @@ class Inference:
         key = (state.version(count), used)
         fit = self._fits.pop(key, None)
         if fit is None:
-            answers = self._answers(state, count, used.weight)
+            answers = self._answers(state, count, used)
             with one_thread():
                 fit = self._continued(state, answers) or used.model.fit(self._scale(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[0] == state.version(kept[0].answers)]
