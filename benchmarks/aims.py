@@ -169,7 +169,7 @@ def run(task: Task, method: str, seed: int, step: float = STEP) -> dict[str, Any
 
 def expected(study: Study, per_item: float, right: float) -> dict[str, Any]:
     with study._ledger.reading() as state:
-        found = study._ledger.inference.found(state, len(state.effective))
+        found = study._ledger.results.found(state, len(state.effective))
     assert found is not None
     selection, forecast = study.selection(), study.forecast_of_aim()
     assert selection is not None

@@ -90,6 +90,7 @@ AREAS: dict[str, dict[str, tuple[str, ...]]] = {
     "fold": {
         "study/fold": ("study/test_fold", "study/test_names", "study/test_history", "study/test_study"),
         "study/inference": ("study/test_inference", "study/test_study"),
+        "study/results": ("study/test_inference", "study/test_study"),
         "study/schedule": ("study/test_inference",),
         "study/comparisons": ("study/test_fold", "study/test_study"),
         "study/ledger": ("study/test_fold", "study/test_study", "study/test_threads"),

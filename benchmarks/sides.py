@@ -25,7 +25,7 @@ LEANS = (0.0, 0.7, 1.5)
 
 
 def run(seed: int, lean: float) -> list[float]:
-    """The ordering error and the expected one of a fit that leaves sides out, then of one that fits them, and the lean."""
+    """The ordering error and the expected one of a fit that leaves sides out, then of one that does not; the lean."""
     rng = np.random.default_rng([seed, 23])
     features = rng.normal(size=(ITEMS, COLUMNS)) / np.sqrt(COLUMNS)
     truth = np.sqrt(2.0) * features @ rng.normal(size=COLUMNS) + rng.normal(size=ITEMS)

@@ -179,7 +179,7 @@ class Client:
 
     def make_link(
         self,
-        role: Literal["owner", "annotator"] = "annotator",
+        role: Literal["owner", "viewer", "annotator"] = "annotator",
         annotator: str | None = None,
         expires_at: datetime | None = None,
     ) -> dict[str, Any]:

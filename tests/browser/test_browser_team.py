@@ -101,6 +101,36 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     assert answers(photos.path, "Carla") == []
     page.keyboard.press("Escape")
 
+    # A viewer sees the results, with nothing to press that would change them.
+    page.click("#new-link summary")
+    page.select_option("#link-role", "viewer")
+    page.fill("#link-name", "Vera")
+    page.click("#link-form .main-button")
+    link = page.input_value(field.format("the viewer Vera"))
+    vera = judge()
+    vera.join(link)
+    vera.page.wait_for_selector("#people tr:nth-child(2)")
+    vera.page.click(".item-card")
+    vera.page.wait_for_selector("#item-answers li")
+    for what in (
+        "#item-answers li button",
+        "#item-exclude",
+        "#pause",
+        "#links-title",
+        "#rules-form",
+        "text=Judge yourself",
+    ):
+        assert not vera.page.is_visible(what), what
+    vera.page.keyboard.press("Escape")
+    vera.page.evaluate("scrollTo(0, 0)")
+    check(vera.page, "viewer")
+    page.click("#history summary")
+    page.wait_for_selector("#history-list li")
+    assert "owner made the link for the viewer Vera" in page.inner_text("#history-list li:nth-child(1)")
+    assert "took back the answers of Carla" in page.inner_text("#history-list")
+    page.evaluate("document.getElementById('history-title').scrollIntoView()")
+    check(page, "history")
+
     while not ada.page.is_visible("#message"):
         ada.answer()
     ada.wait_for_text("message-title", "Thank you")

@@ -167,12 +167,12 @@ def test_davidson_is_another_choice_and_sequential_models_have_none() -> None:
 def test_checks_judge_the_model_that_is_shown(likelihood: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study.create(ITEMS, likelihood=likelihood)
     study.record(crowd(400))
-    state, inference = study._ledger._state, study._ledger.inference
-    data = study_data(state, inference, 0)
+    state, results = study._ledger._state, study._ledger.results
+    data = study_data(state, results, 0)
     assert data.answers.strength is not None
     assert isinstance(data.likelihood, Cumulative | Davidson)
     assert data.likelihood.tie > 0.0
-    np.testing.assert_allclose(data.refit(data.answers).mean, inference.posterior(state).mean, atol=1e-9)
+    np.testing.assert_allclose(data.refit(data.answers).mean, results.posterior(state).mean, atol=1e-9)
     # An answer's prediction, without it, against the fit without it.
     for answer in range(0, 400, 57):
         kept = np.arange(400) != answer
@@ -188,7 +188,7 @@ def test_checks_judge_the_model_that_is_shown(likelihood: Any, monkeypatch: pyte
         fitted_with.append(model.likelihood)
         return fitted_prior(model, *given)
 
-    monkeypatch.setattr("ordinate.study.inference.fitted_prior", noted)
+    monkeypatch.setattr("ordinate.study.results.fitted_prior", noted)
     study.consistency()
     assert set(fitted_with) == {data.likelihood}
 
@@ -225,8 +225,8 @@ def test_who_tosses_coins_is_named_although_the_fit_trusts_them_less() -> None:
         sure = truth[left] - truth[right] + rng.logistic() > 0
         outcome: Any = "left" if (rng.random() < 0.5 if number % 5 == 4 else sure) else "right"
         study.record(Comparison(str(left), str(right), outcome, f"person {number % 5}"))
-    state, inference = study._ledger._state, study._ledger.inference
-    sharpness = study_data(state, inference, 0).answers.sharpness
+    state, results = study._ledger._state, study._ledger.results
+    sharpness = study_data(state, results, 0).answers.sharpness
     assert sharpness is not None
     assert sharpness.min() < 0.5
     (row,) = [row for row in study.check().rows if row.check == "annotators fit"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from ordinate.cli.options import AsJson, StudyFile
 from ordinate.cli.screen import print_json, say
 from ordinate.cli.serve import SECRET_FILE, public_address, secret_for, study_place
 from ordinate.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from ordinate.study.rules import Role
 
 
 def link(
@@ -20,6 +23,16 @@ def link(
     ] = False,
     annotator: Annotated[
         str | None, typer.Option("--annotator", "-a", metavar="NAME", help="For this annotator.", show_default=False)
+    ] = None,
+    viewer: Annotated[
+        str | None,
+        typer.Option(
+            "--viewer", metavar="NAME", help="For this person, who may see the results alone.", show_default=False
+        ),
+    ] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option("--owner", metavar="NAME", help="For this owner, whom the log names.", show_default=False),
     ] = None,
     url: Annotated[
         str, typer.Option("--url", metavar="URL", help="The address of the server as browsers see it.")
@@ -39,8 +52,13 @@ def link(
 
     It works at once, also while the server runs. The secret must be the one that the server uses.
     """
-    if shared and annotator is not None:
-        raise InvalidInput("give --shared or --annotator, not both")
+    named = {"annotator": annotator, "viewer": viewer, "owner": owner}
+    given: dict[Role, str | None] = {role: name for role, name in named.items() if name is not None}  # type: ignore[misc]
+    if shared:
+        given = {**given, "annotator": None}
+    if len(given) + (shared and annotator is not None) > 1:
+        raise InvalidInput("give one of --shared, --annotator, --viewer and --owner")
+    role, name = next(iter(given.items()), ("owner", None))
     try:
         from ordinate.server.registry import short_name
         from ordinate.server.signing import LinkSigner
@@ -51,7 +69,7 @@ def link(
     place, start = study_place(study), public_address(url)
     with Study.open(place.url) as opened:
         signer = LinkSigner(secret_for(secret_file, "localhost", _secret_folder(place.folder)))
-        made = opened.make_link("annotator" if shared or annotator is not None else "owner", annotator)
+        made = opened.make_link(role, name)
         address = f"{start}/join/{short_name(place.name)}/{signer.link(opened.token, made.id)}"
     if as_json:
         print_json({"study": study, "role": made.role, "annotator": made.annotator, "id": made.id, "url": address})

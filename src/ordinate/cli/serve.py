@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 import webbrowser
 from pathlib import Path
@@ -59,6 +60,14 @@ def serve(
             "--proxy",
             metavar="ADDRESS",
             help="A proxy whose X-Forwarded headers are believed: an IP address or a network such as 10.0.0.0/8.",
+        ),
+    ] = None,
+    user_header: Annotated[
+        str | None,
+        typer.Option(
+            "--user-header",
+            metavar="NAME",
+            help="The header in which these proxies say who somebody is, such as X-Remote-User.",
         ),
     ] = None,
     secret_file: Annotated[
@@ -132,6 +141,10 @@ def serve(
         at = workspace or next((one.folder for one in paths if one.folder is not None), None)
         secret = secret_for(secret_file, host, at)
         proxies = [_network("--proxy", one) for one in proxy or []]
+        if user_header is not None and not proxies:
+            raise InvalidInput(f"--user-header {user_header}: name the proxy that sends it, with --proxy ADDRESS")
+        if user_header is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,63}", user_header):
+            raise InvalidInput(f"--user-header {user_header!r}: give a header such as X-Remote-User")
         readers = [_network("--metrics", one) for one in metrics or []]
         try:
             from ordinate.server import connections
@@ -156,7 +169,7 @@ def serve(
                 note("Stop with Ctrl-C. Answers are stored as they come in.")
                 if owners and (has_viewer() if open_browser is None else open_browser):
                     webbrowser.open(owners[0])
-                connections.server(app, proxies).run([listener])
+                connections.server(app, proxies, user_header).run([listener])
         finally:
             app.state.close()
 

@@ -35,10 +35,14 @@ class Fitted(NamedTuple):
     weight: tuple[float, ...] | None = None
     lean: tuple[float, ...] | None = None
 
+    @property
+    def knows_nobody(self) -> bool:
+        """Whether nothing is known of the annotators."""
+        return self.weight is None and self.lean is None
+
     def applied(self, answers: Answers, people: People) -> Answers:
-        """The answers with what is known of the annotators who gave them, and with kinds where anything is."""
-        if self.weight is not None or self.lean is not None:
-            answers = with_kinds(answers)
+        """The answers, with kinds, and what is known of the annotators who gave them."""
+        answers = with_kinds(answers)
         if self.weight is not None:
             # Who came after the weights were fitted weighs 1.
             answers = answers._replace(sharpness=_by_annotator(self.weight, 1.0, people.number))

@@ -2,13 +2,13 @@
 
 A  annotators     T  answers     G  points of the grid of b     alpha  an annotator's sharpness, as in `annotators`
 
-Left wins with probability sigma(alpha_a m + b_a), m the difference of the scores. Annotators lean alike, but not equally:
-b_a ~ N(mu, tau^2), mu ~ N(0, 1), tau ~ U(0, 1). What a fit says of an answer's margin without that answer, N(m_-, v_-), gives
-the answer the probability sigma((alpha m_- + b) / sqrt(1 + pi alpha^2 v_- / 8)), so each annotator's b has a likelihood on
-a grid. Scores and leans are found in turns.
+Left wins with probability sigma(alpha_a m + b_a), m the difference of the scores. Annotators lean alike, but not
+equally: b_a ~ N(mu, tau^2), mu ~ N(0, 1), tau ~ U(0, 1). What a fit says of an answer's margin without that answer,
+N(m_-, v_-), gives the answer the probability sigma((alpha m_- + b) / sqrt(1 + pi alpha^2 v_- / 8)), so each
+annotator's b has a likelihood on a grid. Scores and leans are found in turns.
 
-Leans are left out unless they make the answers 20 times as probable: where nobody leans, that happens with a probability
-below 1 in 20 (Markov's inequality), and sides that are drawn at random keep most of a bias out of the scores.
+Leans are left out unless they make the answers 20 times as probable: where nobody leans, that happens with a
+probability below 1 in 20 (Markov's inequality), and sides drawn at random keep most of a bias out of the scores.
 """
 
 from __future__ import annotations
@@ -68,8 +68,10 @@ def likelihoods(answers: Answers, alone: Alone, alpha: Floats, annotators: Integ
     size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
     spread = np.sqrt(1.0 + math.pi * np.square(alpha[decided]) * alone.variance[decided] / 8.0)
     margin, who = alpha[decided] * alone.mean[decided], annotators[decided]
-    each = [np.bincount(who, size * log_expit(sign * (margin + lean) / spread), people) for lean in _GRID]
-    return np.array(each).T.reshape(people, len(_GRID))
+    likelihood = np.empty((people, len(_GRID)))
+    for place, lean in enumerate(_GRID):
+        likelihood[:, place] = np.bincount(who, size * log_expit(sign * (margin + lean) / spread), people)
+    return likelihood
 
 
 def by_own_answers(likelihood: Floats) -> tuple[Floats, float]:

@@ -18,7 +18,7 @@ from ordinate.learning.forecast import Forecast
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.storage import Settings
 from ordinate.study.checking import Verdict
-from ordinate.study.inference import Reliability
+from ordinate.study.results import Reliability
 from ordinate.study.rules import Rules
 from ordinate.study.study import Study
 

@@ -13,14 +13,15 @@ from ordinate.errors import InvalidInput
 from ordinate.server.authentication import TheCaller
 from ordinate.server.owner_api import Cursor, Limit, page
 from ordinate.server.registry import ServedStudy
-from ordinate.server.routes import OwnerRoute
+from ordinate.server.routes import OwnerRoute, ViewerRoute
 from ordinate.server.schemas import AnswerShown, AnswersPage, Discard, Discarded, Rest
 from ordinate.storage import Entry
 
 router = APIRouter(prefix="/api/v1/studies/{study}", tags=["owning"], route_class=OwnerRoute)
+results = APIRouter(prefix="/api/v1/studies/{study}", tags=["looking"], route_class=ViewerRoute)
 
 
-@router.get("/answers", summary="Answers and skips, newest first")
+@results.get("/answers", summary="Answers and skips, newest first")
 def answers(
     caller: TheCaller,
     annotator: Annotated[str | None, Query(max_length=200, description="Only this annotator's.")] = None,

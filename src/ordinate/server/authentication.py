@@ -14,6 +14,7 @@ from ordinate.errors import InvalidInput
 from ordinate.server.headers import SAFE
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
+from ordinate.server.proxy_users import user_of
 from ordinate.server.rates import RateLimit, Turns
 from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired
 from ordinate.server.signing import LinkSigner, Session
@@ -44,6 +45,16 @@ class Caller(NamedTuple):
         return self.link.role == "owner"
 
     @property
+    def views(self) -> bool:
+        """Whether the results may be seen."""
+        return self.link.role in ("owner", "viewer")
+
+    @property
+    def acts_as(self) -> str | None:
+        """The name under which the log notes what an owner does; None: the link does not say."""
+        return self.annotator or ("owner" if self.owns_server else None)
+
+    @property
     def owns_server(self) -> bool:
         return self.link is SERVER_LINK
 
@@ -66,7 +77,7 @@ class Signed(NamedTuple):
 
     link       the id of the link
     annotator  the name of the session
-    session    the value of the cookie; None for a program
+    session    the value of the cookie, or what stands for it where a proxy says who it is; None for a program
     of_server  whether it is the owner of the server, whose link is in no log
     """
 
@@ -222,14 +233,18 @@ class Authenticator:
         return (own or found)[0]
 
     def _sessions(self, request: Request, served: ServedStudy) -> list[Signed]:
-        """That of the study, and that of the server's owner. Raises a problem 401 where there is neither."""
+        """That of the study, that of the server's owner, and that of whom a proxy names. Raises a problem 401 without
+        any."""
         found = []
         cookie, of_server = request.cookies.get(cookie_name(served)), request.cookies.get(SERVER_COOKIE)
         session = None if cookie is None else self.signer.read_session(cookie)
         if session is not None and session.study == served.study.token:
             found.append(Signed(session.link, session.annotator, cookie))
+        user = user_of(request.scope)
         if of_server is not None and self.signer.is_server_session(of_server):
-            found.append(Signed(SERVER_LINK.id, "owner", of_server, of_server=True))
+            found.append(Signed(SERVER_LINK.id, user or "owner", of_server, of_server=True))
+        if user is not None and (link := _valid_link_of(served, user)) is not None:
+            found.append(Signed(link.id, user, f"proxy {user}"))
         if session is not None and not found:
             _require_study(served, session.study)
         if not found:
@@ -297,6 +312,20 @@ def _no_form_token() -> Problem:
 
 def cookie_name(served: ServedStudy) -> str:
     return f"ordinate-{served.study.token}"
+
+
+def _valid_link_of(served: ServedStudy, user: str) -> Link | None:
+    """The newest link that an owner made for this person and that still holds: it gives its role.
+
+    The one that is called "owner" is for whoever has it, although `ordinate serve` writes "owner" where a name goes.
+    """
+    own = (link for link in served.study.links_of(user) if link.id != "owner")
+    return next((link for link in own if not link.revoked and not has_expired(link)), None)
+
+
+def require_viewer(caller: Caller) -> None:
+    if not caller.views:
+        raise Problem(403, "only owners and viewers of the study may do this")
 
 
 def require_owner(caller: Caller) -> None:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
-from typing import Any
 
 import h11
 import uvicorn
 from fastapi import FastAPI
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from ordinate.server.authentication import Authenticator
@@ -23,6 +23,7 @@ from ordinate.server.bodies import LARGE
 from ordinate.server.headers import ALWAYS, DEFAULTS
 from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, problem
+from ordinate.server.proxy_users import ProxyUsers
 
 FINISH_SECONDS = 2
 """How long requests may take to finish when the server stops; then they are cancelled."""
@@ -164,19 +165,24 @@ class Server(uvicorn.Server):
         os._exit(128 + sig)
 
 
-def server(app: FastAPI, proxies: Sequence[str] = ()) -> Server:
-    """A server of this application. Only requests from `proxies` may say for whom they were forwarded."""
+def server(app: FastAPI, proxies: Sequence[str] = (), user_header: str | None = None) -> Server:
+    """A server of this application.
+
+    Only requests from `proxies` may say for whom they were forwarded, and, in `user_header`, who that is.
+    """
     limits = replace(app.state.limits, connections=_room_for(app.state.limits.connections))
-    options: dict[str, Any] = {"proxy_headers": True, "forwarded_allow_ips": list(proxies)} if proxies else {}
+    served: ASGIApp = ProxyHeadersMiddleware(app, list(proxies)) if proxies else app  # type: ignore[arg-type,assignment]
+    if user_header is not None:
+        served = ProxyUsers(served, user_header.lower(), proxies)
     config = uvicorn.Config(
-        app,
+        served,
         http=type("LimitedConnection", (Connection,), {"limits": limits}),
         ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=FINISH_SECONDS,
-        **{"proxy_headers": False, **options},
+        proxy_headers=False,
     )
     return Server(config, app.state.authenticator)
 

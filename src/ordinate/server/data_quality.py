@@ -7,10 +7,10 @@ from collections import Counter
 from fastapi import APIRouter
 
 from ordinate.server.authentication import TheCaller
-from ordinate.server.routes import OwnerRoute
+from ordinate.server.routes import ViewerRoute
 from ordinate.server.schemas import NotLoaded, VeryFast, Warnings
 
-router = APIRouter(prefix="/api/v1/studies/{study}", tags=["owning"], route_class=OwnerRoute)
+router = APIRouter(prefix="/api/v1/studies/{study}", tags=["looking"], route_class=ViewerRoute)
 NOT_LOADED = "does not load"
 """How the reason of a skip begins where an item did not load; after a colon the sides, else it may be either item."""
 VERY_FAST = 500

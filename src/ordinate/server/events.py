@@ -14,9 +14,9 @@ from ordinate.server.authentication import Authenticator, Caller, TheAuthenticat
 from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, Problem
 from ordinate.server.registry import ServedStudy
-from ordinate.server.routes import OwnerRoute
+from ordinate.server.routes import ViewerRoute
 
-router = APIRouter(prefix="/api/v1/studies/{study}", tags=["owning"], route_class=OwnerRoute)
+router = APIRouter(prefix="/api/v1/studies/{study}", tags=["looking"], route_class=ViewerRoute)
 LOOK_SECONDS = 1.0
 STILL_HERE = 15
 """Looks without news after which a line says that the connection is alive, and the link is checked again."""

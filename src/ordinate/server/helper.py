@@ -24,8 +24,9 @@ from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.forecast import Forecast
 from ordinate.storage import place
 from ordinate.study.checking import Verdict
-from ordinate.study.inference import Fit, Reliability
+from ordinate.study.inference import Fit
 from ordinate.study.leases import Offer
+from ordinate.study.results import Reliability
 from ordinate.study.rules import Rules
 from ordinate.study.stopping import Met
 from ordinate.study.study import Study

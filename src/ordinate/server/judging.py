@@ -62,7 +62,7 @@ def status(
         answers=progress.total,
         open=progress.open,
         goal=rules.budget,
-        last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.is_owner else None,
+        last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.views else None,
         expected_error=None
         if results is None or isnan(results.reliability.expected_error)
         else results.reliability.expected_error,
@@ -75,7 +75,7 @@ def status(
         ties_allowed=rules.ties,
         paused=rules.paused,
         finished=reached,
-        problem=served.problem if caller.is_owner else None,
+        problem=served.problem if caller.views else None,
         theme=rules.theme,
     )
 

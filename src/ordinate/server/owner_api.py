@@ -24,12 +24,14 @@ from ordinate.server.headers import MEDIA
 from ordinate.server.new_items import items_of, require_own_files
 from ordinate.server.problems import Problem
 from ordinate.server.registry import ServedStudy
-from ordinate.server.routes import OwnerRoute, ServerRoute
+from ordinate.server.routes import OwnerRoute, ServerRoute, ViewerRoute
 from ordinate.server.schemas import (
     Added,
     Annotator,
     Annotators,
     AnnotatorsQuality,
+    ChangeShown,
+    ChangesPage,
     ComparisonShown,
     ComparisonsPage,
     Created,
@@ -58,6 +60,7 @@ from ordinate.study.rules import Link
 from ordinate.study.study import Study
 
 router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=OwnerRoute)
+results = APIRouter(prefix="/api/v1/studies", tags=["looking"], route_class=ViewerRoute)
 server_router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=ServerRoute)
 MOST_GROUPS, MOST_EXCLUDED = 1000, 1000
 """Groups and items left out that come with the ordering."""
@@ -80,7 +83,7 @@ async def _ordering(caller: TheCaller) -> Ordering:
 TheOrdering = Annotated[Ordering, Depends(_ordering)]
 
 
-@router.get("/{study}/ordering", summary="The ordering so far")
+@results.get("/{study}/ordering", summary="The ordering so far")
 def ordering(
     caller: TheCaller,
     result: TheOrdering,
@@ -129,7 +132,7 @@ def _texts(served: ServedStudy) -> dict[str, str]:
     return {item: text or "" for item, text in zip(items.ids, items.content.get("text", ()), strict=False)}
 
 
-@router.get("/{study}/forecast", summary="When the ordering will be as good as wanted")
+@results.get("/{study}/forecast", summary="When the ordering will be as good as wanted")
 def forecast(
     caller: TheCaller,
     target: Annotated[
@@ -143,13 +146,13 @@ def forecast(
     return ForecastShown(**made.fields())
 
 
-@router.get("/{study}/check", summary="Whether the order can be relied on")
+@results.get("/{study}/check", summary="Whether the order can be relied on")
 async def check(caller: TheCaller) -> VerdictShown:
     """One sentence, and a row for each check of the answers. It may take seconds."""
     return VerdictShown(**(await caller.served.check()).fields())
 
 
-@router.get("/{study}/comparisons", summary="The comparisons that count")
+@results.get("/{study}/comparisons", summary="The comparisons that count")
 def comparisons(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ComparisonsPage:
     """In the order in which they came in."""
     made = caller.served.study.comparisons()
@@ -171,17 +174,17 @@ FileType = Annotated[
 ]
 
 
-@router.get("/{study}/export/ordering.{kind}", summary="Download the ordering", responses=TABLES)
+@results.get("/{study}/export/ordering.{kind}", summary="Download the ordering", responses=TABLES)
 def export_ordering(caller: TheCaller, result: TheOrdering, kind: FileType) -> Response:
     return _table(caller, "ordering", kind, result.to_columns())
 
 
-@router.get("/{study}/export/comparisons.{kind}", summary="Download the comparisons that count", responses=TABLES)
+@results.get("/{study}/export/comparisons.{kind}", summary="Download the comparisons that count", responses=TABLES)
 def export_comparisons(caller: TheCaller, kind: FileType) -> Response:
     return _table(caller, "comparisons", kind, comparison_columns(caller.served.study.comparisons()))
 
 
-@router.get("/{study}/export/history.{kind}", summary="Download every answer and skip", responses=TABLES)
+@results.get("/{study}/export/history.{kind}", summary="Download every answer and skip", responses=TABLES)
 def export_history(caller: TheCaller, kind: FileType) -> Response:
     """Every answer and skip with all that is stored of it."""
     return _table(caller, "history", kind, caller.served.study.history())
@@ -201,7 +204,7 @@ def _table(caller: Caller, what: str, kind: str, columns: Mapping[str, Sequence[
     return Response(FORMATS[f".{kind}"].encode(columns), media_type=TYPES[kind], headers=headers)
 
 
-@router.get("/{study}/items", summary="The items")
+@results.get("/{study}/items", summary="The items")
 def items(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ItemsPage:
     ids = caller.served.study.items.ids
     rows, following = page(list(ids), limit, cursor)
@@ -255,7 +258,10 @@ def names(
 
 @router.post("/{study}/links", summary="Make a link", status_code=201)
 def make_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, new: NewLink) -> LinkShown:
-    """For an owner, for annotators who give their own names, or for one annotator; perhaps until some time."""
+    """For an owner, for viewers of the results, or for annotators; perhaps for one person, perhaps until some time.
+
+    Where a proxy says who somebody is, they have the role of the newest link that is for them alone.
+    """
     if new.expires_at is not None and new.expires_at <= datetime.now(UTC):
         raise InvalidInput(f"expires_at is past: {new.expires_at.isoformat()}; give a time to come, or none")
     link = caller.served.study.make_link(new.role, new.annotator, new.expires_at)
@@ -292,7 +298,7 @@ def qr_code(request: Request, caller: TheCaller, authenticator: TheAuthenticator
     return _Drawing(drawing.getvalue(), headers={"Content-Security-Policy": MEDIA})
 
 
-@router.get("/{study}/rules", summary="The rules")
+@results.get("/{study}/rules", summary="The rules")
 def rules(caller: TheCaller) -> RulesShown:
     return RulesShown(**asdict(caller.served.study.rules))
 
@@ -307,18 +313,27 @@ def change_rules(caller: TheCaller, changes: RuleChanges) -> RulesShown:
     return RulesShown(**asdict(rules))
 
 
-@router.get("/{study}/annotators", summary="Who answers")
+@results.get("/{study}/annotators", summary="Who answers")
 def annotators(caller: TheCaller) -> Annotators:
     """Everybody who was given a pair or whose answers were imported, with how often they agreed with themselves."""
     return Annotators(annotators=[Annotator(**one._asdict()) for one in caller.served.study.people()])
 
 
-@router.get("/{study}/annotators/quality", summary="What the answers say of each annotator")
+@results.get("/{study}/annotators/quality", summary="What the answers say of each annotator")
 def annotator_quality(caller: TheCaller) -> AnnotatorsQuality:
     """Sharpness, probability of coin tosses, agreement, side bias. It takes some fits: seconds in a large study."""
     # With a study of its own, so that nobody waits for the fits.
     with Study.open(caller.served.url) as study:
         return AnnotatorsQuality(**study.annotator_quality().fields())
+
+
+@results.get("/{study}/changes", summary="What owners changed")
+def changes(caller: TheCaller, limit: Limit = 50, cursor: Cursor = None) -> ChangesPage:
+    """Newest first: items, exclusions, rules, links, answers that were taken back; and who did it."""
+    made = caller.served.study.changes()
+    rows, following = page(made, limit, cursor)
+    shown = [ChangeShown(**one._asdict()) for one in rows]
+    return ChangesPage(changes=shown, total=len(made), next_cursor=following)
 
 
 @router.post("/{study}/exclusions", summary="Leave an item or an annotator out, or take them in again")

@@ -19,6 +19,7 @@ from ordinate.server.authentication import (
     TheAuthenticator,
     cookie_name,
     require_owner,
+    require_viewer,
 )
 from ordinate.server.bodies import read_body
 from ordinate.server.headers import MEDIA
@@ -66,7 +67,7 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
         annotator = link.annotator
         if annotator is None and link.role == "owner":
             annotator = _owner_name(served, given)
-        elif annotator is None:
+        elif annotator is None and link.role == "annotator":
             link = await served.write(authenticator.claim_name, request, served, link, given, browser)
             annotator = link.annotator
     except NameTaken as error:
@@ -76,7 +77,7 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
     except Problem as problem:
         return refused(request, problem)
     root = request.scope.get("root_path", "")
-    response = RedirectResponse(f"{root}/{'owner' if link.role == 'owner' else 'judge'}/{study}", 303)
+    response = RedirectResponse(f"{root}/{'judge' if link.role == 'annotator' else 'owner'}/{study}", 303)
     session = authenticator.new_session(served, link, annotator)
     set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
     set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
@@ -156,7 +157,9 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
     try:
         caller = authenticator.authenticate(request, study, as_owner=owner)
         if owner:
-            require_owner(caller)
+            require_viewer(caller)
+        elif caller.link.role == "viewer":
+            raise Problem(403, "with this link you see results; ask the owner of the study for one to judge with")
     except Problem as problem:
         return refused(request, problem)
     question, rules = caller.served.study.question, caller.served.study.rules
@@ -190,7 +193,7 @@ def _join_page(
         guidelines_html=rendered(served.study.rules.guidelines or "") if link.role == "annotator" else "",
         role=link.role,
         name=name,
-        named=link.annotator is not None,
+        named=link.annotator is not None or link.role == "viewer",
         notice=notice,
     )
     response.status_code = status

@@ -9,11 +9,14 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
-from ordinate.server.authentication import Authenticator, Caller, require_owner
+from ordinate.server.authentication import Authenticator, Caller, require_owner, require_viewer
 from ordinate.server.bodies import ReadRequest, parsed, read_body
+from ordinate.server.headers import SAFE
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
+from ordinate.server.proxy_users import user_of
 from ordinate.server.schemas import Given
+from ordinate.study.ledger import acting_as
 
 JSON = ("application/json",)
 
@@ -26,6 +29,8 @@ class StudyRoute(APIRoute):
     def admit(self, request: Request, authenticator: Authenticator) -> Caller | None:
         """Who sends the request, which is noted on it. Raises problems 401, 403, 404, 429."""
         caller = authenticator.authenticate(request, request.path_params["study"], as_owner=self.as_owner)
+        if caller.link.role == "viewer" and request.method not in SAFE:
+            raise Problem(403, "with this link you see results; it lets nobody judge or change anything")
         request.state.caller = caller
         return caller
 
@@ -49,8 +54,12 @@ class StudyRoute(APIRoute):
                 )
                 body = await read_body(request, JSON, most, seconds)
                 request = ReadRequest(request, body, await parsed(model, body))
+            # Whoever judges is the annotator of what they write; a program of an owner may speak for others.
+            is_owners = caller is None or (caller.is_owner and (self.as_owner or caller.session is None))
+            acts_as = user_of(request.scope) or "owner" if caller is None else caller.acts_as
             async with authenticator.turn(caller):
-                return await answer(request)
+                with acting_as(acts_as if is_owners else None):
+                    return await answer(request)
 
         return admitted
 
@@ -64,6 +73,18 @@ class OwnerRoute(StudyRoute):
         caller = super().admit(request, authenticator)
         if caller is not None:
             require_owner(caller)
+        return caller
+
+
+class ViewerRoute(StudyRoute):
+    """For the owners and viewers of the study that the address names; nothing behind it changes anything."""
+
+    as_owner = True
+
+    def admit(self, request: Request, authenticator: Authenticator) -> Caller | None:
+        caller = super().admit(request, authenticator)
+        if caller is not None:
+            require_viewer(caller)
         return caller
 
 

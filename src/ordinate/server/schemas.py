@@ -267,7 +267,7 @@ class Status(BaseModel):
     answers: int
     open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
-    last_hour: int | None = Field(None, description="For owners: how many answers came within the last hour.")
+    last_hour: int | None = Field(None, description="For owners and viewers: answers within the last hour.")
     expected_error: float | None = Field(
         default=None, description="How many pairs are expected to be in the wrong order, if people answered sensibly."
     )
@@ -283,7 +283,7 @@ class Status(BaseModel):
     ties_allowed: bool
     paused: bool
     finished: Finished | None = None
-    problem: str | None = Field(None, description="For owners: why answers cannot be stored at the moment.")
+    problem: str | None = Field(None, description="For owners and viewers: why answers cannot be stored at the moment.")
     theme: Theme
 
 
@@ -435,6 +435,16 @@ class RulesShown(BaseModel):
     closing: str | None
     seats: int | None = Field(description="How many names may be given by shared links.")
     resting: list[str] = Field(description="Annotators who get no pairs for now.")
+
+
+class ChangeShown(BaseModel):
+    at: str
+    by: str | None = Field(description="The owner's name; null: the log does not say, as of commands.")
+    what: str
+
+
+class ChangesPage(Page):
+    changes: list[ChangeShown]
 
 
 class NamesPage(Page):

@@ -97,7 +97,8 @@ class Entry(NamedTuple):
 
     `left` and `right` are the sides as shown. `based_on` is the position of the last entry that the choice of a query
     took into account. `repeat_of` is the earlier query whose pair is asked again. `tab` names the browser tab that
-    asked. `key` tells a repeated request from a new answer. Times are UTC in ISO 8601: `at` is when the entry was
+    asked. `key` tells a repeated request from a new answer. `by` is the name of the owner who did it, where one did
+    through a server. Times are UTC in ISO 8601: `at` is when the entry was
     written; `shown_at` and `answered_at` come from the annotator's device.
     """
 
@@ -125,6 +126,7 @@ class Entry(NamedTuple):
     key: str | None = None
     name: str | None = None
     value: str | None = None
+    by: str | None = None
 
 
 class Recorded(NamedTuple):

@@ -172,10 +172,15 @@ def _require_room(items: Items) -> None:
 
 
 def erase(connection: Connection, annotator: str, pseudonym: str) -> int:
-    """Replace an annotator's name, and drop what they wrote and which device they had; returns how many entries that
+    """Replace a person's name, and drop what they wrote and which device they had; returns how many entries that
     changed. It is the one exception to the log being append-only."""
-    change = "UPDATE log SET annotator = ?, reason = NULL, client = NULL, tab = NULL WHERE annotator = ?"
-    return connection.execute(change, (pseudonym, annotator)).rowcount
+    as_owner = "UPDATE log SET [by] = ? WHERE [by] = ? AND (annotator IS NULL OR annotator <> ?)"
+    changed = connection.execute(as_owner, (pseudonym, annotator, annotator)).rowcount
+    change = (
+        "UPDATE log SET annotator = ?, [by] = CASE WHEN [by] = ? THEN ? ELSE [by] END, "
+        "reason = NULL, client = NULL, tab = NULL WHERE annotator = ?"
+    )
+    return changed + connection.execute(change, (pseudonym, annotator, pseudonym, annotator)).rowcount
 
 
 _REPLACED = "an older copy of the study was put in its place; open the study again"

@@ -15,7 +15,7 @@ from ordinate.learning.checks import State as CheckState
 from ordinate.learning.checks.table import CHECKS
 from ordinate.study.aim import aim_of
 from ordinate.study.fold import State
-from ordinate.study.inference import Inference, asked_at_random
+from ordinate.study.results import Results, asked_at_random
 from ordinate.study.rules import Rules
 from ordinate.study.threads import one_thread
 
@@ -76,20 +76,20 @@ class Verdict(NamedTuple):
         return {"sentence": self.sentence, **figures, "checks": [row._asdict() for row in self.rows]}
 
 
-def study_data(state: State, inference: Inference, seed: int) -> StudyData:
+def study_data(state: State, results: Results, seed: int) -> StudyData:
     """What checks look at; there must be answers."""
-    effective, reliability = state.effective, inference.reliability(state)
+    effective, reliability = state.effective, results.reliability(state)
     return StudyData(
         ids=tuple(state.items.ids),
         names=state.annotator_names,
         group=state.active,
-        features=inference.features(state),
-        answers=inference.answers(state),
+        features=results.inference.features(state),
+        answers=results.answers(state),
         annotators=effective.annotators,
         at_random=asked_at_random(state),
-        model=inference.newest_model(state),
-        posterior=inference.posterior(state),
-        refit=partial(inference.refit, state, inference.newest_model(state)),
+        model=results.inference.newest_model(state),
+        posterior=results.posterior(state),
+        refit=partial(results.refit, state, results.inference.newest_model(state)),
         better_than_coins=reliability.better_than_coins,
         error_high=reliability.error_high,
         top=_top(state.rules),
@@ -108,14 +108,14 @@ def connection(data: StudyData) -> tuple[Finding, Finding]:
     return connected.check(data), bridged.check(data)
 
 
-def verdict(state: State, inference: Inference, data: StudyData | None) -> Verdict:
+def verdict(state: State, results: Results, data: StudyData | None) -> Verdict:
     """`data` None: there are no answers."""
     if data is None:
         rows = [Row(name, *not_run("There are no answers.")) for name in CHECKS]
         return Verdict("There are no answers yet, so there is nothing to check.", None, tuple(rows))
     with one_thread():
         found = {name: check.run(data) for name, check in CHECKS.items()}
-    _, *error = inference.reliability(state)
+    _, *error = results.reliability(state)
     doubtful = any(CHECKS[name].withholds and one.state == "failed" for name, one in found.items())
     stated = None if doubtful or math.isnan(error[0]) else Interval(*error)
     made = tuple(Row(name, *one) for name, one in found.items())

@@ -22,6 +22,7 @@ from ordinate.data.names import annotator_name, caseless
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import BEYOND_BUDGET, Entry, Recorded
+from ordinate.study.changes import is_change
 from ordinate.study.comparisons import CODES, Comparisons
 from ordinate.study.rules import Rules, changed
 
@@ -64,6 +65,7 @@ class State:
     finished             the rule by which the study was finished, unless its rules or items changed since; else None
     unfinished_since     the position of the last entry that changed rules or items
     names                every name that an annotator has had
+    owners_entries       what owners did, oldest first; see changes.py
     links, revoked       id -> `link` entry, and the ids of the revoked links
     linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
     items_epoch          rises whenever items are added, excluded or included
@@ -89,6 +91,7 @@ class State:
         self.finished: str | None = None
         self.unfinished_since = 0
         self.names: set[str] = set()
+        self.owners_entries: list[Entry] = []
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
         self.linked: set[str] = set()
@@ -184,6 +187,8 @@ class State:
 
     def _apply(self, entry: Entry, items: Callable[[int], Items]) -> None:
         self._name(entry.annotator)
+        if is_change(entry):
+            self.owners_entries.append(entry)
         match entry.kind:
             case "ask":
                 self.queries.append(entry)

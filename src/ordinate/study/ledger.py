@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import RLock
 from typing import Any, Generic, TypeVar, cast
 
@@ -14,9 +15,24 @@ from ordinate.errors import NotAStudy, OrdinateError, StorageFailed
 from ordinate.storage import Clock, Entry, Kind, Log, Recorded, Storage
 from ordinate.study.fold import State
 from ordinate.study.inference import Inference
+from ordinate.study.results import Results
 from ordinate.study.rules import Rules
 
 R = TypeVar("R")
+
+_acting: ContextVar[str | None] = ContextVar("acting", default=None)
+_BY_NOBODY = ("expire", "finish")
+"""Entries that whoever comes first writes; they say nothing of who that was."""
+
+
+@contextmanager
+def acting_as(owner: str | None) -> Iterator[None]:
+    """What the block writes, in any study, is noted as done by this owner."""
+    token = _acting.set(owner)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
 
 
 class Ledger:
@@ -26,6 +42,7 @@ class Ledger:
         self.storage = storage
         self.clock = clock
         self.inference = Inference(storage.settings)
+        self.results = Results(storage.settings, self.inference)
         self._state = State(Rules(random=storage.settings.random))
         # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
         # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
@@ -82,6 +99,7 @@ class Ledger:
         with self._lock:
             self._state.drop_caches()
             self.inference.drop_caches()
+            self.results.drop_caches()
 
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
@@ -92,7 +110,7 @@ class Ledger:
                 locked = self._lock.acquire()
                 self._apply(log.parts(self._state.position), log.items)
                 for one in batch:
-                    transaction = Transaction(self._state, self.clock(), log, self._apply)
+                    transaction = Transaction(self._state, self.clock(), log, self._apply, one.by)
                     try:
                         one.result = one.work(transaction)
                     except NotAStudy:  # an entry that does not fit those before it
@@ -128,6 +146,7 @@ class Ledger:
         self._state = State(Rules(random=self.storage.settings.random))
         self._version = None
         self.inference.drop_caches()
+        self.results.drop_caches()
 
 
 class Transaction:
@@ -142,6 +161,7 @@ class Transaction:
         time: str,
         log: Log,
         apply: Callable[[Sequence[Entry | Recorded], Callable[[int], Any]], None],
+        by: str | None,
     ) -> None:
         self.state = state
         self.time = time
@@ -149,6 +169,7 @@ class Transaction:
         self.is_half_written = False
         self._log = log
         self._apply = apply
+        self._by = by
 
     def append(self, kind: Kind, items: Items | None = None, **fields: Any) -> None:
         """Add an entry; `fields` are those of Entry that its kind has."""
@@ -157,7 +178,8 @@ class Transaction:
     def append_all(self, kind: Kind, rows: Iterable[Mapping[str, Any]], items: Items | None = None) -> None:
         """Add an entry for each row of fields. One that does not fit those before it never reaches the disk."""
         first = self.state.position + 1
-        if entries := [Entry(place, kind, self.time, **fields) for place, fields in enumerate(rows, first)]:
+        by = None if kind in _BY_NOBODY else self._by
+        if entries := [Entry(place, kind, self.time, by=by, **fields) for place, fields in enumerate(rows, first)]:
             self.appended = self.is_half_written = True
             self._log.append(entries, items)
             self.is_half_written = False
@@ -177,6 +199,7 @@ class _Work(Generic[R]):
 
     def __init__(self, work: Callable[[Transaction], R]) -> None:
         self.work = work
+        self.by = _acting.get()
         self.done = False
         self.result: R | None = None
         self.error: BaseException | None = None

@@ -140,6 +140,17 @@ def find_link(state: State, name: str) -> Link:
     return Link(name, role, entry.annotator, entry.expires_at, entry.at, name in state.revoked, entry.key)
 
 
+def links_of(state: State, name: str) -> list[Link]:
+    """Newest first; case matters, since somebody's role depends on it."""
+    if name not in state.linked:
+        return []
+    return [
+        find_link(state, one)
+        for one, entry in reversed(state.links.items())
+        if entry.annotator == name and entry.key is None
+    ]
+
+
 def exclude_item(transaction: Transaction, item: str, excluded: bool) -> None:
     state = transaction.state
     state.row(item)

@@ -13,7 +13,8 @@ from ordinate.learning.forecast import ROUND_TARGETS
 from ordinate.study.aim import ORDER, checked_aim
 
 Theme = Literal["auto", "light", "dark"]
-Role = Literal["owner", "annotator"]
+Role = Literal["owner", "viewer", "annotator"]
+"""What a link lets one do: all, see the results, or judge."""
 RANDOM_SHARE = 0.1
 """Of the questions of a new study. Chosen pairs alone hardly tell how large differences are."""
 _LONGEST_LEASE = 366 * 24 * 3600

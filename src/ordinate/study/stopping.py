@@ -15,8 +15,8 @@ from typing import NamedTuple
 from ordinate.data.cells import between
 from ordinate.learning.forecast import ROUND_TARGETS, Decline, Forecast, round_target
 from ordinate.study.fold import State
-from ordinate.study.inference import Inference, history_counts
 from ordinate.study.ledger import Transaction
+from ordinate.study.results import Results, history_counts
 
 CHECK_EVERY = 10
 """Answers between two checks of the rules."""
@@ -26,12 +26,12 @@ _PAUSE = 600.0
 """Seconds: a longer time between two answers is a pause, and no part of the pace."""
 
 
-def forecast(state: State, inference: Inference, target: float | None) -> Forecast:
+def forecast(state: State, results: Results, target: float | None) -> Forecast:
     """For this target; None: the target that the rules set, or the next round one."""
     if target is not None:
         target = between("target", target, ROUND_TARGETS[-1], 0.5)
     answers = len(state.effective)
-    better, error, *_ = inference.reliability(state)
+    better, error, *_ = results.reliability(state)
     withheld, decline = None, None
     if math.isnan(error):
         withheld = "there is no pair to compare"
@@ -41,30 +41,30 @@ def forecast(state: State, inference: Inference, target: float | None) -> Foreca
         withheld = "the answers cannot be told from coin tosses yet"
     else:
         half = next(count for count in history_counts(answers) if 2 * count >= answers)
-        history = [(count, inference.expected_error(state, count)) for count in {half, answers}]
-        decline = Decline.of(sorted(history), inference.uncertainty(state).spread)
+        history = [(count, results.expected_error(state, count)) for count in {half, answers}]
+        decline = Decline.of(sorted(history), results.uncertainty(state).spread)
     goal = target or state.rules.target or round_target(error)
     return Forecast(goal, answers, error, decline, seconds_per_answer(state), better is None, withheld)
 
 
-def forecast_of_aim(state: State, inference: Inference, wanted: float | None) -> Forecast | None:
+def forecast_of_aim(state: State, results: Results, wanted: float | None) -> Forecast | None:
     """Of the share that is not right for the aim; None where the aim is the whole order.
 
     wanted  the share that is to be right, from 0.5 to 0.999; None: the next round one
     """
     if wanted is not None:
         wanted = between("recall", wanted, 0.5, 1.0 - ROUND_TARGETS[-1])
-    answers, selection = len(state.effective), inference.selection(state)
+    answers, selection = len(state.effective), results.selection(state)
     if selection is None:
         return None
-    missed, decline, present = math.nan, None, inference.found(state, answers)
+    missed, decline, present = math.nan, None, results.found(state, answers)
     if selection.right is not None and present is not None:
         missed = 1.0 - selection.right.estimate
         half = next(count for count in history_counts(answers) if 2 * count >= answers)
-        past = inference.found(state, half) or present
+        past = results.found(state, half) or present
         decline = Decline.of([(half, 1.0 - past.right.estimate), (answers, missed)], present.spread)
     goal = round_target(missed) if wanted is None else 1.0 - wanted
-    tested = inference.reliability(state).better_than_coins is None
+    tested = results.reliability(state).better_than_coins is None
     return Forecast(goal, answers, missed, decline, seconds_per_answer(state), tested, selection.withheld)
 
 
@@ -75,18 +75,18 @@ class Met(NamedTuple):
     position: int
 
 
-def rule_met(state: State, inference: Inference) -> Met | None:
+def rule_met(state: State, results: Results) -> Met | None:
     """By the answers so far; None where no rule is met, or the answers cannot be told from coin tosses."""
     rules = state.rules
     graded = rules.misplaced is not None and bool(rules.cuts)
     if state.finished is not None or not (graded or rules.target is not None) or not len(state.effective):
         return None
-    reliability = inference.reliability(state)
+    reliability = results.reliability(state)
     if reliability.better_than_coins is False:
         return None
     if rules.target is not None and reliability.error_high <= rules.target:
         return Met("target", state.position)
-    grades = inference.uncertainty(state).grades
+    grades = results.uncertainty(state).grades
     if graded and grades is not None and grades.misplaced.high <= (rules.misplaced or 0.0):
         return Met("misplaced", state.position)
     return None

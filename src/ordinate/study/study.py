@@ -17,13 +17,10 @@ from datetime import datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
 
-import numpy as np
-
-from ordinate import algorithms
 from ordinate import storage as storages
 from ordinate.algorithms import LikelihoodName
 from ordinate.data.arrays import Floats
-from ordinate.data.cells import between, text, whole
+from ordinate.data.cells import text, whole
 from ordinate.data.comparison_formats import comparisons_of
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison
 from ordinate.data.feature_notes import feature_notes
@@ -31,35 +28,32 @@ from ordinate.data.items import Items
 from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
-from ordinate.data.scaling import Scaling, require_differences
+from ordinate.data.scaling import Scaling
 from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
 from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
 from ordinate.learning.likelihoods import Likelihood
-from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import checking, history, leases, next_pair, owner, stopping
-from ordinate.study.aim import ORDER, checked_aim, require_more, require_possible
+from ordinate.study import changes, checking, creation, history, leases, next_pair, owner, stopping
+from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
+from ordinate.study.changes import Change
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
-from ordinate.study.inference import HISTORY_STEPS, Beside, Reliability
+from ordinate.study.inference import Beside
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
 from ordinate.study.questions import Answered, Questions
-from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts, differences
+from ordinate.study.results import HISTORY_STEPS, Reliability
+from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts
 from ordinate.study.stopping import Met
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
-
-
-LEAST_VARIANCE, MOST_VARIANCE = 1e-6, 1e6
-"""Prior variances outside this range leave too few digits of the numbers that a fit computes with."""
 
 
 class Study:
@@ -131,59 +125,23 @@ class Study:
 
         Warns (FeatureWarning) of features that have no effect, count twice or are far out; see `feature_notes`.
         """
-        name = algorithms.default_algorithm(items) if algorithm is None else algorithm
-        algorithms.require_size(name, len(items))
-        if scaling not in get_args(Scaling):
-            raise InvalidInput(f"unknown scaling {scaling!r}; it is {', '.join(get_args(Scaling))}")
-        if scaling == "none":
-            require_differences(items.features)
-        if likelihood is not None and likelihood not in algorithms.LIKELIHOODS:
-            raise InvalidInput(f"unknown likelihood {likelihood!r}; it is {', '.join(algorithms.LIKELIHOODS)}")
-        if likelihood is None and algorithms.takes(name, "likelihood"):
-            likelihood = "cumulative"
-        model = algorithms.model_of(
-            name,
-            coefficient_variance=_variance("coefficient_variance", coefficient_variance),
-            item_variance=_variance("item_variance", item_variance),
-            likelihood=likelihood,
-        )
-        if weigh_annotators and not (isinstance(model, SiteModel) and isinstance(model.likelihood, ByKind)):
-            raise InvalidInput(
-                "weigh_annotators needs a model that is refitted, with the likelihood cumulative or davidson; "
-                f"{name} with the likelihood {likelihood or 'of its own'} weighs all answers alike"
-            )
-        if not renew_covariance and not algorithms.takes(name, "renew_covariance"):
-            raise InvalidInput(
-                f"{name} is never refitted, so there is no covariance to renew; leave renew_covariance out"
-            )
-        # Variances that nobody gives are fitted to the answers, where the model can.
-        given = coefficient_variance is not None or item_variance is not None
-        can_be_fitted = isinstance(model, SiteModel) and renew_covariance and likelihood != "probit"
-        fitted = can_be_fitted and not given
-        settings = Settings(
-            algorithm=name,
-            question=text("the question", question),
-            seed=whole("seed", seed, 0),
+        settings = creation.checked_settings(
+            items,
+            algorithm=algorithm,
+            question=question,
+            seed=seed,
             scaling=scaling,
-            refit_every=None if refit_every is None else whole("refit_every", refit_every, 1),
-            candidates=None if candidates is None else whole("candidates", candidates, 1),
-            recipe=recipe,
-            coefficient_variance=None if fitted else getattr(model, "coefficient_variance", None),
-            item_variance=None if fitted else getattr(model, "item_variance", None) or None,
-            renew_covariance=bool(renew_covariance),
-            random=between("random", random, 0.0, 1.0),
-            weigh_annotators=bool(weigh_annotators),
-            side_bias=fitted and isinstance(getattr(model, "likelihood", None), ByKind),
+            refit_every=refit_every,
+            candidates=candidates,
+            coefficient_variance=coefficient_variance,
+            item_variance=item_variance,
             likelihood=likelihood,
+            renew_covariance=renew_covariance,
+            random=random,
+            weigh_annotators=weigh_annotators,
+            recipe=recipe,
         )
-        if recipe is not None:
-            recipe.require_made(items)
-        _require_pair(items)
-        changes = differences(Rules(random=settings.random), {"aim": aim, **(rules or {})})
-        groups = items.group or ()
-        codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
-        wanted = checked_aim((rules or {}).get("aim", aim))
-        require_possible(wanted, {item: row for row, item in enumerate(items.ids)}, codes, groups)
+        changes = creation.checked_rules(items, settings.random, aim, rules)
         study = cls(storages.create(storage, settings, items, changes), clock)
         for note in feature_notes(items, scaling):
             warnings.warn(note, FeatureWarning, stacklevel=2)
@@ -255,7 +213,7 @@ class Study:
     def _finish_if_met(self) -> None:
         with self._ledger.reading() as state:
             due = len(state.effective) % stopping.CHECK_EVERY == 0
-            met = stopping.rule_met(state, self._ledger.inference) if due else None
+            met = stopping.rule_met(state, self._ledger.results) if due else None
         if met is not None:
             self.finish(met)
 
@@ -425,12 +383,12 @@ class Study:
         with self._ledger.reading() as state:
             if chosen and items is None:
                 require_more(chosen[0], f"the cut {chosen[0]}", state.active, state.items.group or ())
-            return self._ledger.inference.ordering(state, items, chosen)
+            return self._ledger.results.ordering(state, items, chosen)
 
     def posterior(self) -> Posterior:
         """What all answers say of the scores: means, covariances, draws. Do not change its arrays."""
         with self._ledger.reading() as state:
-            return self._ledger.inference.posterior(state)
+            return self._ledger.results.posterior(state)
 
     def prior_variances(self) -> Prior:
         """Of the coefficients of the scaled features and of the items' own terms: fitted to the answers, or given.
@@ -457,12 +415,12 @@ class Study:
     def scores(self) -> Floats:
         """(n,) the posterior mean of every item, excluded ones too, from all answers; not centred."""
         with self._ledger.reading() as state:
-            return self._ledger.inference.posterior(state).mean
+            return self._ledger.results.posterior(state).mean
 
     def reliability(self) -> Reliability:
         """Whether the answers can be told from coin tosses, and how wrong the ordering is expected to be."""
         with self._ledger.reading() as state:
-            return self._ledger.inference.reliability(state)
+            return self._ledger.results.reliability(state)
 
     def consistency(self) -> Consistency:
         """How consistent the answers are: random pairs predicted, halves of the annotators, separation of the scores.
@@ -472,7 +430,7 @@ class Study:
         with self._ledger.reading() as state:
             if not len(state.effective):
                 raise InvalidInput("there are no answers yet whose consistency could be told")
-            return self._ledger.inference.consistency(state)
+            return self._ledger.results.consistency(state)
 
     def check(self) -> Verdict:
         """Whether the order can be relied on: a sentence, and what each check of the answers found; see `Verdict`.
@@ -480,7 +438,7 @@ class Study:
         It takes seconds where there are many items or answers.
         """
         with self._ledger.reading() as state:
-            return checking.verdict(state, self._ledger.inference, self._data(state))
+            return checking.verdict(state, self._ledger.results, self._data(state))
 
     def connection(self) -> tuple[Finding, Finding] | None:
         """Whether answers connect all items, and whether a single pair alone connects several; None without answers."""
@@ -490,7 +448,7 @@ class Study:
 
     def _data(self, state: State) -> StudyData | None:
         """What checks look at; None without answers."""
-        return checking.study_data(state, self._ledger.inference, self.settings.seed) if len(state.effective) else None
+        return checking.study_data(state, self._ledger.results, self.settings.seed) if len(state.effective) else None
 
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
@@ -498,7 +456,7 @@ class Study:
         It presumes answers that are not coin tosses; `reliability` tells whether that is known.
         """
         with self._ledger.reading() as state:
-            return self._ledger.inference.expected_error(state)
+            return self._ledger.results.expected_error(state)
 
     def error_history(self, most: int = 21, *, steps: int = HISTORY_STEPS) -> list[tuple[int, float]]:
         """(answers, expected error by them) from none to all in up to so many even steps.
@@ -506,7 +464,7 @@ class Study:
         A point that was not computed before takes a fit; `most` limits how many are computed now.
         """
         with self._ledger.reading() as state:
-            return self._ledger.inference.error_history(state, most, whole("steps", steps, 1))
+            return self._ledger.results.error_history(state, most, whole("steps", steps, 1))
 
     def forecast(self, target: float | None = None) -> Forecast:
         """How many more answers bring the expected error to the target, and how long these take; see `Forecast`.
@@ -514,7 +472,7 @@ class Study:
         target  from 0.001 to 0.5; None: that of the rule `target`, or else the next round figure
         """
         with self._ledger.reading() as state:
-            return stopping.forecast(state, self._ledger.inference, target)
+            return stopping.forecast(state, self._ledger.results, target)
 
     def selection(self) -> Selection | None:
         """Which items are wanted by the aim, in the order of `items`, and how surely; None: the aim is the whole order.
@@ -522,7 +480,7 @@ class Study:
         Of excluded items the part is 0 and the membership nan. `Ordering.selection` has the same in order.
         """
         with self._ledger.reading() as state:
-            return self._ledger.inference.selection(state)
+            return self._ledger.results.selection(state)
 
     def forecast_of_aim(self, recall: float | None = None) -> Forecast | None:
         """How many more answers bring the expected recall to this one; None: the aim is the whole order.
@@ -533,12 +491,12 @@ class Study:
         recall  from 0.5 to 0.999; None: the next round figure
         """
         with self._ledger.reading() as state:
-            return stopping.forecast_of_aim(state, self._ledger.inference, recall)
+            return stopping.forecast_of_aim(state, self._ledger.results, recall)
 
     def rule_met(self) -> Met | None:
         """The rule that the answers meet so that no more are needed, `target` or `misplaced`; None: none is met."""
         with self._ledger.reading() as state:
-            return stopping.rule_met(state, self._ledger.inference)
+            return stopping.rule_met(state, self._ledger.results)
 
     def still_met(self, met: Met) -> bool:
         """Whether neither rules nor items have changed since the rule was met."""
@@ -564,6 +522,11 @@ class Study:
         """Every answer, skip and recorded comparison as columns, those that do not count too; see `history.py`."""
         with self._ledger.reading() as state, self._ledger.storage.reading() as log:
             return history.columns(log.entries(0), state, self.token)
+
+    def changes(self) -> list[Change]:
+        """What owners did, newest first: items, exclusions, rules, links, answers taken back."""
+        with self._ledger.reading() as state:
+            return changes.changes(state.owners_entries, state.links)
 
     def known(self, comparisons: Iterable[Comparison]) -> int:
         """How many of these comparisons the study has already, from the same annotators and as often."""
@@ -655,7 +618,7 @@ class Study:
             if not len(state.effective):
                 raise InvalidInput("there are no answers yet by which annotators could be told apart")
             asked = None if fewest is None else whole("fewest", fewest, 1)
-            return self._ledger.inference.annotators(state, asked)
+            return self._ledger.results.annotators(state, asked)
 
     def given_answers(self, *, annotator: str | None = None, item: str | None = None) -> list[tuple[Query, Entry]]:
         """The answers and skips that were not taken back, of an annotator or with an item, newest first, each with its
@@ -764,10 +727,15 @@ class Study:
         """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
         self._ledger.write(lambda transaction: owner.set_rules(transaction, changes))
 
+    def links_of(self, name: str) -> list[Link]:
+        """The links that owners made for whoever has this very name, newest first."""
+        with self._ledger.reading() as state:
+            return owner.links_of(state, name)
+
     def make_link(
         self, role: Role, annotator: str | None = None, expires_at: datetime | None = None, *, name: str | None = None
     ) -> Link:
-        """A new link for an owner, for annotators, or for one annotator; a server signs its id.
+        """A new link for an owner, for viewers, or for annotators, perhaps for one person; a server signs its id.
 
         `name` is its id; None: a random one. Where a link has this name already, that link is returned unchanged.
         """
@@ -817,14 +785,3 @@ def _checked_answer(answer: Answer, details: AnswerDetails | None) -> tuple[Answ
     if answer not in ANSWERS:
         raise InvalidInput(f"unknown answer {answer!r}; it is {', '.join(ANSWERS)}")
     return answer, AnswerDetails() if details is None else checked(details)
-
-
-def _variance(name: str, given: float | None) -> float | None:
-    return None if given is None else between(name, given, LEAST_VARIANCE, MOST_VARIANCE)
-
-
-def _require_pair(items: Items) -> None:
-    groups = items.group or ("",) * len(items)
-    if len(set(groups)) == len(groups):
-        within = "" if items.group is None else " of the same group"
-        raise InvalidInput(f"a study needs at least two items{within} to compare; it was given {len(items)}")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ordinate.data.ordering import Ordering, Selection
     from ordinate.learning.checks import Finding
     from ordinate.learning.forecast import Forecast
-    from ordinate.study.inference import Reliability
+    from ordinate.study.results import Reliability
 
 BY_CHANCE = "The answers cannot be told from coin tosses yet, so these ranks may be due to chance."
 _ENDLESS_ANSWERS = 1e6

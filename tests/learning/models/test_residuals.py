@@ -15,7 +15,7 @@ from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
 from ordinate.learning.models.one_by_one import draw_correction, margin_after, replay_factored, win_correction
 
 VARIANCES = (1e-6, 1e-3, 1.0, 1e3, 1e6)
-"""From LEAST_VARIANCE to MOST_VARIANCE in study.py."""
+"""From LEAST_VARIANCE to MOST_VARIANCE in creation.py."""
 
 
 @pytest.mark.parametrize("variance", [1e-6, 1e-2, 1.0, 12.0, 1e2, 1e3, 1e4, 1e5, 1e8])

@@ -40,7 +40,7 @@
  * @property {number} answers
  * @property {number} open
  * @property {number | null} goal
- * @property {number | null} [last_hour] for owners: answers within the last hour
+ * @property {number | null} [last_hour] for owners and viewers: answers within the last hour
  * @property {number | null} expected_error if people answered sensibly
  * @property {boolean | null} better_than_coins null: there are no random pairs to tell by
  * @property {[number, number][]} error_history
@@ -49,7 +49,7 @@
  * @property {boolean} ties_allowed
  * @property {boolean} paused
  * @property {Finished | null} finished
- * @property {string | null} problem for owners: why answers cannot be stored at the moment
+ * @property {string | null} problem for owners and viewers: why answers cannot be stored at the moment
  */
 
 /** @typedef {ReturnType<typeof connect>} Api */

@@ -3,7 +3,7 @@
 import { root } from "./api.js";
 import { byId, make } from "./dom.js";
 
-/** @typedef {{study: string, role: "owner" | "annotator"}} Study */
+/** @typedef {{study: string, role: "owner" | "viewer" | "annotator"}} Study */
 
 const response = await fetch(new URL("api/v1/studies", root), { credentials: "same-origin" });
 if (response.ok) {
@@ -15,8 +15,9 @@ if (response.ok) {
         "li",
         {},
         `${study}: `,
-        ...(role === "owner" ? [make("a", { href: new URL(`owner/${study}`, root).href }, "results"), " · "] : []),
-        make("a", { href: new URL(`judge/${study}`, root).href }, "judge"),
+        ...(role === "annotator" ? [] : [make("a", { href: new URL(`owner/${study}`, root).href }, "results")]),
+        role === "owner" ? " · " : "",
+        ...(role === "viewer" ? [] : [make("a", { href: new URL(`judge/${study}`, root).href }, "judge")]),
       ),
     ),
   );

@@ -61,7 +61,7 @@ export class AnswerList {
   /** @param {Answer} one */
   #row(one) {
     const chosen = sideOf(one.answer);
-    const undo = make("button", { type: "button", class: "quiet small", "aria-label": `Take back: ${one.left.id} or ${one.right.id}` }, "Take back");
+    const undo = make("button", { type: "button", class: "quiet small changes", "aria-label": `Take back: ${one.left.id} or ${one.right.id}` }, "Take back");
     undo.addEventListener("click", () => this.#discard(one.query));
     const surprising = one.surprise !== null && one.surprise >= SURPRISING;
     const facts = [

@@ -3,7 +3,7 @@
 import { copying, loopbackNote } from "./copying.js";
 import { byId, count, make, setText } from "./dom.js";
 
-/** @typedef {{id: string, role: "owner" | "annotator", annotator: string | null, expires_at: string | null, revoked: boolean,
+/** @typedef {{id: string, role: "owner" | "viewer" | "annotator", annotator: string | null, expires_at: string | null, revoked: boolean,
  *   url: string | null, shared: string | null, names: number | null}} Link */
 
 const STEP = 20; // names more at a time
@@ -30,9 +30,10 @@ export class Links {
   }
 
   #askForName() {
-    const named = this.#role.value === "named";
-    byId("link-name-field").hidden = !named;
-    this.#name.required = named;
+    const role = this.#role.value;
+    byId("link-name-field").hidden = role === "shared";
+    byId("link-name-optional").hidden = role === "named";
+    this.#name.required = role === "named";
   }
 
   /** @param {string | null} newest the link that was just made gets the focus */
@@ -41,7 +42,7 @@ export class Links {
     const { links } = await this.#page.api.get("/links");
     // Links for annotators are handed out most, so they come first; revoked ones last.
     /** @param {Link} link */
-    const order = (link) => (link.revoked ? 2 : link.role === "owner" ? 1 : 0);
+    const order = (link) => (link.revoked ? 2 : link.role === "annotator" ? 0 : 1);
     const sorted = [...links].sort((one, other) => order(one) - order(other));
     byId("links").replaceChildren(...sorted.map((link) => this.#row(link)));
     const url = sorted.find((link) => link.url !== null && !link.revoked)?.url;
@@ -111,8 +112,9 @@ export class Links {
     const role = this.#role.value;
     const days = Number(byId("link-days", HTMLInputElement).value);
     /** @type {{role: string, annotator?: string, expires_at?: string}} */
-    const wanted = { role: role === "owner" ? "owner" : "annotator" };
-    if (role === "named") wanted.annotator = this.#name.value.trim();
+    const wanted = { role: role === "owner" || role === "viewer" ? role : "annotator" };
+    const name = this.#name.value.trim();
+    if (role !== "shared" && name) wanted.annotator = name;
     if (days > 0) wanted.expires_at = new Date(Date.now() + days * 86_400_000).toISOString();
     const done = await this.#page.attempt(async () => {
       const { id } = await this.#page.api.post("/links", wanted);
@@ -164,6 +166,7 @@ function showForNewcomers(link) {
 /** @param {Link} link */
 function titleOf(link) {
   if (link.role === "owner") return link.annotator === null || link.annotator === "owner" ? "for an owner" : `for the owner ${link.annotator}`;
+  if (link.role === "viewer") return link.annotator === null ? "to see the results" : `for the viewer ${link.annotator}`;
   if (link.shared !== null) return `of ${link.annotator}`;
   return link.annotator === null ? "for annotators" : `for ${link.annotator}`;
 }

@@ -127,7 +127,7 @@ export class OrderingList {
     byId("left-out").dataset.items = excluded.join("\n");
     byId("left-out-list").replaceChildren(
       ...excluded.map((id) => {
-        const back = make("button", { type: "button", class: "quiet small", "aria-label": `Take in again: ${id}` }, "Take in again");
+        const back = make("button", { type: "button", class: "quiet small changes", "aria-label": `Take in again: ${id}` }, "Take in again");
         back.addEventListener("click", () => this.#change(id, false));
         return make("li", { class: "row" }, make("span", {}, id), back);
       }),

@@ -5,6 +5,7 @@ import { attempt } from "./attempt.js";
 import { drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
 import { byId, count, make, percent, setText } from "./dom.js";
 import { sentence, setTitle } from "./messages.js";
+import { History } from "./owner-history.js";
 import { Links } from "./owner-links.js";
 import { OrderingList } from "./owner-ordering.js";
 import { People } from "./owner-people.js";
@@ -17,7 +18,7 @@ const EVERY = 5000; // between looks at the study where nothing tells of changes
 const SELDOM = 30_000; // between looks where something does
 const AT_MOST = 1000; // between looks, however much changes
 
-const { study = "", csrf = "" } = byId("app").dataset;
+const { study = "", csrf = "", role = "" } = byId("app").dataset;
 const api = connect({ study, csrf });
 /** @param {string} words for those who listen */
 const announce = (words) => setText(byId("live"), words);
@@ -38,6 +39,7 @@ const page = { api, attempt, sure, announce, look };
 const ordering = new OrderingList(page);
 const people = new People(page);
 const links = new Links(page);
+new History(page);
 const rules = new Rules(page, showPaused);
 /** @type {number | null} the number of answers that the ordering on the page is of */
 let answersShown = null;
@@ -128,4 +130,5 @@ async function keepLooking() {
 }
 document.addEventListener("visibilitychange", () => document.hidden || lookIn(0));
 
-await Promise.all([keepLooking(), attempt(() => links.look()), attempt(() => rules.look())]);
+const ofOwners = role === "owner" ? [attempt(() => links.look()), attempt(() => rules.look())] : [];
+await Promise.all([keepLooking(), ...ofOwners]);

@@ -1,0 +1,120 @@
+"""What owners did to a study, as sentences: from the entries of the log that owners write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from ordinate.storage import Entry
+from ordinate.study.words import count
+
+ALWAYS = (
+    "add-items",
+    "exclude-item",
+    "include-item",
+    "exclude-annotator",
+    "include-annotator",
+    "set",
+    "link",
+    "revoke",
+)
+"""Kinds of entries that only owners write; other kinds are theirs where the entry says who."""
+_LONGEST = 200
+"""Characters of a rule's value that are shown."""
+
+
+class Change(NamedTuple):
+    """`by` is the name of the owner; None: the log does not say, as where a command or a program did it."""
+
+    at: str
+    by: str | None
+    what: str
+
+
+def is_change(entry: Entry) -> bool:
+    """Whether an owner did it. A link with a key was made by a server for somebody who gave a name."""
+    if entry.kind == "link":
+        return entry.key is None
+    return entry.kind in ALWAYS or (entry.by is not None and entry.kind != "withdraw")
+
+
+def changes(entries: Sequence[Entry], links: Mapping[str, Entry]) -> list[Change]:
+    """Newest first; what was done at once to several answers of a person is one change."""
+    found = []
+    for _, same in groupby(entries, _together):
+        first, *more = same
+        found.append(Change(first.at, first.by, _several(first, 1 + len(more)) if more else _words(first, links)))
+    return found[::-1]
+
+
+def _together(entry: Entry) -> object:
+    """Equal for entries that are one change."""
+    of_answers = entry.kind in ("retract", "answer", "ask")
+    return (entry.at, entry.by, entry.kind, entry.annotator) if of_answers else entry.position
+
+
+def _several(first: Entry, number: int) -> str:
+    whose, pairs = _name(first.annotator), count(number, "pair")
+    match first.kind:
+        case "retract":
+            return f"took back the answers of {whose} to {pairs}"
+        case "ask":
+            return f"asked for {pairs} for {whose}"
+        case _:
+            return f"answered {pairs} for {whose}"
+
+
+def _words(entry: Entry, links: Mapping[str, Entry]) -> str:
+    pair, whose = f"{entry.left} or {entry.right}", _name(entry.annotator)
+    match entry.kind:
+        case "add-items":
+            return "added items" if entry.position > 1 else "created the study"
+        case "exclude-item":
+            return f"left out the item {entry.left}"
+        case "include-item":
+            return f"took the item {entry.left} in again"
+        case "exclude-annotator":
+            return f"left out {whose}"
+        case "include-annotator":
+            return f"took {whose} in again"
+        case "set":
+            return f"set the rule {entry.name} to {_value(entry.value)}"
+        case "link":
+            return f"made the link {_of(entry)}"
+        case "revoke":
+            return f"revoked the link {_of(links[str(entry.name)])}"
+        case "retract":
+            return f"took back the answer of {whose} to {pair}"
+        case "ask":
+            return f"asked for a pair for {whose}: {pair}"
+        case "answer":
+            return f"answered for {whose}: {pair}"
+        case _:
+            return f"{entry.kind}: {pair}"
+
+
+def _name(annotator: str | None) -> str:
+    return annotator or "somebody without a name"
+
+
+def _value(value: str | None) -> str:
+    found = json.loads(value or "null")
+    match found:
+        case None:
+            return "nothing"
+        case bool():
+            return "yes" if found else "no"
+        case list():
+            shown = ", ".join(map(str, found)) or "nothing"
+        case _:
+            shown = str(found)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]} …"
+
+
+def _of(link: Entry) -> str:
+    role = {"owner": "an owner", "viewer": "viewers"}.get(str(link.value), "annotators")
+    if link.annotator is None or link.annotator == link.value:
+        return f"for {role}"
+    return f"for the {link.value} {link.annotator}"
