@@ -78,7 +78,10 @@ def commands() -> str:
 
     group = typer.main.get_command(application())
     lines = {row.name: row.lines for row in COMMANDS}
-    parts = ["# Commands\n", "What `ordinate COMMAND --help` says, on one page. An option in capitals needs a value.\n"]
+    parts = [
+        "# Commands\n",
+        "What `ordinate COMMAND --help` says, on one page. An option with a word in angle brackets or capitals behind it needs a value.\n",
+    ]
 
     def describe(command: Any, path: str, examples: tuple[str, ...]) -> None:
         context = command.context_class(command, info_name=path)
@@ -87,7 +90,7 @@ def commands() -> str:
         parts.append(f"```text\n{path} {usage}\n```\n")
         rows = [row for option in command.params if (row := option_row(option, context)) is not None]
         if rows:
-            parts.append("\n".join(["| | |", "|---|---|", *rows]) + "\n")
+            parts.append("\n".join(["| option | what it says |", "|---|---|", *rows]) + "\n")
         if examples:
             parts.append("```console\n" + "\n".join(examples) + "\n```\n")
 
