@@ -80,7 +80,7 @@ def commands() -> str:
     lines = {row.name: row.lines for row in COMMANDS}
     parts = [
         "# Commands\n",
-        "What `ordinate COMMAND --help` says, on one page. An option with a word in angle brackets or capitals behind it needs a value.\n",
+        "What `ordinate COMMAND --help` says, on one page. A word behind an option is its value.\n",
     ]
 
     def describe(command: Any, path: str, examples: tuple[str, ...]) -> None:
