@@ -130,6 +130,7 @@ COMMANDS = (
         "ordinate order study.db",
         "ordinate order study.db --out ordering.csv",
         "ordinate order study.db --annotators people",
+        "ordinate order study.db --by model",
         "ordinate order battles.csv",
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),

@@ -40,12 +40,14 @@ from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
 from ordinate.study import changes, checking, creation, history, leases, next_pair, owner, stopping
+from ordinate.study import leaderboard as leaderboards
 from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
 from ordinate.study.changes import Change
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
 from ordinate.study.inference import Beside
+from ordinate.study.leaderboard import Leaderboard
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
 from ordinate.study.machines import Machine
@@ -395,6 +397,15 @@ class Study:
             if chosen and items is None:
                 require_more(chosen[0], f"the cut {chosen[0]}", state.active, state.items.group or ())
             return self._ledger.results.ordering(state, items, chosen)
+
+    def leaderboard(self, by: str = "model") -> Leaderboard:
+        """A score for each value of a label of the items, such as the model that made them; see `Leaderboard`.
+
+        All answers about items of two models count, as comparisons of these models. Errors are clustered by group: by
+        the prompt that the items answer. Raises InvalidInput where answers do not connect the models.
+        """
+        with self._ledger.reading() as state:
+            return leaderboards.leaderboard(state, self._ledger.results.answers(state), by, self.settings.seed)
 
     def posterior(self) -> Posterior:
         """What all answers say of the scores: means, covariances, draws. Do not change its arrays."""
