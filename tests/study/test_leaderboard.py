@@ -41,13 +41,14 @@ def plain(answers: Answers, prompt: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         return float(wins.sum() + 0.5 * theta @ theta / PRIOR_VARIANCE)
 
     theta = minimize(loss, np.zeros(len(MODELS)), method="BFGS", options={"gtol": 1e-9}).x
-    information, pushes = np.eye(len(MODELS)) / PRIOR_VARIANCE, {}
+    information = np.eye(len(MODELS)) / PRIOR_VARIANCE
+    pushes: dict[int, np.ndarray] = {}
     for left, right, outcome, group in zip(*answers[:3], prompt, strict=True):
         z = np.zeros(len(MODELS))
         z[left], z[right] = 1.0, -1.0
         chance = 1.0 / (1.0 + np.exp(-(theta[left] - theta[right])))
         information += chance * (1.0 - chance) * np.outer(z, z)
-        pushes[group] = pushes.get(group, 0.0) + (outcome - chance) * z
+        pushes[group] = pushes.get(group, np.zeros(len(MODELS))) + (outcome - chance) * z
     bread = np.linalg.inv(information)
     meat = sum(np.outer(one, one) for one in pushes.values())
     centre = np.eye(len(MODELS)) - 1.0 / len(MODELS)

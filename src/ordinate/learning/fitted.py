@@ -33,18 +33,34 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class People:
-    """Who gave the answers: numbers (T,), and of these numbers (A,) which are one person, known by name."""
+    """Who gave the answers: numbers (T,), and of these numbers (A,) which are one person or model, known by name, and
+    which are models."""
 
     number: Integers
     named: NDArray[np.bool_]
+    models: NDArray[np.bool_]
+
+    @property
+    def can_be_told_apart(self) -> bool:
+        """Three can be. A model is held against people, so one of these is enough, or several without a name."""
+        others = bool((~self.named[self.number]).any())
+        return int(self.named.sum()) >= FEWEST or (bool(self.models.any()) and int(self.named.sum()) + others >= 2)
+
+    @property
+    def unit(self) -> NDArray[np.bool_]:
+        """(A,) whose sharpness is 1 on average: people with names; models, where nobody else answered. Where people
+        have no names, nobody's: their answers weigh 1 as they are."""
+        people = self.named & ~self.models
+        nobody_else = not people.any() and bool(self.named[self.number].all())
+        return self.named if nobody_else else people
 
 
 def fitted(model: SiteModel, features: Floats, answers: Answers, people: People | None, prior: bool) -> Fitted:
     """`people`: whose answers are weighted by their sharpness, None: nobody's; `prior`: fit the prior variances too."""
     found = _of_answers(model, features, answers, prior)
-    if people is None or int(people.named.sum()) < FEWEST:
+    if people is None or not people.can_be_told_apart:
         return Fitted(found)
-    sharp, _ = sharpness(plain_fit(found, features), with_kinds(answers), people.number, people.named)
+    sharp, _ = sharpness(plain_fit(found, features), with_kinds(answers), people.number, people.named, people.unit)
     if (sharp.weight == 1.0).all():
         return Fitted(found)
     weighted = with_kinds(answers)._replace(sharpness=sharp.weight[people.number])

@@ -49,11 +49,8 @@ class Scores(NamedTuple):
             variance = self.covariance[one, one] + np.diag(self.covariance)[rest] - 2.0 * self.covariance[one, rest]
             return self.mean[one] - self.mean[rest], variance
 
-        found = (*counted(draws[:, order]), *together(margins, len(order)))
-        columns = [np.empty_like(column) for column in found]
-        for column, values_in_order in zip(columns, found, strict=True):
-            column[order] = values_in_order
-        return RankIntervals(*columns)
+        place_of = np.argsort(order)
+        return RankIntervals(*counted(draws[:, order]), *together(margins, len(order))).of(place_of)
 
 
 def scores(answers: Answers, models: int, cluster: Integers) -> Scores:

@@ -94,9 +94,10 @@ def annotators_of(
 
     fewest  decided answers for which `coin` is given
     """
-    people = People(number, np.array([name is not None for name in names], dtype=np.bool_))
+    named, models = ([name is not None for name in names], [name in machines for name in names])
+    people = People(number, np.array(named, dtype=np.bool_), np.array(models, dtype=np.bool_))
     total, answers = len(names), with_kinds(answers)
-    sharp, alone = sharpness(plain_fit(model, features), answers, number, people.named)
+    sharp, alone = sharpness(plain_fit(model, features), answers, number, people.named, people.unit)
     decided = answers.outcome != 0.5
     pairs = pair_codes(answers.left, answers.right)
     first = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)

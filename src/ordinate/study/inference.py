@@ -153,7 +153,9 @@ class Inference:
             return Fitted(model)
         key = state.version(at)
         if key not in self._fitted_priors:
-            people = self._people(state, at) if self._settings.weigh_annotators else None
+            people = self._people(state, at) if self._kinds else None
+            if people is not None and not (self._settings.weigh_annotators or people.models.any()):
+                people = None
             with one_thread():
                 answers, features = self.first_answers(state, at), self.scaled(state).features
                 found = fitted(model, features, answers, people, self.site_model is not None)
@@ -164,8 +166,9 @@ class Inference:
         """Those of the first so many answers: who came since must not change what was fitted to these."""
         number = state.effective.annotators[:count]
         given = np.bincount(number) > 0
-        named = [name is not None for name in state.annotator_names[: len(given)]]
-        return People(number, given & np.array(named, dtype=np.bool_))
+        names = state.annotator_names[: len(given)]
+        named, models = ([name is not None for name in names], [name in state.machines for name in names])
+        return People(number, *(given & np.array(which, dtype=np.bool_) for which in (named, models)))
 
     def first_answers(self, state: State, count: int, weight: tuple[float, ...] | None = None) -> Answers:
         """The first so many, with kinds of answers where these matter, and the weights of the annotators."""

@@ -83,7 +83,7 @@ def _counted(told: Answers, models: int) -> tuple[Floats, Floats]:
     """Answers and wins, (M,) each."""
     count = np.bincount(np.concatenate([told.left, told.right]), minlength=models).astype(np.float64)
     won = np.bincount(told.left, told.outcome, models) + np.bincount(told.right, 1.0 - told.outcome, models)
-    return count, won
+    return count, won.astype(np.float64)
 
 
 def _require_connected(told: Answers, names: Sequence[str], by: str) -> None:
