@@ -26,7 +26,9 @@ from ordinate.cli.screen import (
     connection_in_words,
     count,
     grade_in_words,
+    note,
     one_line,
+    percent,
     print_json,
     print_table,
     reliability_in_words,
@@ -95,6 +97,16 @@ def order(
             show_default=False,
         ),
     ] = None,
+    trust: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            help="Leave out models that agree with people on fewer of the pairs that both judged, such as 0.7.",
+            show_default=False,
+        ),
+    ] = None,
     by: Annotated[
         str | None,
         typer.Option(
@@ -125,13 +137,17 @@ def order(
     """
     ends = _ranks(cuts)
     if is_link(study):
-        if annotators is not None or by is not None:
-            raise InvalidInput("--annotators and --by need the file of a study")
+        if annotators is not None or by is not None or trust is not None:
+            raise InvalidInput("--annotators, --trust and --by need the file of a study")
         _order_served(study, out, items, ends, as_json)
         return
     with _opened(study, items, table, reading) as (opened, given):
         if annotators is not None:
+            if trust is not None:
+                raise InvalidInput("--annotators says whose answers count, so leave --trust out")
             opened = _only(opened, annotators)
+        elif trust is not None:
+            opened = _trusted(opened, trust)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
         answers = len(opened.comparisons())
@@ -195,6 +211,24 @@ def _only(study: Study, given: str) -> Study:
     if names == []:
         raise InvalidInput(f"there are no answers of {given} yet")
     return study.only(names or split_names(given))
+
+
+def _trusted(study: Study, bound: float) -> Study:
+    """Without the models that agree with people too rarely; says of each whether it counts."""
+    kept: list[str | None] = list(study.annotators())
+    for name, found in study.agreement_of_models().items():
+        if found.share is None:
+            note(f"{name}: no pair was judged by people too, so it counts unchecked.")
+            continue
+        left_out = found.is_below(bound)
+        share = f"{percent(found.share.estimate)} ({100 * found.share.low:.0f} to {100 * found.share.high:.0f} %)"
+        note(
+            f"{name}: agrees with people on {share} of {count(found.pairs, 'pair')}, so it "
+            f"{'is left out' if left_out else 'counts'}."
+        )
+        if left_out and name in kept:
+            kept.remove(name)
+    return study.only(kept) if kept else study
 
 
 def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, as_json: bool) -> None:
