@@ -153,12 +153,18 @@ class Inference:
             return Fitted(model)
         key = state.version(at)
         if key not in self._fitted_priors:
-            people = self._people(state, at) if self._kinds else None
-            if people is not None and not (self._settings.weigh_annotators or people.models.any()):
-                people = None
+            people = self._people(state, at)
             with one_thread():
-                answers, features = self.first_answers(state, at), self.scaled(state).features
-                found = fitted(model, features, answers, people, self.site_model is not None)
+                found = fitted(
+                    model,
+                    self.scaled(state).features,
+                    self.first_answers(state, at),
+                    people,
+                    prior=self.site_model is not None,
+                    # A model counts with its own sharpness, whatever was decided about people.
+                    weigh=self._kinds and bool(self._settings.weigh_annotators or people.models.any()),
+                    sides=self._settings.side_bias,
+                )
             self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: found}
         return self._fitted_priors[key]
 
@@ -168,22 +174,20 @@ class Inference:
         given = np.bincount(number) > 0
         names = state.annotator_names[: len(given)]
         named, models = ([name is not None for name in names], [name in state.machines for name in names])
-        return People(number, *(given & np.array(which, dtype=np.bool_) for which in (named, models)))
+        asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
+        return People(number, given & np.array(named, dtype=np.bool_), asked, given & np.array(models, dtype=np.bool_))
 
-    def first_answers(self, state: State, count: int, weight: tuple[float, ...] | None = None) -> Answers:
-        """The first so many, with kinds of answers where these matter, and the weights of the annotators."""
+    def first_answers(self, state: State, count: int, used: Fitted | None = None) -> Answers:
+        """The first so many, with kinds of answers where these matter, and what was fitted of the annotators."""
         answers = Answers(*state.effective.first(count))
         if not self._kinds:
             return answers
         strength, share = state.effective.strengths[:count], self._shares(state, count)
-        if share is None and weight is None and not strength.any() and not (answers.outcome == 0.5).any():
+        if share is not None or strength.any() or (answers.outcome == 0.5).any():
+            answers = answers._replace(strength=strength, share=share)
+        if used is None or used.knows_nobody:
             return answers
-        sharpness = None
-        if weight is not None:
-            # Who came after the weights were fitted weighs 1.
-            later = np.ones(max(len(state.annotator_names) - len(weight), 0))
-            sharpness = np.concatenate([weight, later])[state.effective.annotators[:count]]
-        return answers._replace(strength=strength, sharpness=sharpness, share=share)
+        return used.applied(answers, self._people(state, count))
 
     def _shares(self, state: State, count: int) -> Floats | None:
         """How much of an answer each is, where one person answered a pair several times."""
@@ -275,9 +279,9 @@ class Inference:
 
     def _what(self, state: State, count: int) -> Fit:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        model, weight = self.fitted(state, renewal)
+        used = self.fitted(state, renewal)
         features = self.scaled(state).features
-        return Fit(state.version(count), model, features, self.first_answers(state, count, weight))
+        return Fit(state.version(count), used.model, features, self.first_answers(state, count, used))
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
@@ -297,7 +301,7 @@ class Inference:
         key = (state.version(count), used)
         fit = self._fits.pop(key, None)
         if fit is None:
-            answers = self.first_answers(state, count, used.weight)
+            answers = self.first_answers(state, count, used)
             with one_thread():
                 fit = self._continued(state, answers) or used.model.fit(self.scaled(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[0] == state.version(kept[0].answers)]
