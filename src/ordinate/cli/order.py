@@ -262,7 +262,7 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
             )
         print_table(table)
     by_what = "each answer on its own" if found.prompts is None else f"clustered by {count(found.prompts, 'group')}"
-    say(f"From {count(found.compared, 'comparison')} of items of two values of {by}. Errors are {by_what}.")
+    say(f"From {count(found.compared, 'comparison')} of items whose {by} differs. Errors are {by_what}.")
     if never := [row["id"] for row in rows if row["share"] in (0.0, 1.0)]:
         say(one_line(f"{', '.join(never)}: all answers agree, so how far from the others is not known."))
 
