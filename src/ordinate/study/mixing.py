@@ -72,8 +72,8 @@ def _by_models(state: State) -> tuple[Integers, Integers]:
             judged.append(codes)
             continue
         unsure.append(codes[seen.skipped | (seen.outcomes == 0.5)])
-        for column, found in zip((decided, firsts), _decided(state, name), strict=True):
-            column.append(found)  # type: ignore[arg-type]
+        decided.append(_decided(state, name)[0])
+        firsts.append(_decided(state, name)[1])
     known, place = np.unique(np.concatenate(decided), return_inverse=True)
     won, asked = np.bincount(place, np.concatenate(firsts), len(known)), np.bincount(place, minlength=len(known))
     torn = known[(won > 0) & (won < asked)]
