@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, Outcome
 from ordinate.data.items import Items
 from ordinate.storage import AnswerDetails
 from ordinate.study.machines import Machine
@@ -96,14 +96,14 @@ def wrong_pairs(sharpness: float, mixed: bool, seed: int) -> float:
     ids = [str(number) for number in range(ITEMS)]
     study = Study.create(Items(ids), algorithm="guro-independent", item_variance=2.0, refit_every=10, seed=seed)
 
-    def answer(left: str, right: str, sharp: float) -> str:
+    def answer(left: str, right: str, sharp: float) -> Outcome:
         margin = sharp * (truth[int(left)] - truth[int(right)])
         return "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right"
 
     if mixed:
         study.add_machine("m", MODEL)
         pairs = [rng.choice(ids, 2, replace=False).tolist() for _ in range(BY_MODEL)]
-        study.record([Comparison(*pair, answer(*pair, sharpness), "m") for pair in pairs])  # type: ignore[arg-type]
+        study.record([Comparison(left, right, answer(left, right, sharpness), "m") for left, right in pairs])
     for _ in range(BY_PERSON):
         query = study.ask_after_models("ann")
         study.tell(query.id, answer(query.left, query.right, 2.0))
