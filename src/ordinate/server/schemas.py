@@ -348,6 +348,7 @@ class AnnotatorQuality(BaseModel):
     left_low: float | None
     left_high: float | None
     weight: float
+    lean: float
     kind: Literal["person", "machine"]
 
 

@@ -57,6 +57,7 @@ class Settings:
     random                share of queries whose pair is drawn at random, until a rule says otherwise
     likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
     weigh_annotators      whether fits multiply differences of scores by how sharp the annotator is
+    side_bias             whether fits take account of annotators who prefer a side, where answers show that
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
@@ -73,6 +74,7 @@ class Settings:
     likelihood: str | None = None
     random: float = 0.0
     weigh_annotators: bool = False
+    side_bias: bool = False
 
 
 class Entry(NamedTuple):
