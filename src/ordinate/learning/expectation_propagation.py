@@ -71,6 +71,14 @@ class Propagation:
         # Laplace's sites where nothing is known.
         self.sites = Sites(0.25 * pairs.asked, pairs.wins - 0.5 * pairs.asked)
 
+    def at(self, prior: Prior) -> Propagation:
+        """The same, with the sites so far, for the variances of the blocks of features in this prior."""
+        if prior.blocks == self.model.prior.blocks:
+            return self
+        moved = Propagation(self.model.with_prior(prior), self._features, self._answers)
+        moved.sites = self.sites
+        return moved
+
     def propagate(self, prior: Prior, converged: float = CONVERGED) -> None:
         """Update the sites for these prior variances."""
         if len(self.compared.pairs.left):

@@ -7,9 +7,6 @@ thresholds are moved with the cavities fixed and the sites are propagated again,
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 from ordinate.data.arrays import Floats
 from ordinate.learning.expectation_propagation import Propagation, tilted
 from ordinate.learning.likelihoods import Likelihood
@@ -38,7 +35,7 @@ def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> L
     axes = [axis for axis, one in enumerate(used) if one]
     for _ in range(_MOST_ROUNDS):
         last = place
-        propagation.model = with_likelihood(model, likelihood.at(place, used))
+        propagation.model = model.with_likelihood(likelihood.at(place, used))
         propagation.propagate(model.prior, ROUGHLY)
         cavities = propagation.cavities(model.prior)
 
@@ -51,9 +48,3 @@ def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> L
         if place == last:
             break
     return likelihood.at(place, used)
-
-
-def with_likelihood(model: SiteModel, likelihood: Likelihood) -> SiteModel:
-    """The model with this likelihood."""
-    changed: Any = replace(model, likelihood=likelihood)  # type: ignore[type-var]
-    return changed  # type: ignore[no-any-return]

@@ -18,9 +18,9 @@ import numpy as np
 
 from ordinate.algorithms import default_algorithm
 from ordinate.data.arrays import Floats, Integers
+from ordinate.data.feature_blocks import feature_map
 from ordinate.data.items import Items
 from ordinate.data.pairs import members
-from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import Decline
 from ordinate.simulation.annotators import LogisticAnnotators
@@ -142,8 +142,9 @@ def plan(
 ) -> Budgets:
     """Simulate studies of these items with the default algorithm, up to `most` answers per item."""
     sample = _sample(items, np.random.default_rng(seed))
-    count, named = len(sample), items.feature_names is not None
-    scaling = FeatureMap.fit(sample.features, named, "robust", np.ones(count, dtype=np.bool_))
+    count = len(sample)
+    active = np.ones(count, dtype=np.bool_)
+    scaling = feature_map(sample.features, items.feature_names, items.blocks, "robust", active)
     scaled = scaling.transform(sample.features)
     budget = most * count
     settings = Plan(budget, max(1, budget // _POINTS))
