@@ -1,7 +1,7 @@
 """Rules by which a Gaussian times the likelihood of a pair's answers is integrated.
 
-Where answers are few and the Gaussian is narrow, the trapezoidal rule on `NORMAL` is the quicker one. Else `ONE_SIDE` is
-stretched over either side of the mode, as far as exp(-`DEPTH`) of the density there.
+Where answers are few and the Gaussian is narrow, the trapezoidal rule on `NORMAL` is the quicker one. Else `ONE_SIDE`
+is stretched over either side of the mode, as far as exp(-`DEPTH`) of the density there.
 """
 
 from __future__ import annotations
