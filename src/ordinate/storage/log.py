@@ -36,6 +36,8 @@ Kind = Literal[
     "link",
     "revoke",
     "finish",
+    "machine",
+    "spend",
 ]
 
 
@@ -93,6 +95,9 @@ class Entry(NamedTuple):
     link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at,
                                key (the id of the shared link by which the annotator came, where they gave their name)
     revoke                     name (the id of a link)
+    machine                    annotator, name (the model), value (the rest as JSON): from now on this annotator is a
+                               model; see study/machines.py
+    spend                      query, annotator, value: how many tokens the replies to this query took
     finish                     value: the rule that is met, "target" or "misplaced", so that no more pairs are given out
 
     `left` and `right` are the sides as shown. `based_on` is the position of the last entry that the choice of a query
@@ -140,7 +145,7 @@ class Recorded(NamedTuple):
 
 
 class AnswerDetails(NamedTuple):
-    """What the client says about an answer: see Entry."""
+    """What the client says about an answer: see Entry. `tokens`: what the replies of a model took."""
 
     reason: str | None = None
     shown_at: str | None = None
@@ -148,6 +153,7 @@ class AnswerDetails(NamedTuple):
     duration_ms: int | None = None
     client: str | None = None
     key: str | None = None
+    tokens: int | None = None
 
 
 def checked(given: AnswerDetails) -> AnswerDetails:
@@ -155,13 +161,14 @@ def checked(given: AnswerDetails) -> AnswerDetails:
     plain = {
         name: None if value is None else text(name, value)
         for name, value in given._asdict().items()
-        if name != "duration_ms"
+        if name not in ("duration_ms", "tokens")
     }
     for name in ("shown_at", "answered_at"):
         if (value := plain[name]) is not None:
             plain[name] = _time(name, value)
     duration = None if given.duration_ms is None else whole("duration_ms", given.duration_ms, 0)
-    return AnswerDetails(duration_ms=duration, **plain)
+    tokens = None if given.tokens is None else whole("tokens", given.tokens, 0)
+    return AnswerDetails(duration_ms=duration, tokens=tokens, **plain)
 
 
 def _time(name: str, value: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Annotator(NamedTuple):
     left               the chance to choose the left item of two equal ones; None: too few answers
     weight             what differences of scores are multiplied by in the fit; 1 where the study does not weigh answers
     lean               what is added to that product for the left item; 0 where no side is preferred
+    kind               whether a person or a model answers
     """
 
     name: str | None
@@ -52,6 +53,7 @@ class Annotator(NamedTuple):
     left: Interval | None
     weight: float
     lean: float
+    kind: Literal["person", "machine"] = "person"
 
 
 class Annotators(NamedTuple):
@@ -88,6 +90,7 @@ def annotators_of(
     number: Integers,
     names: Sequence[str | None],
     fewest: int,
+    machines: Collection[str] = (),
 ) -> Annotators:
     """Of the answers (T,) by the annotators with these numbers (T,) and names (A,), as in the last fit.
 
@@ -120,6 +123,7 @@ def annotators_of(
             _left(answers.those(own), alone, alpha, own) if counted[at] >= FEWEST_ANSWERS else None,
             1.0 if used.weight is None or at >= len(used.weight) else used.weight[at],
             0.0 if used.lean is None else used.lean[min(at, len(used.lean) - 1)],
+            "machine" if names[at] in machines else "person",
         )
 
     shown = [at for at in range(total) if (number == at).any()]

@@ -246,7 +246,7 @@ class Results:
         answers = self.inference.first_answers(state, total, used._replace(weight=None))
         features, number = self.inference.scaled(state).features, state.effective.annotators
         with one_thread():
-            return annotators_of(used, features, answers, number, state.annotator_names, fewest)
+            return annotators_of(used, features, answers, number, state.annotator_names, fewest, state.machines)
 
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""
