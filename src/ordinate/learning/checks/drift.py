@@ -33,7 +33,7 @@ def moved(left: Integers, right: Integers, probability: Floats, outcome: Floats,
 
 
 def against_chance(data: StudyData, time: Floats, rng: np.random.Generator) -> tuple[float, float]:
-    """`moved` of the answers that are not ties, at these times, and what simulated answers exceed in 1 % of the cases."""
+    """`moved` of the answers that are not ties, at these times, and what 1 % of simulated answers exceed."""
     chance, items = data.left_out.probability[data.decisive], len(data.ids)
     left, right, outcome, *_ = data.decided
     simulated = [
