@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.browser.test_browser_access import check
+from tests.browser.test_browser_access import FEW, check
 
 from ordinate.client import Client
 
@@ -30,7 +30,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     links = {name: page.input_value(field.format(name)) for name in ("Ada", "Bob", "Carla")}
     page.click("text=A sheet with QR codes to print")
     assert page.locator(".coupons li").count() == 4
-    check(page, "sheet")
+    check(page, "sheet", looks=FEW)
     page.go_back()
     page.wait_for_selector("#rules-form:not([inert])")
     page.click("text=Guidelines, and words at the end")
@@ -46,7 +46,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     ada = people["Ada"]
     ada.page.keyboard.press("h")
     assert "edges" in ada.page.inner_text("#guidelines")
-    check(ada.page, "guidelines")
+    check(ada.page, "guidelines", looks=FEW)
     ada.page.keyboard.press("Escape")
     for _ in range(6):
         for name, someone in people.items():
@@ -75,7 +75,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.click(".item-card")
     page.wait_for_selector("#item-answers li")
     page.evaluate("document.getElementById('item-answers').scrollIntoView()")
-    check(page, "item-answers")
+    check(page, "item-answers", looks=FEW)
     total = len(answers(photos.path))
     page.click("#item-answers li button")
     owner.until("document.getElementById('live').textContent === 'The answer is taken back.'")
@@ -91,7 +91,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
 
     page.click("[aria-label='Open: Carla']")
     page.wait_for_selector("#person-answers li")
-    check(page, "person")
+    check(page, "person", looks=FEW)
     page.click("#person-rest")
     owner.wait_for_text("person-rest", "Give pairs again")
     page.click("#person summary")
@@ -161,7 +161,7 @@ def test_two_pictures_in_one_place(serve: Callable[..., Any], photos: Any, judge
     )
     assert milliseconds < 50
     ann.until("document.getElementById('left').classList.contains('behind')")
-    check(page, "flip")
+    check(page, "flip", looks=FEW)
     ann.press("ArrowLeft")
     page.keyboard.press("Shift+V")
     ann.until("!document.getElementById('stage').classList.contains('flips')")
@@ -196,4 +196,4 @@ def test_whoever_tosses_coins_is_mentioned(serve: Callable[..., Any], photos: An
     for name in ("Ada", "Bob"):
         assert "coins" not in owner.page.evaluate(row.format(name))
     owner.page.evaluate("document.getElementById('people-title').scrollIntoView()")
-    check(owner.page, "people")
+    check(owner.page, "people", looks=FEW)
