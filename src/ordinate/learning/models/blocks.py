@@ -98,8 +98,8 @@ class _InGivenUnits:
 
     @property
     def score_map(self) -> Floats | Singles:
-        given = self.covariance.score_map
-        return given / self.root.astype(given.dtype)
+        inside: Floats = self.covariance.score_map / self.root.astype(self.covariance.score_map.dtype)
+        return inside
 
     @property
     def variance(self) -> Floats:
