@@ -16,7 +16,11 @@ from ordinate.errors import InvalidInput
 
 RNG = np.random.default_rng(0)
 TEXT = RNG.normal(size=(30, 4)) * [1.0, 2.0, 0.5, 1.0] + 3.0
-TABLE = {"id": [f"i{k}" for k in range(30)], "age": RNG.normal(50, 20, 30), "length": RNG.gamma(2.0, 300.0, 30)}
+TABLE: dict[str, Any] = {
+    "id": [f"i{k}" for k in range(30)],
+    "age": RNG.normal(50, 20, 30),
+    "length": RNG.gamma(2.0, 300.0, 30),
+}
 
 
 def items() -> Items:
@@ -89,7 +93,7 @@ def test_blocks_have_the_columns_that_there_are() -> None:
 
 def test_new_items_bring_every_block() -> None:
     made = items()
-    new = {"id": ["new"], "age": [40.0], "length": [10.0]}
+    new: dict[str, Any] = {"id": ["new"], "age": [40.0], "length": [10.0]}
     more = Items.from_columns(new, features={"text": TEXT[:1]}, feature_columns=["age", "length"])
     assert joined(made, more).blocks == made.blocks
     without = Items.from_columns(new, feature_columns=["age", "length"])

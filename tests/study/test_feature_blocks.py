@@ -18,7 +18,7 @@ from ordinate.study.study import Study
 def items(count: int = 24) -> tuple[Items, Any]:
     rng = np.random.default_rng(0)
     good, junk = rng.normal(size=(count, 2)), rng.normal(size=(count, 6))
-    table = {"id": [f"i{k}" for k in range(count)], "age": good[:, 0], "length": good[:, 1]}
+    table: dict[str, Any] = {"id": [f"i{k}" for k in range(count)], "age": good[:, 0], "length": good[:, 1]}
     made = Items.from_columns(table, features={"text": junk}, feature_columns=["age", "length"])
     return made, 2.0 * good @ [1.0, -0.5]
 
@@ -75,6 +75,6 @@ def test_new_items_are_placed_by_all_blocks() -> None:
 def test_fixed_variances_and_models_without_features_take_blocks_as_they_are() -> None:
     made, truth = items()
     for options in ({"item_variance": 1.0}, {"algorithm": "guro-independent"}, {"algorithm": "trueskill"}):
-        study = Study.create(made, **options)  # type: ignore[arg-type]
+        study = Study.create(made, **options)
         answered(study, truth, 30)
         assert len(study.ordering()) == 24

@@ -244,11 +244,11 @@ def log_hyperprior(prior: Prior) -> float:
 
     Where there are several blocks of features, they share the variance that one block is expected to have.
     """
-    terms = list(zip(prior[:2], _LOG_DEVIATION, _SPREAD, strict=False))
+    terms = [(prior.coefficients, _LOG_DEVIATION.coefficients, _SPREAD.coefficients)]
     if prior.blocks:
         mean = _LOG_DEVIATION.coefficients - 0.5 * math.log(len(prior.blocks))
-        each = ((prior.coefficients * one / len(prior.blocks), mean, _BLOCK_SPREAD) for one in prior.blocks)
-        terms[:1] = each
+        terms = [(prior.coefficients * one / len(prior.blocks), mean, _BLOCK_SPREAD) for one in prior.blocks]
+    terms.append((prior.items, _LOG_DEVIATION.items, _SPREAD.items))
     total = 0.0
     for variance, mean, deviation in terms:
         if variance > 0.0:

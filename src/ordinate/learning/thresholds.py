@@ -19,7 +19,7 @@ _DEVIATION = 2.0
 """Standard deviation of the logarithm of a threshold about its start, before any answer."""
 _MOST_ROUNDS = 10
 
-Place = tuple[int, int]
+Place = tuple[int, ...]
 
 
 def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> Likelihood:
@@ -31,7 +31,8 @@ def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> L
     kinds = model.compared(features, answers).pairs.kinds
     if kinds is None or not isinstance(likelihood, ByKind) or not any(used := likelihood.thresholds(kinds)):
         return likelihood
-    place, propagation = (0, 0), Propagation(model, features, answers)
+    place: Place = (0, 0)
+    propagation = Propagation(model, features, answers)
     axes = [axis for axis, one in enumerate(used) if one]
     for _ in range(_MOST_ROUNDS):
         last = place

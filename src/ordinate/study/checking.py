@@ -83,7 +83,8 @@ def study_data(state: State, results: Results, seed: int) -> StudyData:
     model, features = results.inference.newest_model(state), results.inference.features(state)
     refit = partial(results.refit, state, model)
     if isinstance(model, InBlocks):
-        model, features = model.model, model.scaled(features)
+        features = model.scaled(features)
+        model = model.model
     return StudyData(
         ids=tuple(state.items.ids),
         names=state.annotator_names,

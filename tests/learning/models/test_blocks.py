@@ -116,7 +116,7 @@ def test_a_block_that_says_nothing_costs_next_to_nothing() -> None:
         both = np.hstack([good, junk]) / np.sqrt(2)
         row = []
         for model, features in ((Hybrid(), good), (InBlocks(Hybrid(), (5, 20), (1.0, 1.0)), both), (Hybrid(), both)):
-            fitted: Any = model.with_prior(fitted_prior(model, features, answers))  # type: ignore[arg-type]
+            fitted: Any = model.with_prior(fitted_prior(model, features, answers))
             scores = Propagation(fitted, features, answers).posterior(fitted.prior).mean
             one, other = np.triu_indices(60, 1)
             row.append(np.mean((scores[one] > scores[other]) != (truth[one] > truth[other])))

@@ -63,7 +63,7 @@ class ByKind:
         """Whether these answers tell anything of the first threshold, and of the second."""
         raise NotImplementedError
 
-    def at(self, place: tuple[int, int], used: tuple[bool, bool]) -> Self:
+    def at(self, place: tuple[int, ...], used: tuple[bool, bool]) -> Self:
         """With those thresholds that are used at these places of the grid."""
         raise NotImplementedError
 
