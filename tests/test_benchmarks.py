@@ -214,7 +214,7 @@ def test_forecasts_and_rules_are_counted_from_the_rows() -> None:
         ("half of it", "default", per_item): [row for row in rows if row["per_item"] == per_item]
         for per_item in (5, 10)
     }
-    assert calibration.forecasts(cells, [5, 10])[-1] == "| 5, 10 | 2 | 50 % | 1 % |"
+    assert calibration.forecasts(cells, [5, 10])[-1] == "| 5, 10 | 2 | 50 % | 2 % |"
     shown = calibration.endings([row for row in rows if row["per_item"] == 10])
     assert "| target 0.15 | 2 of 2 | 50 % | 500 |" in shown
     assert "| target 0.1 | 0 of 2 | | |" in shown
