@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 FeatureFiles = str | Path | Mapping[str, str | Path] | None
 CONTENT_KINDS = ("text", "image", "audio", "video", "link")
+LABELS = ("model",)
+"""Columns of a table of items that say what an item belongs to, besides its group."""
 
 
 def read_item_columns(path: str | Path) -> Columns:
@@ -59,6 +61,7 @@ class Items:
                    Named columns have their names there, and `feature_names` is None
     group          n texts; items are compared, and ordered, only within their group. None: all in one
     content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
+    labels         "model" -> n texts (or None): what each item belongs to besides its group, for `Study.leaderboard`
 
     Raises InvalidInput, naming the row, the column or the id.
     """
@@ -69,6 +72,7 @@ class Items:
     group: Sequence[str] | None = None
     content: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     blocks: Sequence[FeatureBlock] | None = None
+    labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = _texts("ids", self.ids, _text_id)
@@ -102,6 +106,14 @@ class Items:
                 _text_shown(value, f"row {row} of {kind}") for row, value in enumerate(_listed(kind, values), start=1)
             )
             _require_length(kind, content[kind], ids)
+        labels: dict[str, tuple[str | None, ...]] = {}
+        for label, values in self.labels.items():
+            if label not in LABELS:
+                raise InvalidInput(f"unknown label {label!r}; there is {', '.join(LABELS)}")
+            labels[label] = tuple(
+                _text_shown(value, f"row {row} of {label}") for row, value in enumerate(_listed(label, values), start=1)
+            )
+            _require_length(label, labels[label], ids)
         for name, value in (
             ("ids", ids),
             ("features", features),
@@ -109,6 +121,7 @@ class Items:
             ("group", group),
             ("content", content),
             ("blocks", blocks),
+            ("labels", labels),
         ):
             object.__setattr__(self, name, value)
 
@@ -132,7 +145,7 @@ class Items:
         content: Mapping[str, str] | None = None,
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside.
+        columns `group`, `text`, `image`, `audio`, `video`, `link`, `model`. Other columns are left aside.
 
         feature_columns  numbers, or one column that holds a vector in each row
         categorical      columns of which each value becomes a feature column, such as "material=wood"
@@ -151,7 +164,7 @@ class Items:
         refuse_near_misses(columns, ("group", *CONTENT_KINDS))
         names: list[str] | None = [*feature_columns, *one_hot_names(given, categorical)]
         _refuse_repeated_names(names or ())
-        blocks = None
+        used, blocks = tuple(names), None
         if names and features is not None:
             matrices = features if isinstance(features, Mapping) else {MATRIX: features}
             columns_of_table = (COLUMNS, *feature_matrix(given, names))
@@ -166,6 +179,7 @@ class Items:
             group=columns.get("group"),
             content={kind: columns[kind] for kind in CONTENT_KINDS if kind in columns},
             blocks=blocks,
+            labels={label: columns[label] for label in LABELS if label in columns and label not in used},
         )
 
     @classmethod
@@ -211,7 +225,7 @@ class Items:
     def unused(self, columns: Columns, *used: str) -> list[str]:
         """Those of the columns, from which these items were made, that they do not hold; `used` are others they do."""
         names = self.column_names
-        held = {*used, "id", "group", *CONTENT_KINDS, *names, *categories(columns, names)}
+        held = {*used, "id", "group", *CONTENT_KINDS, *LABELS, *names, *categories(columns, names)}
         return [name for name in columns if name not in held]
 
     @property
@@ -231,6 +245,7 @@ class Items:
             group=None if self.group is None else [self.group[row] for row in chosen],
             content={kind: [values[row] for row in chosen] for kind, values in self.content.items()},
             blocks=self.blocks,
+            labels={label: [values[row] for row in chosen] for label, values in self.labels.items()},
         )
 
 
