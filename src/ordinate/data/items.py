@@ -164,7 +164,7 @@ class Items:
         refuse_near_misses(columns, ("group", *CONTENT_KINDS))
         names: list[str] | None = [*feature_columns, *one_hot_names(given, categorical)]
         _refuse_repeated_names(names or ())
-        used, blocks = tuple(names), None
+        used, blocks = tuple(names or ()), None
         if names and features is not None:
             matrices = features if isinstance(features, Mapping) else {MATRIX: features}
             columns_of_table = (COLUMNS, *feature_matrix(given, names))
