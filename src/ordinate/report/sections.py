@@ -31,6 +31,8 @@ from ordinate.study.words import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ordinate.learning.models.map_estimate import Prior
+
 MOST_ROWS, MOST_LINES = 200, 60
 """Items of the table, and of the caterpillar plot; of more, the first and the last ones of each group."""
 _LONGEST = 280
@@ -262,6 +264,14 @@ def people(contents: Contents) -> Html:
     )  # fmt: skip
 
 
+def _variances(contents: Contents, prior: Prior) -> str:
+    """Of the coefficients, or of those of each block."""
+    if not prior.blocks:
+        return f"{prior.coefficients:.3g} of coefficients"
+    named = zip(contents.items.blocks or (), prior.blocks, strict=True)
+    return ", ".join(f"{prior.coefficients * variance:.3g} of those of {block.name}" for block, variance in named)
+
+
 def made(contents: Contents) -> Html:
     """How the order was made: what somebody needs to make it again."""
     settings, prior = contents.settings, contents.prior
@@ -273,7 +283,7 @@ def made(contents: Contents) -> Html:
         "Likelihood": settings.likelihood or "the algorithm’s own",
         "Prior variances": "the algorithm has none"
         if prior is None
-        else f"{prior.coefficients:.3g} of coefficients, {prior.items:.3g} of terms per item"
+        else f"{_variances(contents, prior)}, {prior.items:.3g} of terms per item"
         + (" (fitted)" if settings.coefficient_variance is None and settings.item_variance is None else " (given)"),
         "Random pairs": f"{100 * contents.rules.random:.0f} % of the questions",
         "Seed": f"{settings.seed}",
