@@ -361,7 +361,7 @@ class State:
     def _counting(self, given: Comparisons) -> NDArray[np.bool_]:
         """Which of them count."""
         without = np.fromiter(self._taken_back | self._beyond_budget, dtype=np.int64)
-        excluded = [number for name, number in self._numbers.items() if self._is_left_out(name)]
+        excluded = [number for name, number in self._numbers.items() if self.is_left_out(name)]
         left, right = given.pairs
         kept: NDArray[np.bool_] = ~given.skipped & (self.active[left] >= 0) & (self.active[right] >= 0)
         return kept & ~np.isin(given.positions, without) & ~np.isin(given.annotators, excluded)
@@ -459,13 +459,14 @@ class State:
         names = ("",) * len(items) if items.group is None else items.group
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
-    def _is_left_out(self, annotator: str | None) -> bool:
+    def is_left_out(self, annotator: str | None) -> bool:
+        """Whether this annotator's answers do not count."""
         return annotator in self.excluded_annotators or (self.only is not None and annotator not in self.only)
 
     def includes(self, pair: Pair) -> bool:
         """Whether neither the items nor the annotator are excluded."""
         return not (
-            self._is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
+            self.is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
         )
 
 

@@ -71,6 +71,7 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
 def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:
     """The link of this name, new where there is none."""
     whose = transaction.state.name_of(annotator)
+    _require_no_model(transaction.state, whose)
     if name not in transaction.state.links:
         transaction.append("link", name=name, value=role, annotator=whose, expires_at=expires_at)
     return find_link(transaction.state, name)
@@ -84,6 +85,7 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
     for row, given in enumerate(annotators, start=1):
         if (name := state.name_of(given, f"row {row}: ")) is None:
             raise InvalidInput(f"row {row}: give every annotator a name")
+        _require_no_model(state, name, f"row {row}: ")
         names.setdefault(caseless(name), name)
     known = {
         entry.annotator: name
@@ -96,6 +98,11 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
         else make_link(transaction, secrets.token_hex(6), "annotator", name, expires_at)
         for name in names.values()
     ]
+
+
+def _require_no_model(state: State, name: str | None, where: str = "") -> None:
+    if name in state.machines:
+        raise InvalidInput(f"{where}{name!r} is the name of a model; a person's link needs another name")
 
 
 def claim_name(
@@ -192,6 +199,8 @@ def add_machine(transaction: Transaction, annotator: str, machine: Machine) -> s
     known = state.machines.get(name)
     if known is None and state.knows_annotator(name):
         raise InvalidInput(f"{name!r} has been asked or has answered as a person; give the model another name")
+    if known is None and (name in state.linked or name in state.claimed):
+        raise InvalidInput(f"{name!r} has a link as a person; give the model another name")
     if known not in (None, machine):
         assert known is not None
         raise InvalidInput(

@@ -218,12 +218,23 @@ class Study:
         An annotator gets no pair twice, and no pair that is open, until nothing else is left. Where the pairs run out,
         fewer than `count` come back; where none is left at all, PoolExhausted is raised. `among`: only pairs of a list.
         Raises BudgetSpent where the budgets are spent, or a rule by which the study is finished is met; these are
-        checked every 10 answers.
+        checked every 10 answers. Raises InvalidInput for the name of a model: see `ask_model`.
         """
         wanted = 1 if count is None else whole("count", count, 1)
+        if (name := self.name_of(annotator)) in self.machines:
+            raise InvalidInput(
+                f"{name!r} is the name of a model, which ordinate judge asks; answer under a name of your own"
+            )
         self._finish_if_met()
         queries = self._questions.ask(annotator, wanted, among)
         return queries[0] if count is None else queries
+
+    def ask_model(self, annotator: str, count: int) -> list[Query]:
+        """`ask` for a model that `add_machine` has named. Raises InvalidInput for any other name."""
+        if (name := self.name_of(annotator)) not in self.machines:
+            raise InvalidInput(f"{name!r} is not the name of a model of this study; see Study.add_machine")
+        self._finish_if_met()
+        return self._questions.ask(annotator, whole("count", count, 1), None)
 
     def ask_after_models(self, annotator: str | None = None) -> Query:
         """A query about a pair of which models are unsure, or one in five by which they are checked; see `mixing.py`.
