@@ -144,13 +144,10 @@ def test_a_request_that_cannot_be_made_is_not_repeated_and_shows_no_header(model
     assert time.monotonic() - began < 3.0
 
 
-@pytest.mark.parametrize("when", ["Fri, 31 Dec 99999 23:59:59 GMT", "Fri, 31 Dec 9999 23:59:59 -2359", "soon", ""])
+@pytest.mark.parametrize("when", ["Fri, 31 Dec 99999 23:59:59 GMT", "Fri, 31 Dec 1 23:59:59 +2359", "soon", ""])
 def test_a_retry_after_that_is_no_time_is_none(model, when):
     model.next = [Answer(503, headers=(("Retry-After", when),)), completion("[[A]]")]
-    try:
-        assert send(model).text == "[[A]]"
-    except JudgeFailed as error:  # the end of the year 9999 is a time, though a late one
-        assert "9999 " in when and "503" in str(error)
+    assert send(model).text == "[[A]]"
 
 
 def test_absurd_numbers_of_tokens_are_none(model):
