@@ -61,9 +61,7 @@ def copy(
 
 def erase(
     study: StudyFile,
-    annotator: Annotated[
-        str, typer.Argument(metavar="NAME", help="Of an annotator or an owner.", show_default=False)
-    ],
+    annotator: Annotated[str, typer.Argument(metavar="NAME", help="Of an annotator or an owner.", show_default=False)],
 ) -> None:
     """Erase a person: replace their name by a random one.
 
