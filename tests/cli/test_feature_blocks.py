@@ -47,6 +47,8 @@ def test_several_matrices_have_names(run: Any, folder: Path) -> None:
     made = run("create", "study.db", "--items", "items.csv", "--features", "one=a.npy,two=b.npy", "--json")
     assert made.json["blocks"] == {"one": 2, "two": 2}
     np.save(folder / "short.npy", np.ones((3, 2)))
+    twice = run("create", "other.db", "--items", "items.csv", "--features", "one=a.npy,one=b.npy")
+    assert (twice.code, "--features gives 'one' two values" in twice.err) == (2, True)
     short = run("create", "other.db", "--items", "items.csv", "--features", "one=a.npy,two=short.npy")
     assert short.code == 2
     assert "'two' of the features has 3 rows" in short.err

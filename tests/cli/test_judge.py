@@ -137,6 +137,13 @@ def test_bad_input_is_named(run, study, model, more, said):
     assert model.sent == []
 
 
+def test_more_at_once_than_a_server_gives_is_refused(run, model):
+    Path("prompt.txt").write_text("Prefer the clearer one.")
+    asked = ["--endpoint", model.url, "--model", "m", "--prompt", "prompt.txt", "--concurrency", "21"]
+    done = run("judge", "http://127.0.0.1:1/join/s/x", *asked)
+    assert (done.code, "take --concurrency 20" in done.err) == (2, True), done.err
+
+
 def test_an_endpoint_that_fails_ends_with_1_and_keeps_what_came(run, study, model):
     model.next = [completion("[[A]]"), completion("[[B]]")]
     model.answer = lambda _: completion("[[A]]")._replace(status=401, body=b"who are you?")

@@ -137,6 +137,20 @@ def test_a_model_whose_replies_say_nothing_is_stopped(study, model):
     assert len(model.sent) == UNREADABLE_IN_A_ROW
 
 
+def test_a_model_of_whose_replies_most_say_nothing_is_stopped(study, model):
+    study.add_items(
+        Items([f"more {number}" for number in range(6)], content={"text": [f"The number {n}" for n in range(6, 12)]})
+    )
+    model.answer = lambda sent: larger(sent) if len(model.sent) % 9 == 0 else completion("Well.")
+    with pytest.raises(JudgeFailed, match=r"15 of 16 replies could not be read"):
+        run(study, model, concurrency=1)
+    assert len(model.sent) == 16
+    # One in three is no reason to stop.
+    model.sent.clear()
+    model.answer = lambda sent: completion("Well.") if len(model.sent) % 3 == 0 else larger(sent)
+    assert run(study, model, concurrency=1, annotator="m2").judged == 66
+
+
 def test_both_orders_must_agree(study, model):
     assert run(study, model, orders="both", answers=6, concurrency=2).kinds == {"decided": 6}
     assert len(model.sent) == 12

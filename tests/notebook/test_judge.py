@@ -80,5 +80,20 @@ def test_pictures_are_sent_and_sounds_are_refused() -> None:
     pictures = {pair[side]["id"]: pair[side].get("image") for side in ("left", "right")}
     assert pictures["a"].startswith("data:image/webp;base64,")
     assert pictures["b"] is None
+    assert widget.state["said"] == (
+        "The picture of b is not shown: missing.png is not a picture in the study's folder."
+    )
     with pytest.raises(InvalidInput, match="ordinate serve"):
         judge(Study.create(Items(["a", "b"], content={"audio": ["a.wav", "b.wav"]})))
+
+
+def test_pictures_start_at_the_folder_of_the_study(tmp_path, monkeypatch) -> None:
+    (tmp_path / "data").mkdir()
+    for name in ("a", "b"):
+        Image.new("RGB", (8, 8), "red").save(tmp_path / "data" / f"{name}.png")
+    monkeypatch.chdir(tmp_path)
+    items = Items(["a", "b"], content={"image": ["a.png", "b.png"]})
+    with Study.create(items, storage="sqlite:///data/s.db") as study:
+        state = judge(study).state
+    assert state["said"] == ""
+    assert all(state["pair"][side]["image"].startswith("data:image/webp") for side in ("left", "right"))

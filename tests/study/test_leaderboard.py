@@ -13,6 +13,7 @@ from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 from ordinate.learning.leaderboard import PRIOR_VARIANCE, scores
 from ordinate.learning.models import Answers
+from ordinate.study.leaderboard import Leaderboard
 from ordinate.study.study import Study
 
 MODELS = ("small", "medium", "large", "huge")
@@ -138,6 +139,47 @@ def test_models_that_nothing_compares_are_named():
         study.leaderboard()
     with pytest.raises(InvalidInput, match=r"no label 'system'.*there are labels model"):
         study.leaderboard("system")
+
+
+def board_of(answers: list[tuple[str, str]], group: list[str] | None = None) -> Leaderboard:
+    """Of models that each made one item (of each group), called as they are; answers are (winner, loser)."""
+    names = sorted({name for pair in answers for name in pair})
+    items = Items(names, labels={"model": [name.rstrip("0123456789") for name in names]}, group=group)
+    study = Study.create(items, algorithm="uniform-independent")
+    study.record([Comparison(one, other, "left") for one, other in answers])
+    return study.leaderboard()
+
+
+@pytest.mark.parametrize("group", [None, ["g", "g"]])
+def test_one_answer_makes_no_leaderboard(group):
+    with pytest.raises(InvalidInput, match="only one answer compares items of two values of 'model'"):
+        board_of([("a", "b")], group)
+
+
+def test_errors_and_ranks_of_models_that_won_or_lost_everything_are_withheld():
+    board = board_of([("a1", "b1"), ("a2", "b2")], ["g", "h", "g", "h"])
+    assert board.unbounded == ("a", "b")
+    columns = board.to_columns()
+    assert np.isnan(columns["standard_error"]).all()
+    assert (columns["rank_low"], columns["rank_high"]) == ([1, 1], [2, 2])
+    # Each of these lost and won, but the first two never lost to the others, so how far they are apart is not known.
+    mixed = [("a", "b"), ("b", "a"), ("a", "b"), ("c", "d"), ("d", "c"), ("d", "e"), ("e", "c")] * 3
+    board = board_of([*mixed, ("a", "c"), ("b", "d"), ("b", "e")])
+    assert board.unbounded == ("a", "b")
+    alone = board_of(mixed[3:7] * 3)
+    of = {name: place for place, name in enumerate(board.ordering.ids)}
+    rest = [of[name] for name in alone.ordering.ids]
+    # The others are as they would be alone, but that two more may be above each of them.
+    np.testing.assert_allclose(board.ordering.scores[rest], alone.ordering.scores, atol=1e-2)
+    factor = np.sqrt((24 / 23) / (12 / 11))  # of the numbers of answers
+    np.testing.assert_allclose(board.ordering.standard_errors[rest], factor * alone.ordering.standard_errors, rtol=0.005)
+    assert board.ordering.intervals is not None
+    assert alone.ordering.intervals is not None
+    assert board.ordering.intervals.low[rest].tolist() == alone.ordering.intervals.low.tolist()
+    assert board.ordering.intervals.high[rest].tolist() == (alone.ordering.intervals.high + 2).tolist()
+    assert [board.ordering.intervals.low[of[name]] for name in "ab"] == [1, 1]
+    assert [board.ordering.intervals.high[of[name]] for name in "ab"] == [5, 5]
+    assert alone.unbounded == ()
 
 
 @pytest.mark.filterwarnings("ignore")  # of arena-rank

@@ -109,8 +109,10 @@ def judge(
     with ExitStack() as stack:
         place: InFile | OnServer
         if is_link(study):
-            from ordinate.judges.places import OnServer
+            from ordinate.judges.places import MOST_AT_ONCE, OnServer
 
+            if concurrency > MOST_AT_ONCE:
+                raise InvalidInput(f"a server gives {MOST_AT_ONCE} pairs at once; take --concurrency {MOST_AT_ONCE}")
             place = OnServer(stack.enter_context(open_client(study)))
         else:
             from ordinate.judges.places import InFile

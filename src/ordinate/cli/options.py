@@ -409,7 +409,11 @@ def _assignments(option: str, given: list[str]) -> dict[str, str]:
     for one in given:
         if not all(one.partition("=")):
             raise InvalidInput(f"{option} takes NAME=VALUE, not {one!r}")
-    return dict(one.split("=", 1) for one in given)
+    pairs = [one.split("=", 1) for one in given]
+    found = dict(pairs)
+    if twice := [name for name, value in pairs if found[name] != value]:
+        raise InvalidInput(f"{option} gives {twice[0]!r} two values; give each name once")
+    return found
 
 
 def split_names(given: str | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from ordinate.study.study import Study
 
 PREVIEW = 60
+_FEW_GROUPS = 20
+"""Below so many clusters, sandwich errors are known to be too small."""
 
 
 def order(
@@ -108,9 +110,8 @@ def order(
         ),
     ] = None,
     by: Annotated[
-        str | None,
+        Literal["model"] | None,
         typer.Option(
-            metavar="COLUMN",
             help="Order the models that made the items instead, by the column model of the items' table.",
             show_default=False,
         ),
@@ -242,7 +243,7 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     if as_json:
         known = {"study": study, "by": by, "comparisons": found.compared, "prompts": found.prompts, "file": out}
-        print_json({**known, "items": rows})
+        print_json({**known, "unbounded": found.unbounded, "items": rows})
         return
     if out is not None:
         say(f"Wrote {count(len(rows), 'row')} to {out}.")
@@ -255,7 +256,7 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
                 span(row["rank_tied_low"], row["rank_tied_high"]),
                 one_line(row["id"]),
                 f"{row['score']:.2f}",
-                f"{row['standard_error']:.2f}",
+                "not known" if row["id"] in found.unbounded else f"{row['standard_error']:.2f}",
                 span(row["rank_low"], row["rank_high"]),
                 f"{row['answers']:,}",
                 f"{100 * row['share']:.1f} %",
@@ -263,8 +264,15 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
         print_table(table)
     by_what = "each answer on its own" if found.prompts is None else f"clustered by {count(found.prompts, 'group')}"
     say(f"From {count(found.compared, 'comparison')} of items whose {by} differs. Errors are {by_what}.")
-    if never := [row["id"] for row in rows if row["share"] in (0.0, 1.0)]:
-        say(one_line(f"{', '.join(never)}: all answers agree, so how far from the others is not known."))
+    if found.prompts is not None and found.prompts < _FEW_GROUPS:
+        say(f"With fewer than {_FEW_GROUPS} groups errors are too small, and likely ranks too few.")
+    if never := found.unbounded:
+        say(
+            one_line(
+                f"{', '.join(never)}: won, or lost, all comparisons with the others, so how far from them, with what "
+                "error, and at which rank is not known."
+            )
+        )
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,7 +23,9 @@ from ordinate.storage import AnswerDetails
 from ordinate.study.machines import Machine
 
 UNREADABLE_IN_A_ROW = 10
-"""After so many pairs without a verdict, the prompt or the model is wrong, and going on would only cost."""
+RECENT, UNREADABLE_OF_RECENT = 30, 15
+"""After so many pairs without a verdict in a row, or of the recent ones, the prompt or the model is wrong, and going on
+would only cost."""
 _QUOTED = 200
 """Characters of a reply that the log keeps where it could not be read."""
 _CLIENT = "ordinate judge"
@@ -84,7 +87,7 @@ class _Run:
         self._flying: dict[str, asyncio.Task[tuple[Pair, Judgement]]] = {}
         # Pairs whose requests the endpoint refused: stored as skipped once it took another one.
         self._refused: dict[str, tuple[Pair, Judgement]] = {}
-        self._unreadable = 0
+        self._unreadable: deque[bool] = deque(maxlen=RECENT)
         self._tally = Tally()
 
     async def run(self) -> Tally:
@@ -169,11 +172,14 @@ class _Run:
         for one in [*waiting, (pair, judged)]:
             await self._store(*one)
             self._flying.pop(one[0].query, None)
-        self._unreadable = self._unreadable + 1 if judged.kind == "unreadable" else 0
-        if self._unreadable >= UNREADABLE_IN_A_ROW:
+        self._unreadable.append(judged.kind == "unreadable")
+        recent = list(self._unreadable)
+        in_a_row = len(recent) >= UNREADABLE_IN_A_ROW and all(recent[-UNREADABLE_IN_A_ROW:])
+        if in_a_row or (recent[-1] and sum(recent) >= UNREADABLE_OF_RECENT):
+            which = "replies in a row" if in_a_row else f"of {len(recent)} replies"
             raise JudgeFailed(
-                f"{self._unreadable} replies in a row could not be read; the last: {judged.reason}. Look at a request "
-                "with --dry-run, and at the prompt"
+                f"{UNREADABLE_IN_A_ROW if in_a_row else sum(recent)} {which} could not be read; the last: "
+                f"{judged.reason}. Look at a request with --dry-run, and at the prompt"
             )
         if judged.tokens is None and self._task.tokens is not None:
             raise JudgeFailed(

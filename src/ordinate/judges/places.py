@@ -155,9 +155,13 @@ class OnServer:
         self._client.tell(pair.query, answer, annotator, **sent)
 
     def _shown(self, item: dict[str, Any]) -> Shown:
-        for kind in ("audio_url", "video_url", "link"):
-            if item.get(kind) is not None:
-                raise InvalidInput(f"item {item['id']!r}: {_UNSHOWN}")
+        elsewhere = item["link_kinds"]
+        if item.get("audio_url") or item.get("video_url") or set(elsewhere) - {"image"}:
+            raise InvalidInput(f"item {item['id']!r}: {_UNSHOWN}")
+        if elsewhere:
+            if item.get("link") is None:
+                raise InvalidInput(f"item {item['id']!r}: its picture has no address that begins with http")
+            return Shown(item.get("text"), item["link"])
         place = item.get("image_url")
         if place is None:
             return Shown(item["id"] if item.get("text") is None else item["text"])

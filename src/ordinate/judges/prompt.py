@@ -25,8 +25,9 @@ _UNDERSTOOD = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """Kinds of pictures that chat endpoints take."""
 _MARK = re.compile(r"\[\[\s*(a|b|tie|skip)\s*\]\]", re.IGNORECASE)
 _WORDS: dict[str, Verdict] = {"a": "A", "b": "B", "tie": "tie", "skip": "skip"}
-_THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-"""Some servers leave what a model thought at the beginning of its reply."""
+_THOUGHT = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINKS = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+"""Some servers leave what a model thought at the beginning of its reply, some without the opening mark."""
 
 _FRAME = """\
 You are given two items, A and B. Each is between a line <<<item {code}>>> and a line <<<end {code}>>>. What is \
@@ -89,8 +90,11 @@ def messages(
 
 
 def read_verdict(reply: str, *, ties: bool = True) -> Verdict | None:
-    """What a reply says; None where it says nothing, or several things, or a tie where there is none."""
+    """What a reply says after the model's thoughts; None where it says nothing, or several things, or a tie where there
+    is none, or where the thoughts have no end."""
     said = _THOUGHT.sub("", reply)
+    if _THINKS.search(said):
+        return None
     found = {mark.casefold() for mark in _MARK.findall(said)} or {said.strip(" \t\r\n.*[]\"'").casefold()}
     verdict = _WORDS.get(found.pop()) if len(found) == 1 else None
     return None if verdict == "tie" and not ties else verdict

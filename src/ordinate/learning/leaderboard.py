@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.ordering import RankIntervals
@@ -37,8 +38,20 @@ class Scores(NamedTuple):
     mean: Floats
     covariance: Floats
 
-    def ranks(self, rng: np.random.Generator) -> RankIntervals:
-        """Intervals of the ranks, by draws; the models in their own order."""
+    def about(self, within: NDArray[np.bool_]) -> Scores:
+        """The scores less the mean of some of them (M,); as they are where these are all, or none."""
+        if within.all() or not within.any():
+            return self
+        contrast = np.eye(len(self.mean)) - within / within.sum()
+        return Scores(contrast @ self.mean, contrast @ self.covariance @ contrast.T)
+
+    def ranks(self, rng: np.random.Generator, within: NDArray[np.bool_] | None = None) -> RankIntervals:
+        """Intervals of the ranks, by draws; the models in their own order.
+
+        within  (M,) the models whose scores differ by finite amounts; None: all. The others may have any rank.
+        """
+        if within is not None and not within.all():
+            return self._ranks_with_unbounded(rng, within)
         order = np.argsort(-self.mean, kind="stable")
         values, vectors = np.linalg.eigh(self.covariance)
         spread = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -51,6 +64,17 @@ class Scores(NamedTuple):
 
         place_of = np.argsort(order)
         return RankIntervals(*counted(draws[:, order]), *together(margins, len(order))).of(place_of)
+
+    def _ranks_with_unbounded(self, rng: np.random.Generator, within: NDArray[np.bool_]) -> RankIntervals:
+        models, rows = len(self.mean), np.flatnonzero(within)
+        low, high = np.ones(models, dtype=np.int64), np.full(models, models)
+        first, last = low.copy(), high.copy()
+        if len(rows):
+            known = Scores(self.mean[rows], self.covariance[np.ix_(rows, rows)]).ranks(rng)
+            low[rows], first[rows] = known.low, known.tied_low
+            above = models - len(rows)  # as many as may be above each of them
+            high[rows], last[rows] = known.high + above, known.tied_high + above
+        return RankIntervals(low, high, np.full(models, np.nan), first, last)
 
 
 def scores(answers: Answers, models: int, cluster: Integers) -> Scores:

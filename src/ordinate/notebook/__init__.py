@@ -26,7 +26,8 @@ def judge(study: Study, annotator: str | None = None) -> Any:
     """A widget that asks one question after another; its `study` is the one given.
 
     Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
-    pictures are shown, pictures from the working folder; of sounds and videos only the id.
+    pictures are shown, pictures from the folder of the study's file, or the working folder of a study without one. Where a
+    picture is missing, or on the web, the widget says so. Sounds and videos are refused.
     """
     if {"audio", "video"} & study.items.content.keys():
         raise InvalidInput("sounds and videos are judged in the browser: ordinate serve STUDY.db")
@@ -75,20 +76,24 @@ def judge(study: Study, annotator: str | None = None) -> Any:
             rules = self.study.rules
             pair = None
             if self._query is not None:
-                left, right = (_item(self.study, one) for one in (self._query.left, self._query.right))
+                (left, without), (right, also) = (_item(self.study, one) for one in self._query[1:3])
+                shown["said"] = " ".join(filter(None, (told, without, also)))
                 pair = {"query": self._query.id, "left": left, "right": right}
             self.state = shown | {"pair": pair, "ties": rules.ties}
 
     return Judge()
 
 
-def _item(study: Study, name: str) -> dict[str, str]:
-    """The id, and the text and the picture where there are such."""
+def _item(study: Study, name: str) -> tuple[dict[str, str], str]:
+    """The id, and the text and the picture where there are such; and which picture is not shown, if so."""
     row = study.row(name)
     shown = {"id": name}
     content = {kind: values[row] for kind, values in study.items.content.items()}
     if text := content.get("text"):
         shown["text"] = text
-    if (place := content.get("image")) and (picture := embedded(place, [Path.cwd()], _PICTURE)):
+    place, without = content.get("image"), ""
+    if place and (picture := embedded(place, [study.folder or Path.cwd()], _PICTURE)):
         shown["image"] = picture
-    return shown
+    elif place:
+        without = f"The picture of {name} is not shown: {place[:100]} is not a picture in the study's folder."
+    return shown, without

@@ -367,12 +367,15 @@ class ServedStudy:
         if markdown and shown.text is not None:
             shown.text_html = rendered(shown.text)
         links = [values.get("link")]
+        if links[0] is not None:
+            shown.link_kinds.append("link")
         for kind in media.KINDS:
             place = values.get(kind)
             if place is None:
                 continue
             if media.is_elsewhere(place) and not place.startswith("data:"):
                 links.append(place)
+                shown.link_kinds.append(kind)
             else:
                 setattr(shown, f"{kind}_url", f"{self._root}/media/{quote(self.name)}/{row}/{kind}")
         if shown.image_url is not None:

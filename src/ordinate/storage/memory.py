@@ -10,6 +10,8 @@ from ordinate.storage.log import Entry, Log, Recorded, Settings
 
 
 class MemoryStorage:
+    folder = None
+
     def __init__(self, settings: Settings, token: str) -> None:
         self.settings = settings
         self.token = token

@@ -98,6 +98,10 @@ class SqliteStorage:
             self.token, self.settings = read_settings(connection)
         self._connections.token = self.token
 
+    @property
+    def folder(self) -> Path:
+        return self._path.parent
+
     @contextmanager
     def reading(self) -> Iterator[Log]:
         if self._served is None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.lookalikes import suggestion
@@ -23,6 +24,8 @@ class Leaderboard(NamedTuple):
     share      the share of them that it won, a tie counting half, in that order
     compared   answers that compare two models; the others are about two items of one model, or of none
     prompts    by how many groups the errors are clustered; None: the study has no groups, each answer is on its own
+    unbounded  models that won, or lost, every comparison with the others, so that no answers say how far apart they
+               are. Their standard errors are nan, their likely ranks all ranks; 0 is the mean score of the others
     """
 
     ordering: Ordering
@@ -30,6 +33,7 @@ class Leaderboard(NamedTuple):
     share: tuple[float, ...]
     compared: int
     prompts: int | None
+    unbounded: tuple[str, ...] = ()
 
     def to_columns(self) -> dict[str, list[Any]]:
         return {**self.ordering.to_columns(), "answers": list(self.answers), "share": list(self.share)}
@@ -59,15 +63,18 @@ def leaderboard(state: State, answers: Answers, by: str, seed: int) -> Leaderboa
     group = state.group[answers.left[chosen]]
     clusters = len(np.unique(group)) if grouped else 0
     cluster = group if clusters > 1 else np.arange(len(group))
+    if len(group) < 2:
+        raise InvalidInput(f"only one answer compares items of two values of {by!r}; a leaderboard needs two or more")
+    within = _bounded(told, len(seen))
     with one_thread():
-        found = scores(told, len(seen), cluster)
-        ranks = found.ranks(np.random.default_rng(seed))
+        found = scores(told, len(seen), cluster).about(within)
+        ranks = found.ranks(np.random.default_rng(seed), within)
     order = np.argsort(-found.mean, kind="stable")
     count, won = _counted(told, len(seen))
     ordering = Ordering(
         ids=tuple(known[place] for place in order),
         scores=found.mean[order],
-        standard_errors=np.sqrt(np.diag(found.covariance))[order],
+        standard_errors=np.where(within, np.sqrt(np.diag(found.covariance)), np.nan)[order],
         intervals=ranks.of(order),
     )
     return Leaderboard(
@@ -76,6 +83,7 @@ def leaderboard(state: State, answers: Answers, by: str, seed: int) -> Leaderboa
         tuple((won / count)[order].tolist()),
         int(chosen.sum()),
         clusters if clusters > 1 else None,
+        tuple(known[place] for place in order if not within[place]),
     )
 
 
@@ -84,6 +92,21 @@ def _counted(told: Answers, models: int) -> tuple[Floats, Floats]:
     count = np.bincount(np.concatenate([told.left, told.right]), minlength=models).astype(np.float64)
     won = np.bincount(told.left, told.outcome, models) + np.bincount(told.right, 1.0 - told.outcome, models)
     return count, won.astype(np.float64)
+
+
+def _bounded(told: Answers, models: int) -> NDArray[np.bool_]:
+    """(M,) the largest set of models whose scores differ by finite amounts: each beat, or tied with, the others through
+    some chain of answers (Ford 1957). None where no two do."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ahead, behind = told.outcome > 0.0, told.outcome < 1.0
+    winner = np.concatenate([told.left[ahead], told.right[behind]])
+    loser = np.concatenate([told.right[ahead], told.left[behind]])
+    graph = coo_array((np.ones(len(winner)), (winner, loser)), shape=(models, models))
+    _, part = connected_components(graph, directed=True, connection="strong")
+    sizes = np.bincount(part)
+    return (part == sizes.argmax()) & (sizes.max() > 1)
 
 
 def _require_connected(told: Answers, names: Sequence[str], by: str) -> None:

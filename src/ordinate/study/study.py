@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
 
 from ordinate import storage as storages
@@ -162,6 +163,11 @@ class Study:
             raise NotAStudy(
                 f"{storages.place(url).shown} is damaged, or of a newer version of ordinate: {error}"
             ) from error
+
+    @property
+    def folder(self) -> Path | None:
+        """Where relative paths of its pictures start: the folder of its file; None in memory and in a database."""
+        return self._ledger.storage.folder
 
     def require_unmoved(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
