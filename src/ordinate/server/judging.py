@@ -129,6 +129,7 @@ def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
     )
     return Accepted(
         counts=answered.counts,
+        practice=answered.practice,
         your_answers=answered.answers,
         answers=answered.total,
         next=caller.served.queries(answered.queries),

@@ -36,6 +36,8 @@ Kind = Literal[
     "link",
     "revoke",
     "finish",
+    "practice",
+    "practised",
 ]
 
 
@@ -91,6 +93,8 @@ class Entry(NamedTuple):
     link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at,
                                key (the id of the shared link by which the annotator came, where they gave their name)
     revoke                     name (the id of a link)
+    practice                   query (its number among practice pairs), left, right, annotator, value (the right answer)
+    practised                  the same, and what an answer has
     finish                     value: the rule that is met, "target" or "misplaced", so that no more pairs are given out
 
     `left` and `right` are the sides as shown. `based_on` is the position of the last entry that the choice of a query

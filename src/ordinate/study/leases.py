@@ -55,11 +55,17 @@ class Offer(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A query that an annotator holds, and when the lease ends; None: it does not end."""
+    """A query that an annotator holds, and when the lease ends; None: it does not end.
+
+    practice  whether it never counts
+    expected  the right answer of a practice pair; None: nobody knows it
+    """
 
     query: Query
     expires_at: str | None
-    repeat: bool
+    repeat: bool = False
+    practice: bool = False
+    expected: str | None = None
 
 
 def due(state: State, at: str) -> list[int]:
@@ -142,16 +148,17 @@ def require_not_given_away(state: State, asked: Entry) -> None:
 def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) -> Offer | None:
     """The first offer that can still be taken, made out to this annotator; None where there is none.
 
-    Its items are in use, nobody holds the pair, and the annotator has not seen it, unless the rules let pairs come
-    again. An offer to somebody else also needs a pair that is new to this annotator. Where the rules ask for variety,
-    an offer to somebody else, or from before the annotator's newest query, shares no item with that query.
+    Its items are in use, the annotator made neither, nobody holds the pair, and the annotator has not seen it, unless
+    the rules let pairs come again. An offer to somebody else also needs a pair that is new to this annotator. Where
+    the rules ask for variety, an offer to somebody else, or from before the annotator's newest query, shares no
+    item with that query.
     """
     held = {pair_of(entry) for entry in state.open()}
     seen = pair_codes(*state.seen(annotator).pairs)
     newest = state.newest_asked.get(annotator)
     last = None if newest is None or state.rules.variety is None else state.queries[newest - 1]
     before = set() if last is None else set(pair_of(last))
-    active = state.active
+    active, made = state.active, state.own(annotator)
     for offer in offers:
         own = offer.annotator == annotator
         knew = own and (last is None or (offer.based_on or 0) >= last.position)
@@ -160,7 +167,7 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
         left, right = state.rows[offer.left], state.rows[offer.right]
         if active[left] < 0 or active[left] != active[right]:
             continue
-        if pair_of(offer) in held:
+        if pair_of(offer) in held or {left, right} & made:
             continue
         if (own and state.rules.again) or pair_codes(np.array([left]), np.array([right]))[0] not in seen:
             return offer._replace(annotator=annotator)
@@ -186,6 +193,7 @@ def repeat(settings: Settings, state: State, annotator: str | None) -> Offer | N
         and state.answered[entry.query].answer != "skip"
         and pair_of(entry) not in held
         and state.includes(entry)
+        and state.may_judge(entry)
     ]
     if not earlier:
         return None

@@ -38,7 +38,7 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import changes, checking, creation, history, leases, next_pair, owner, stopping
+from ordinate.study import changes, checking, creation, history, leases, next_pair, owner, practice, stopping
 from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
 from ordinate.study.changes import Change
@@ -240,6 +240,10 @@ class Study:
         """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
         with self._ledger.reading() as state:
             return self._ledger.inference.is_slow(state)
+
+    def is_practice(self, query_id: str) -> bool:
+        """Whether this query is a practice pair, which never counts."""
+        return practice.is_practice(query_id)
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""

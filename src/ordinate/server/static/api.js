@@ -20,6 +20,8 @@
  * @property {Item} left
  * @property {Item} right
  * @property {string | null} [expires_at]
+ * @property {boolean} [practice] whether its answer never counts
+ * @property {string | null} [expected] the right answer of a practice pair, if one is known
  */
 
 /** The answers that the judging page gives; the API takes their strength and "both-bad" too.
