@@ -36,6 +36,8 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.click("text=Guidelines, and words at the end")
     page.fill("#rule-guidelines", "Look at the **edges**, not at the colours.")
     page.fill("#rule-closing", "Thank you from *all* of us.")
+    page.fill("#rule-practice", "photo-01 | photo-40 | left")
+    page.fill("#rule-makers", "photo-02 | Carla")
     page.fill("#rule-annotator_budget", "8")
     page.click("#rules-form .main-button")
     owner.wait_for_text("rules-saved", "Saved")
@@ -48,6 +50,15 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     assert "edges" in ada.page.inner_text("#guidelines")
     check(ada.page, "guidelines")
     ada.page.keyboard.press("Escape")
+    assert ada.page.is_visible("#practice")
+    check(ada.page, "practice")
+    for someone in people.values():
+        someone.press("ArrowRight")
+    assert (
+        ada.text("last")
+        == "You chose right. The owner expects left. Practice is over; from here on your answers count."
+    )
+    assert not ada.page.is_visible("#practice")
     for _ in range(6):
         for name, someone in people.items():
             someone.press("ArrowLeft") if name == "Carla" else someone.answer()
@@ -91,6 +102,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
 
     page.click("[aria-label='Open: Carla']")
     page.wait_for_selector("#person-answers li")
+    assert "Practice, which does not count: 1 pair, 0 of 1 as expected" in page.inner_text("#person-words")
     check(page, "person")
     page.click("#person-rest")
     owner.wait_for_text("person-rest", "Give pairs again")

@@ -87,7 +87,11 @@ def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
         question=study.question,
         items=progress.items,
         answers=progress.total,
-        state="paused" if progress.rules.paused else "finished" if served.is_finished or spent else "running",
+        state="paused"
+        if progress.rules.paused or study.is_over
+        else "finished"
+        if served.is_finished or spent
+        else "running",
         expected_error=None if error is None or isnan(error) or not progress.total else error,
         better_than_coins=None if results is None else results.reliability.better_than_coins,
         last_answer=None if newest is None else newest.at,

@@ -131,12 +131,15 @@ class RuleChanges(Given):
     seats: Amount | None = None
     practice: Annotated[list[PracticePair], Field(max_length=100)] = []
     makers: Annotated[list[Maker], Field(max_length=100_000), FailFast()] = []
+    deadline: Moment | None = None
 
     def changes(self) -> dict[str, Any]:
         """The rules that the request names, as `Study.set_rules` takes them."""
         given = self.model_dump(exclude_unset=True)
         if "practice" in given:
             given["practice"] = [(one.left, one.right, one.expected) for one in self.practice]
+        if self.deadline is not None:
+            given["deadline"] = self.deadline.isoformat()
         if "makers" in given:
             given["makers"] = [(one.item, one.name) for one in self.makers]
         return given
@@ -311,6 +314,11 @@ class Status(BaseModel):
     ties_allowed: bool
     paused: bool
     finished: Finished | None = None
+    deadline: str | None = Field(None, description="When no more pairs are given out.")
+    over: bool = Field(False, description="Whether the deadline has passed.")
+    answers_by_deadline: int | None = Field(
+        None, description="For owners and viewers: answers until then at the pace of the last day; null: not known."
+    )
     problem: str | None = Field(None, description="For owners and viewers: why answers cannot be stored at the moment.")
     theme: Theme
 
@@ -467,6 +475,7 @@ class RulesShown(BaseModel):
     resting: list[str] = Field(description="Annotators who get no pairs for now.")
     practice: list[PracticePair] = Field(description="What whoever is new judges first; it never counts.")
     makers: list[Maker] = Field(description="Who made an item, and is given no pair with it.")
+    deadline: str | None = Field(description="When no more pairs are given out.")
 
     @classmethod
     def of(cls, rules: Rules) -> RulesShown:

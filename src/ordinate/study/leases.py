@@ -89,9 +89,13 @@ def half_over(state: State, number: int, at: str) -> bool:
     return left.total_seconds() < state.rules.lease / 2
 
 
-def require_budget(state: State, annotator: str | None, holding: int) -> None:
-    """Raise StudyPaused, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets no more."""
+def require_budget(state: State, annotator: str | None, holding: int, at: str) -> None:
+    """Raise StudyPaused, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets no more now."""
     rules = state.rules
+    if is_over(state, at):
+        raise StudyPaused(
+            f"the time for this study was over on {rules.deadline}; answers to open queries are still taken"
+        )
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
     if annotator in rules.resting:
@@ -99,6 +103,11 @@ def require_budget(state: State, annotator: str | None, holding: int) -> None:
     if state.finished is not None:
         raise BudgetSpent(f"the study is finished: {_MET[state.finished]}", True)
     _require_room(state, annotator, holding, len(state.open()))
+
+
+def is_over(state: State, at: str) -> bool:
+    """Whether the deadline has passed."""
+    return state.rules.deadline is not None and state.rules.deadline <= at
 
 
 def is_beyond_budget(state: State, asked: Entry) -> bool:

@@ -132,7 +132,8 @@ class Questions:
         return self._ledger.write(ask)
 
     def _choose(self, state: State, annotator: str | None, among: PairList | None) -> Offer:
-        leases.require_budget(state, annotator, len(next_pair.open_queries(state, annotator)))
+        held = len(next_pair.open_queries(state, annotator))
+        leases.require_budget(state, annotator, held, self._ledger.clock())
         if among is None and (again := leases.repeat(self._settings, state, annotator)) is not None:
             return again
         inference = self._ledger.inference
@@ -154,7 +155,7 @@ class Questions:
                 mine = mine or held
                 break
             try:
-                leases.require_budget(state, annotator, len(held))
+                leases.require_budget(state, annotator, len(held), transaction.time)
             except (BudgetSpent, PairsHeld, StudyPaused):
                 if not (mine := held) and not first:
                     raise
@@ -171,7 +172,7 @@ class Questions:
         state = transaction.state
         new = practice.missing(state, annotator)
         if new or practice.waiting(state, annotator):
-            leases.require_budget(state, annotator, 0)
+            leases.require_budget(state, annotator, 0, transaction.time)
         numbered = enumerate(new, start=len(state.practices) + 1)
         transaction.append_all(
             "practice",

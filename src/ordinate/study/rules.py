@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
 
 from ordinate.data.cells import text
@@ -12,6 +13,7 @@ from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import annotator_name
 from ordinate.errors import InvalidInput, UnknownItem
 from ordinate.learning.forecast import ROUND_TARGETS
+from ordinate.storage import timestamp
 from ordinate.study import practice
 from ordinate.study.aim import ORDER, checked_aim
 from ordinate.study.practice import Practice, PracticeScore
@@ -57,6 +59,7 @@ class Rules:
     resting           annotators who get no pairs for now; their answers count
     practice          pairs that whoever is new judges first, and that never count
     makers            (item, who made it); they are given no pair with it
+    deadline          when no more pairs are given out, in ISO 8601 with its zone; None: none is set
     """
 
     aim: tuple[str, ...] = ORDER
@@ -84,6 +87,7 @@ class Rules:
     resting: tuple[str, ...] = ()
     practice: tuple[Practice, ...] = ()
     makers: tuple[tuple[str, str], ...] = ()
+    deadline: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "aim", checked_aim(self.aim))
@@ -110,6 +114,7 @@ class Rules:
         object.__setattr__(self, "resting", tuple(text("a name", one) for one in self.resting))
         object.__setattr__(self, "practice", practice.checked(self.practice))
         object.__setattr__(self, "makers", checked_makers(self.makers))
+        object.__setattr__(self, "deadline", None if self.deadline is None else _moment("deadline", self.deadline))
         if self.theme not in get_args(Theme):
             raise InvalidInput(f"unknown theme {self.theme!r}; it is {', '.join(get_args(Theme))}")
 
@@ -224,6 +229,18 @@ def checked_makers(given: Any) -> tuple[tuple[str, str], ...]:
             raise InvalidInput(f"makers, row {row}: the name of who made {one[0]!r} is empty")
         found[text("an id", one[0]), maker] = None
     return tuple(found)
+
+
+def _moment(name: str, value: Any) -> str:
+    try:
+        when = datetime.fromisoformat(value)
+        if when.tzinfo is None:
+            raise ValueError
+        return timestamp(when)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"{name} must be a time with its zone, such as 2030-01-31T12:00:00Z, not {value!r}"
+        ) from None
 
 
 def _number(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:

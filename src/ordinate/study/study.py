@@ -701,6 +701,18 @@ class Study:
             return sum(entry.answer != "skip" for entry in newest)
 
     @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed, so that no more pairs are given out."""
+        with self._ledger.reading() as state:
+            return leases.is_over(state, self._ledger.clock())
+
+    def answers_until(self, time: datetime) -> int | None:
+        """How many more answers come until this time at the pace of the last day, or of all days since the first answer
+        if these are fewer, nights and pauses included; None: there are too few answers to tell."""
+        with self._ledger.reading() as state:
+            return stopping.answers_until(state, time, datetime.fromisoformat(self._ledger.clock()))
+
+    @property
     def entries(self) -> int:
         """How many entries the log has."""
         with self._ledger.reading() as state:

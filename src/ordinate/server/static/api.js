@@ -51,6 +51,9 @@
  * @property {boolean} ties_allowed
  * @property {boolean} paused
  * @property {Finished | null} finished
+ * @property {string | null} [deadline] when no more pairs are given out
+ * @property {boolean} [over] whether that has passed
+ * @property {number | null} [answers_by_deadline] at the pace of the last day
  * @property {string | null} problem for owners and viewers: why answers cannot be stored at the moment
  */
 

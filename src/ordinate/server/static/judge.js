@@ -275,9 +275,11 @@ function expectedInWords(expected) {
 /** @param {boolean} practising */
 function showPractice(practising) {
   const box = byId("practice");
-  if (!box.hidden && !practising) lastWords += " Practice is over; from here on your answers count.";
+  if (!box.hidden && !practising) {
+    lastWords += " Practice is over; from here on your answers count.";
+    setText(byId("last"), lastWords);
+  }
   box.hidden = !practising;
-  setText(byId("last"), lastWords);
 }
 
 /** Whether it is the second of two quick clicks. @param {UIEvent | undefined} event @param {number} since */

@@ -27,6 +27,7 @@ const FIELDS = {
     show: (/** @type {{left: string, right: string, expected: string | null}[]} */ pairs) => pairs.map(({ left, right, expected }) => [left, right, ...(expected ? [expected] : [])].join(" | ")).join("\n"),
     read: (field) => rows(field.value).map(practicePair),
   },
+  deadline: { show: (/** @type {string | null} */ time) => (time === null ? "" : localTime(time)), read: (field) => (field.value === "" ? null : new Date(field.value).toISOString()) },
   makers: {
     show: (/** @type {{item: string, name: string}[]} */ makers) => makers.map(({ item, name }) => `${item} | ${name}`).join("\n"),
     read: (field) => rows(field.value).map(maker),
@@ -58,6 +59,12 @@ const FIELDS = {
   ties: { show: asIs, read: isChecked },
   again: { show: asIs, read: isChecked },
 };
+
+/** As a field for local times takes it: "2030-01-31T12:00". @param {string} time */
+function localTime(time) {
+  const there = new Date(time);
+  return new Date(there.getTime() - 60_000 * there.getTimezoneOffset()).toISOString().slice(0, 16);
+}
 
 /** @param {string} text */
 const rows = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
