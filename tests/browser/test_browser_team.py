@@ -38,6 +38,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.fill("#rule-closing", "Thank you from *all* of us.")
     page.fill("#rule-practice", "photo-01 | photo-40 | left")
     page.fill("#rule-makers", "photo-02 | Carla")
+    page.fill("#rule-deadline", "2099-01-31T12:00")
     page.fill("#rule-annotator_budget", "8")
     page.click("#rules-form .main-button")
     owner.wait_for_text("rules-saved", "Saved")
@@ -70,6 +71,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     ada.answer()
     owner.until(f"document.getElementById('figures').innerText !== {before!r}", seconds=10)
 
+    assert page.inner_text("#deadline-words").startswith("Deadline: Jan 31, 2099, 12:00")
     page.fill("#find-item", "photo-07")
     owner.until("document.querySelectorAll('#ordering li').length === 1")
     page.fill("#find-item", "")

@@ -238,9 +238,7 @@ def _moment(name: str, value: Any) -> str:
             raise ValueError
         return timestamp(when)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(
-            f"{name} must be a time with its zone, such as 2030-01-31T12:00:00Z, not {value!r}"
-        ) from None
+        raise InvalidInput(f"{name} must be a time with its zone, such as 2030-01-31T12:00Z, not {value!r}") from None
 
 
 def _number(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:
