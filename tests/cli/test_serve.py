@@ -28,11 +28,13 @@ from ordinate.study.study import Study
 
 
 @contextmanager
-def serving(*arguments: str, links_in_all: int = 2) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+def serving(
+    *arguments: str, links_in_all: int = 2, **environment: str
+) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """A server that has started, and the links it printed."""
     command = [sys.executable, "-m", "ordinate", "serve", *arguments, "--port", "0", "--no-open"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    variables = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
     assert process.stdout is not None
     links: list[str] = []
     try:
@@ -123,6 +125,18 @@ def test_the_demo_is_served_with_its_pictures(folder):
         (query,) = response.json()["queries"]
         picture = httpx.get(base + query["left"]["image_url"], headers=headers)
         assert picture.headers["content-type"] == "image/jpeg"
+
+
+@pytest.mark.parametrize(("what", "by"), [("study.db", "SIGKILL"), ("study.db", "SIGTERM"), ("--demo", "SIGTERM")])
+def test_however_it_ends_it_leaves_no_folder_behind(study, tmp_path, what, by):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with serving(what, TMPDIR=str(scratch), TEMP=str(scratch)) as (process, _):
+        process.send_signal(getattr(signal, by))
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == -getattr(signal, by)
+    assert "Traceback" not in out + err
+    assert not list(scratch.glob("ordinate-*"))
 
 
 def test_a_port_that_is_taken_is_a_clear_error(run, study):

@@ -368,7 +368,7 @@ def test_a_signal_stops_the_server_within_five_seconds(process: Any, state: str)
     for one in sockets:
         one.close()
     assert took < 6.0  # five seconds, and one for a busy machine
-    if state in ("idle", "helper signalled, too"):
+    if state in ("idle", "helper signalled, too", "requests wait"):
         assert running.stderr.read() == "Stop with Ctrl-C. Answers are stored as they come in.\n"
     ends = time.monotonic() + SOON
     while any(Path(f"/proc/{helper}").exists() for helper in helpers):

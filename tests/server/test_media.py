@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import os
 from pathlib import Path
@@ -14,6 +15,7 @@ from PIL import Image
 
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
+from ordinate.server.pages import SMALL
 
 
 @pytest.fixture
@@ -209,3 +211,56 @@ def test_pictures_written_into_the_table(build, picture):
     response = ann.client.get("/media/essays/0/image")
     assert (response.content, response.headers["content-type"]) == (picture, "image/png")
     assert ann.client.get("/media/essays/1/image").status_code == 404
+
+
+@pytest.fixture
+def sound(build, tmp_path):
+    """Fetches a sound of so many bytes, with what else is asked for."""
+    site = build(Items(["a", "b"], content={"audio": ["a.mp3", None]}))
+    ann = site.browser()
+
+    def fetch(size, **headers):
+        content = (b"ID3" + bytes(range(256)) * (size // 256 + 1))[:size]
+        (tmp_path / "a.mp3").write_bytes(content)
+        os.utime(tmp_path / "a.mp3", (1e9, 1e9))
+        return ann.client.get("/media/essays/0/audio", headers=headers), content
+
+    return fetch
+
+
+@pytest.mark.parametrize("size", [SMALL, SMALL + 1])
+def test_small_files_and_large_ones_come_alike(sound, size):
+    """A small one is read at once, a large one in pieces."""
+    response, content = sound(size)
+    assert response.status_code == 200
+    assert response.content == content
+    state = str(1e9) + "-" + str(size)
+    assert {name: response.headers[name] for name in ("accept-ranges", "content-length", "content-type", "etag")} == {
+        "accept-ranges": "bytes",
+        "content-length": str(size),
+        "content-type": "audio/mpeg",
+        "etag": f'"{hashlib.md5(state.encode()).hexdigest()}"',
+    }
+    assert response.headers["last-modified"] == "Sun, 09 Sep 2001 01:46:40 GMT"
+    assert "sandbox" in response.headers["content-security-policy"]
+    assert response.headers["cache-control"] == "private, max-age=3600"
+    assert "content-disposition" not in response.headers
+    again, _ = sound(size, **{"If-None-Match": response.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    part, _ = sound(size, Range="bytes=10-19")
+    assert (part.status_code, part.content) == (206, content[10:20])
+    assert part.headers["content-range"] == f"bytes 10-19/{size}"
+    beyond, _ = sound(size, Range=f"bytes={size}-")
+    assert beyond.status_code == 416
+    changed, _ = sound(size, Range="bytes=10-19", **{"If-Range": '"other"'})
+    assert (changed.status_code, changed.content) == (200, content)
+
+
+def test_a_picture_that_is_replaced_is_looked_at_again(build, tmp_path):
+    """Which version a browser is sent depends on the file as it is now."""
+    Image.new("L", (3, 2), 7).save(tmp_path / "a.png")
+    ann = build(Items(["a", "b"], content={"image": ["a.png", None]})).browser()
+    assert Image.open(io.BytesIO(ann.client.get("/media/essays/0/image").content)).mode == "L"
+    Image.fromarray(np.full((2, 3), 40_000, np.uint16)).save(tmp_path / "a.png")
+    os.utime(tmp_path / "a.png", (1e9, 1e9))
+    assert Image.open(io.BytesIO(ann.client.get("/media/essays/0/image").content)).mode != "I;16"

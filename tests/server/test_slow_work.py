@@ -16,7 +16,7 @@ from ordinate.data.items import Items
 from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.server import helper
-from ordinate.server.helper import Results, SlowWork
+from ordinate.server.helper import HelperProcess, Results, SlowWork
 from ordinate.study.fold import Version
 from ordinate.study.inference import Fit
 from ordinate.study.study import Study
@@ -40,6 +40,39 @@ def work(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     yield work
     work.close()
     assert os.listdir(tmp_path / "scratch") == []
+
+
+def is_ready_at(url: str, answers: int) -> bool:
+    """A job of the helper: whether a covariance lies in a file and waits to be taken, which nobody does."""
+    work = helper._slow.setdefault(url, SlowWork(url))
+    return work.is_ready(fit_of(answers))
+
+
+def test_there_is_a_folder_only_until_the_covariance_is_taken(work: SlowWork, tmp_path: Path) -> None:
+    assert os.listdir(tmp_path / "scratch") == []
+    for answers in (10, 20):
+        wait_for(work, fit_of(answers))
+        (folder,) = (tmp_path / "scratch").iterdir()
+        assert os.listdir(folder) == ["covariance.npy"]
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert work.take() is not None
+        assert os.listdir(tmp_path / "scratch") == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems name the temporary folder otherwise")
+def test_no_folder_stays_where_the_helper_is_killed(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with HelperProcess() as process:
+        until = time.monotonic() + 60
+        while not process.submit(is_ready_at, url, 10).result(60):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert list(tmp_path.glob("ordinate-*"))
+        process.kill()
+    until = time.monotonic() + 20
+    while list(tmp_path.glob("ordinate-*")):
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def fit_of(answers: int) -> Fit:

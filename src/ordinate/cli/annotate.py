@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
@@ -45,19 +47,19 @@ def annotate(study: StudyFile, annotator: Annotator = None) -> None:
     Keys: left arrow or 1 for the left item, right arrow or 2 for the right one, t for a tie, s to skip, u to take
     back the last answer, o to open the images (or links) again, q to quit. Each answer is stored at once.
     """
-    with open_study(study) as opened, open_keys() as keys, TemporaryDirectory(prefix="ordinate-") as scratch:
-        _Session(opened, study, annotator, keys, Path(scratch)).run()
+    with open_study(study) as opened, open_keys() as keys, ExitStack() as at_the_end:
+        _Session(opened, study, annotator, keys, at_the_end).run()
 
 
 class _Session:
     """One person at one terminal, from the first question to the last."""
 
-    def __init__(self, study: Study, address: str, annotator: str | None, keys: Keys, scratch: Path) -> None:
+    def __init__(self, study: Study, address: str, annotator: str | None, keys: Keys, at_the_end: ExitStack) -> None:
         self._study = study
         self._address = address
         self._annotator = annotator
         self._keys = keys
-        self._scratch = scratch
+        self._at_the_end = at_the_end
         self._contents = item_contents(study.items)
         self._folder = media.study_folder(address)
         self._viewer = media.has_viewer()
@@ -191,6 +193,11 @@ class _Session:
 
     def _pictures(self, query: Query) -> bool:
         return any("image" in self._contents[name] for name in (query.left, query.right))
+
+    @cached_property
+    def _scratch(self) -> Path:
+        """A folder for pictures that a viewer shows."""
+        return Path(self._at_the_end.enter_context(TemporaryDirectory(prefix="ordinate-")))
 
     def _open(self, query: Query) -> None:
         places = self._places(query)

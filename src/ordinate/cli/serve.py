@@ -5,10 +5,15 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import signal
 import socket
+import threading
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -133,11 +138,11 @@ def serve(
         "random": random,
         "ties": ties,
     }
-    with TemporaryDirectory(prefix="ordinate-") as scratch:
-        if workspace is not None:
-            paths = []
+    with _ending_in_order(), _demo_folder(folder) if demo else nullcontext() as demo_folder:
+        if demo_folder is not None:
+            paths = [_demo_study(demo_folder)]
         else:
-            paths = [_demo_study(Path(folder or scratch))] if demo else [study_place(study) for study in studies or []]
+            paths = [] if workspace is not None else [study_place(study) for study in studies or []]
         at = workspace or next((one.folder for one in paths if one.folder is not None), None)
         secret = secret_for(secret_file, host, at)
         proxies = [_network("--proxy", one) for one in proxy or []]
@@ -172,6 +177,40 @@ def serve(
                 connections.server(app, proxies, user_header).run([listener])
         finally:
             app.state.close()
+
+
+class _Terminated(BaseException):
+    pass
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """SIGTERM leaves the block as Ctrl-C does, and then ends the process as if nobody had noticed it."""
+
+    def leave(sig: int, frame: FrameType | None) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # a test's; it gets no signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    except _Terminated:
+        signal.signal(signal.SIGTERM, before)
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _demo_folder(folder: str | None) -> Iterator[Path]:
+    """Where --demo makes its study; a temporary folder is removed in the end."""
+    if folder is not None:
+        yield Path(folder)
+        return
+    with TemporaryDirectory(prefix="ordinate-") as scratch:
+        yield Path(scratch)
 
 
 def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]) -> list[str]:

@@ -58,9 +58,14 @@ class Caller(NamedTuple):
     def owns_server(self) -> bool:
         return self.link is SERVER_LINK
 
+    @property
+    def has_name(self) -> bool:
+        """Whether the session or the link has a name; else the study is asked whom a name stands for."""
+        return self.session is not None or self.link.annotator is not None
+
     def name(self, given: str | None) -> str | None:
         """Whose questions these are: the name of the session or the link; a program with a shared link gives one."""
-        if self.session is None and self.link.annotator is None:
+        if not self.has_name:
             name = self.served.study.name_of(given)
             if not self.is_owner:
                 require_free_name(self.served, name)

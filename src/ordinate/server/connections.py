@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -158,6 +159,12 @@ class Server(uvicorn.Server):
             last.daemon = True
             last.start()
         super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Whoever waits for a pair is told to come again; else these requests would be cut off, each with a traceback.
+        for served in self._authenticator.registry:
+            served.prefetcher.stop()
+        await super().shutdown(sockets)
 
     def _end(self, sig: int) -> None:
         for served in self._authenticator.registry:

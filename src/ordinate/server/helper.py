@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import shutil
 import signal
 import tempfile
@@ -83,11 +84,15 @@ def _start(scratch: Path | None) -> None:
 
 
 class SlowWork:
-    """Renewals of the covariance, and results, of one study: computed in a process beside the helper."""
+    """Renewals of the covariance, and results, of one study: computed in a process beside the helper.
+
+    A covariance comes from there in a file, whose folder is there only from the renewal until it is taken.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._folder = Path(tempfile.mkdtemp(prefix="ordinate-"))
+        # Nobody else can know the name, so nobody else makes the folder.
+        self._folder = Path(tempfile.gettempdir(), f"ordinate-{secrets.token_hex(16)}")
         self._process = HelperProcess(self._folder)
         self._renewal: tuple[tuple[int, int, int], Future[None]] | None = None
         self._results: Future[Results] | None = None
@@ -111,7 +116,7 @@ class SlowWork:
             )
             return None
         finally:
-            self._matrix.unlink(missing_ok=True)
+            self._remove_folder()
 
     def results(self) -> Results | None:
         """The newest results that nobody has had, None while they are computed."""
@@ -125,6 +130,9 @@ class SlowWork:
     def close(self) -> None:
         self._process.kill()
         self._process.shutdown(cancel_futures=True)
+        self._remove_folder()
+
+    def _remove_folder(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
@@ -143,6 +151,7 @@ def _renew(fit: Fit, path: Path) -> None:
     with one_thread():
         covariance = fit.model.fit(fit.features, fit.answers).covariance.kept()
     assert isinstance(covariance, DenseCovariance)  # others are renewed in no time
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     covariance.save(path)
 
 

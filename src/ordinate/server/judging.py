@@ -91,15 +91,18 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
 
     Where there is no pair, the response says why: `finished`, `paused`, or `retry_after`, when to ask again.
     """
-    served, name = caller.served, await run_in_threadpool(caller.name, wanted.annotator)
-    leases, refusal = await served.give(caller.came_by, name, wanted.count, wanted.tab)
+    if caller.has_name:
+        name = caller.name(wanted.annotator)
+    else:
+        name = await run_in_threadpool(caller.name, wanted.annotator)
+    pairs, refusal = await caller.served.give(caller.came_by, name, wanted.count, wanted.tab)
     given = Queries(
-        queries=await run_in_threadpool(served.queries, leases),
+        queries=pairs,
         finished=finished(refusal),
         paused=isinstance(refusal, StudyPaused),
         held=isinstance(refusal, PairsHeld),
     )
-    if not leases and (refusal is None or given.held):
+    if not pairs and (refusal is None or given.held):
         given.retry_after = RETRY_SECONDS
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     return given

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from pathlib import Path
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Request, Response
@@ -37,6 +38,8 @@ BROWSER = "ordinate-browser"
 """The cookie that tells one browser from another, so that it can come back under a name that it gave."""
 BROWSER_SECONDS = 400 * 24 * 3600
 FORM = ("application/x-www-form-urlencoded",)
+SMALL = 1024 * 1024
+"""Files up to this size are read at once to be sent."""
 MEDIA_HEADERS = {"Content-Security-Policy": MEDIA, "Cache-Control": "private, max-age=3600"}
 
 
@@ -137,15 +140,20 @@ def _find_media(
         path = media.inside(place, served.folders)
         if path is not None and path.is_file() and (type_ := media.media_type(media.read_head(path))):
             source = versions.Source.of_file(path)
-            file = FileResponse(
-                path,
-                media_type=type_,
-                headers=MEDIA_HEADERS,
-                content_disposition_type="inline",
-                stat_result=path.stat(),
-            )
-            return _unless_known(request, file), source if kind == "image" and versions.is_needed(source) else None
+            return _file(request, path, type_), source if kind == "image" and versions.is_needed(source) else None
     raise Problem(404, "there is no such picture, sound or video")
+
+
+def _file(request: Request, path: Path, type_: str) -> Response:
+    """The file at once where it is small: sent in pieces, as large files and parts of files are, it would take three
+    threads in turn."""
+    state = path.stat()
+    in_pieces = FileResponse(path, media_type=type_, headers=MEDIA_HEADERS, stat_result=state)
+    response = _unless_known(request, in_pieces)
+    if response is not in_pieces or state.st_size > SMALL or "range" in request.headers:
+        return response
+    del in_pieces.headers["content-length"]  # it is that of what was read, should the file just change
+    return Response(path.read_bytes(), headers=in_pieces.headers)
 
 
 def _sent(request: Request, type_: str, data: bytes) -> Response:

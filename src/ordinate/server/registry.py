@@ -126,6 +126,7 @@ class Presence:
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._lock = threading.Lock()
+        self._began = clock()
         self._seen: dict[str | None, float] = {}
 
     def note(self, annotator: str | None) -> None:
@@ -137,6 +138,12 @@ class Presence:
             since = self._clock() - PRESENT_SECONDS
             self._seen = {name: at for name, at in self._seen.items() if at > since}
             return set(self._seen)
+
+    def has_left(self, annotator: str | None) -> bool:
+        """Whether the annotator has made no request for long. Whoever came before the server started may still be there
+        at first."""
+        with self._lock:
+            return self._clock() - self._seen.get(annotator, self._began) > PRESENT_SECONDS
 
 
 class ServedStudy:
@@ -193,7 +200,7 @@ class ServedStudy:
 
     async def give(
         self, link: str, annotator: str | None, count: int, tab: str | None
-    ) -> tuple[list[Lease], OrdinateError | None]:
+    ) -> tuple[list[QueryShown], OrdinateError | None]:
         """The annotator's open queries, topped up to `count`, or to one where pairs are scarce; and why there are none,
         unless the server is only starting.
 
@@ -202,12 +209,11 @@ class ServedStudy:
         until = time.monotonic() + self._limits.pair_seconds
         queries: list[Lease] = []
         chosen: list[Offer] = []
-        full = await run_in_threadpool(self._holdings.full, link, self.study)
         try:
             for _ in range(count + ATTEMPTS):
-                queries, enough = await self.write(self._take, annotator, count, None if full else chosen, tab)
-                if enough or full:
-                    break
+                queries, shown = await self.write(self._take, link, annotator, count, chosen, tab)
+                if shown is not None:
+                    return shown, None
                 offer = self.prefetcher.fetch(annotator)
                 try:
                     chosen = [await asyncio.wait_for(asyncio.wrap_future(offer), until - time.monotonic())]
@@ -217,40 +223,60 @@ class ServedStudy:
                     # Too late, or the helper failed, which is in the log.
                     break
         except (BudgetSpent, StudyPaused) as error:
-            return queries, error
+            return [], error
         except PoolExhausted:
             # A tab that was closed may hold the last pairs. One that was chosen for somebody else may be drawn.
             queries = queries or (await run_in_threadpool(self.study.held, annotator))[:count]
         try:
             for _ in range(ATTEMPTS):
                 # Others may take the random pair before this annotator does.
-                if queries or full:
+                if queries:
                     break
                 queries = await self.write(self._take_random, annotator, tab)
         except (BudgetSpent, PoolExhausted, StudyPaused) as error:
             return [], error
-        self._replace(link, annotator, queries)
-        return queries, None
+        return await self.write(self._hand_out, link, annotator, queries), None
 
     def _take(
-        self, annotator: str | None, count: int, chosen: Sequence[Offer] | None, tab: str | None
-    ) -> tuple[list[Lease], bool]:
-        """What `Study.take` gives, and whether that is enough; without `chosen`, only what the annotator holds already.
+        self, link: str, annotator: str | None, count: int, chosen: Sequence[Offer], tab: str | None
+    ) -> tuple[list[Lease], list[QueryShown] | None]:
+        """`_take_free`; where others hold all that is left, those who have left hold it no longer.
+
+        Of a study in a database another server may know better who is there.
+        """
+        try:
+            return self._take_free(link, annotator, count, chosen, tab)
+        except PairsHeld:
+            if not isinstance(self.place, SqliteFile) or not self.study.end_leases_of(self.presence.has_left):
+                raise
+            return self._take_free(link, annotator, count, chosen, tab)
+
+    def _take_free(
+        self, link: str, annotator: str | None, count: int, chosen: Sequence[Offer], tab: str | None
+    ) -> tuple[list[Lease], list[QueryShown] | None]:
+        """What `Study.take` gives, handed out if it is enough. Who came by a link that holds as many queries as one may
+        is given nothing new.
 
         Raises PoolExhausted, PairsHeld where no pair could be given.
         """
         self._finish_if_met()
-        offers = [] if chosen is None else [*chosen, *self.prefetcher.offers(annotator)]
+        full = self._holdings.full(link, self.study)
+        offers = [] if full else [*chosen, *self.prefetcher.offers(annotator)]
         taken = self.study.take(annotator, count, offers, tab=tab)
         self._note_success()
-        if not taken and chosen is not None:
+        if not taken and not full:
             self.study.draw(annotator)
-        return taken, len(taken) >= count or (bool(taken) and self.study.are_pairs_scarce(annotator))
+        enough = full or len(taken) >= count or (bool(taken) and self.study.are_pairs_scarce(annotator))
+        return taken, self._hand_out(link, annotator, taken) if enough else None
 
     def _take_random(self, annotator: str | None, tab: str | None) -> list[Lease]:
         # One at a time: from the same log everybody would draw the same pair.
         with self._drawing:
             return self.study.take(annotator, 1, [self.study.draw(annotator)], tab=tab)
+
+    def _hand_out(self, link: str, annotator: str | None, queries: Sequence[Lease]) -> list[QueryShown]:
+        self._replace(link, annotator, queries)
+        return self.queries(queries)
 
     def answer(
         self,

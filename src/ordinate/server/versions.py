@@ -35,7 +35,15 @@ class Source(NamedTuple):
 
 def is_needed(source: Source) -> bool:
     """Whether browsers show something else than what the picture holds."""
-    opened = source.content if isinstance(source.content, Path) else io.BytesIO(source.content)
+    return _file_is_misshown(source) if isinstance(source.content, Path) else _is_misshown(io.BytesIO(source.content))
+
+
+@lru_cache(maxsize=4096)
+def _file_is_misshown(source: Source) -> bool:
+    return isinstance(source.content, Path) and _is_misshown(source.content)
+
+
+def _is_misshown(opened: Path | io.BytesIO) -> bool:
     try:
         with Image.open(opened) as picture:
             return picture.mode in (*DEEP_MODES, "CMYK")

@@ -256,6 +256,21 @@ class Questions:
 
         return self._ledger.write(show)
 
+    def end_leases_of(self, has_left: Callable[[str | None], bool]) -> bool:
+        """End the leases of the pairs that browser tabs of annotators who have left hold; whether there were any."""
+
+        def end(transaction: Transaction) -> bool:
+            state = transaction.state
+            left = [
+                asked
+                for asked in state.open()
+                if asked.tab is not None and asked.query in state.leases and has_left(asked.annotator)
+            ]
+            transaction.append_all("expire", map(_of, left))
+            return bool(left)
+
+        return self._ledger.write(end)
+
     def withdraw(self, query_id: str) -> None:
         self._ledger.write(
             lambda transaction: _note(transaction, self._waiting(transaction.state, query_id), "withdraw")

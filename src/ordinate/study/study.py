@@ -269,6 +269,10 @@ class Study:
         """The annotator's open queries, oldest first, whichever tab asked for them."""
         return self._questions.held(annotator)
 
+    def end_leases_of(self, has_left: Callable[[str | None], bool]) -> bool:
+        """End the leases of the pairs that browser tabs of annotators who have left hold; whether there were any."""
+        return self._questions.end_leases_of(has_left)
+
     def open_queries(self) -> list[Query]:
         """Everybody's queries that wait for an answer, oldest first."""
         with self._ledger.reading() as state:
