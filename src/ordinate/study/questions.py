@@ -357,7 +357,11 @@ class Questions:
         if answer in ("tie", "both-bad") and not state.rules.ties:
             raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
         beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
-        _note(transaction, asked, "answer", answer=answer, value=beyond, **details._asdict())
+        fields = details._asdict()
+        tokens = fields.pop("tokens")
+        _note(transaction, asked, "answer", answer=answer, value=beyond, **fields)
+        if tokens is not None:
+            transaction.append("spend", query=asked.query, annotator=asked.annotator, value=str(tokens))
         return beyond is None
 
     def _waiting(self, state: State, query_id: str, *, late: bool = False) -> Entry:
