@@ -111,7 +111,16 @@ def test_a_short_soak_loses_nothing_and_reports_what_happened() -> None:
         "closed",
     }
     assert all(one.server > 50 for one in report.memory)
+    assert 0.001 < report.processor / len(report.tells) < 1.0
     assert any("20 names, 80 requests" in line for line in report.lines())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processor times are read from /proc")
+def test_processor_times_are_those_of_the_process() -> None:
+    begun, until = soak.processor_seconds(os.getpid()), time.process_time() + 0.2
+    while time.process_time() < until:
+        pass
+    assert soak.processor_seconds(os.getpid()) - begun == pytest.approx(0.2, abs=0.1)
 
 
 def test_an_exponent_is_the_slope_of_the_larger_sizes() -> None:

@@ -9,7 +9,7 @@ import typer
 
 from ordinate.cli.create import read_items, read_items_like
 from ordinate.cli.options import AsJson, TableOptions, WorkerOptions, open_study
-from ordinate.cli.screen import console, count, print_json, progress_bar, rough, say
+from ordinate.cli.screen import count, print_json, print_table, progress_bar, rough, say
 from ordinate.cli.simulate import require_plot, require_table
 from ordinate.errors import InvalidInput
 
@@ -181,7 +181,7 @@ def _show(budgets: Budgets, tried: list[World], needed: dict[str, tuple[float, b
         shown.add_row(
             world.name, *(f"{100 * error:.1f} %" for error in errors), f"{'~' if beyond else ''}{rough(answers)}"
         )
-    console().print(shown)
+    print_table(shown)
     sample = "" if budgets.simulated == budgets.items else f" of a sample of {budgets.simulated} items"
     noisy = " Means of so few are noisy; simulate more with --runs." if budgets.runs < _MANY_RUNS else ""
     say(f"Means of {count(budgets.runs, 'simulated study', 'simulated studies')}{sample} for each row.{noisy}")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 CONTENT_KINDS = ("text", "image", "audio", "video", "link")
+LABELS = ("model",)
+"""Columns of a table of items that say what an item belongs to, besides its group."""
 
 
 def read_item_columns(path: str | Path) -> Columns:
@@ -54,6 +56,7 @@ class Items:
                    such as an embedding, whose columns share one unit
     group          n texts; items are compared, and ordered, only within their group. None: all in one
     content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
+    labels         "model" -> n texts (or None): what each item belongs to besides its group, for `Study.leaderboard`
 
     Raises InvalidInput, naming the row, the column or the id.
     """
@@ -63,6 +66,7 @@ class Items:
     feature_names: Sequence[str] | None = None
     group: Sequence[str] | None = None
     content: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = _texts("ids", self.ids, _text_id)
@@ -87,12 +91,21 @@ class Items:
                 _text_shown(value, f"row {row} of {kind}") for row, value in enumerate(_listed(kind, values), start=1)
             )
             _require_length(kind, content[kind], ids)
+        labels: dict[str, tuple[str | None, ...]] = {}
+        for label, values in self.labels.items():
+            if label not in LABELS:
+                raise InvalidInput(f"unknown label {label!r}; there is {', '.join(LABELS)}")
+            labels[label] = tuple(
+                _text_shown(value, f"row {row} of {label}") for row, value in enumerate(_listed(label, values), start=1)
+            )
+            _require_length(label, labels[label], ids)
         for name, value in (
             ("ids", ids),
             ("features", features),
             ("feature_names", names),
             ("group", group),
             ("content", content),
+            ("labels", labels),
         ):
             object.__setattr__(self, name, value)
 
@@ -116,7 +129,7 @@ class Items:
         content: Mapping[str, str] | None = None,
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside.
+        columns `group`, `text`, `image`, `audio`, `video`, `link`, `model`. Other columns are left aside.
 
         feature_columns  numbers, or one column that holds a vector in each row
         categorical      columns of which each value becomes a feature column, such as "material=wood"
@@ -144,6 +157,7 @@ class Items:
             feature_names=names or None,
             group=columns.get("group"),
             content={kind: columns[kind] for kind in CONTENT_KINDS if kind in columns},
+            labels={label: columns[label] for label in LABELS if label in columns and label not in (names or ())},
         )
 
     @classmethod
@@ -184,7 +198,7 @@ class Items:
     def unused(self, columns: Columns, *used: str) -> list[str]:
         """Those of the columns, from which these items were made, that they do not hold; `used` are others they do."""
         names = self.feature_names or ()
-        held = {*used, "id", "group", *CONTENT_KINDS, *names, *categories(columns, names)}
+        held = {*used, "id", "group", *CONTENT_KINDS, *LABELS, *names, *categories(columns, names)}
         return [name for name in columns if name not in held]
 
     def take(self, rows: Sequence[int] | Integers) -> Items:
@@ -196,6 +210,7 @@ class Items:
             feature_names=self.feature_names,
             group=None if self.group is None else [self.group[row] for row in chosen],
             content={kind: [values[row] for row in chosen] for kind, values in self.content.items()},
+            labels={label: [values[row] for row in chosen] for label, values in self.labels.items()},
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.items import CONTENT_KINDS, LABELS, Items
 from ordinate.data.matrices import stacked
 from ordinate.errors import InvalidInput
 
@@ -24,6 +24,11 @@ def joined(old: Items, new: Items) -> Items:
             kind: (*old.content.get(kind, (None,) * len(old)), *new.content.get(kind, (None,) * len(new)))
             for kind in CONTENT_KINDS
             if kind in old.content or kind in new.content
+        },
+        labels={
+            label: (*old.labels.get(label, (None,) * len(old)), *new.labels.get(label, (None,) * len(new)))
+            for label in LABELS
+            if label in old.labels or label in new.labels
         },
     )
 

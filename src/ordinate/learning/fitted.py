@@ -62,13 +62,34 @@ class People:
     """Who gave the answers.
 
     number  (T,) of the annotator
-    named   (A,) which of these numbers are one person, known by name
+    named   (A,) which of these numbers are one person or model, known by name
     sided   (T,) whether the left item was shown on the left, so that the answer tells of sides
+    models  (A,) which of these numbers are models
     """
 
     number: Integers
     named: NDArray[np.bool_]
     sided: NDArray[np.bool_]
+    models: NDArray[np.bool_]
+
+    @property
+    def can_be_told_apart(self) -> bool:
+        """Three can be. A model is held against people, so one of these is enough, or several without a name."""
+        others = bool((~self.named[self.number]).any())
+        return int(self.named.sum()) >= FEWEST or (bool(self.models.any()) and int(self.named.sum()) + others >= 2)
+
+    @property
+    def unit(self) -> NDArray[np.bool_]:
+        """(A,) whose sharpness is 1 on average; see `unit_of`."""
+        return unit_of(self.number, self.named, self.models)
+
+
+def unit_of(number: Integers, named: NDArray[np.bool_], models: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(A,) whose sharpness is 1 on average: people with names; models, where nobody else answered. Where people have no
+    names it is nobody's, because their answers weigh 1 as they are."""
+    people = named & ~models
+    nobody_else = not people.any() and bool(named[number].all())
+    return named if nobody_else else people
 
 
 def fitted(
@@ -84,9 +105,10 @@ def fitted(
         found = Fitted(model, lean=tuple(lean.tolist()))
         answers = found.applied(answers, people)
         found = found._replace(model=_of_answers(model, features, answers, prior))
-    if not weigh or int(people.named.sum()) < FEWEST:
+    if not weigh or not people.can_be_told_apart:
         return found
-    sharp, _ = sharpness(plain_fit(found.model, features), with_kinds(answers), people.number, people.named)
+    fit = plain_fit(found.model, features)
+    sharp, _ = sharpness(fit, with_kinds(answers), people.number, people.named, people.unit)
     if (sharp.weight == 1.0).all():
         return found
     weighted = with_kinds(answers)._replace(sharpness=sharp.weight[people.number])

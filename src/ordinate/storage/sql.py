@@ -105,6 +105,7 @@ class SqlLog:
         else:
             features = np.frombuffer(numbers, dtype="<f8").reshape(count, columns)
         ids, groups, *contents = self._item_columns(added)
+        (labels,) = _only_row(self._connection.execute("SELECT [value] FROM log WHERE position = ?", (added,)))
         try:
             return Items(
                 ids=ids,
@@ -116,6 +117,7 @@ class SqlLog:
                     for kind, values in zip(CONTENT_KINDS, contents, strict=True)
                     if any(value is not None for value in values)
                 },
+                labels=json.loads(labels or "{}"),
             )
         except (ValueError, TypeError) as error:
             raise NotAStudy(f"the items of entry {added} are damaged: {error}") from error
@@ -133,6 +135,8 @@ class SqlLog:
     def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
         if items is not None:
             _require_room(items)
+            if items.labels:
+                entries = [entries[0]._replace(value=json.dumps(items.labels)), *entries[1:]]
         self._connection.executemany(_APPEND, entries)
         if items is not None:
             self._append_items(items, entries[0].position)

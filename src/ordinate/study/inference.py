@@ -153,14 +153,16 @@ class Inference:
             return Fitted(model)
         key = state.version(at)
         if key not in self._fitted_priors:
+            people = self._people(state, at)
             with one_thread():
                 found = fitted(
                     model,
                     self.scaled(state).features,
                     self.first_answers(state, at),
-                    self._people(state, at),
+                    people,
                     prior=self.site_model is not None,
-                    weigh=self._settings.weigh_annotators,
+                    # A model counts with its own sharpness, whatever was decided about people.
+                    weigh=self._kinds and bool(self._settings.weigh_annotators or people.models.any()),
                     sides=self._settings.side_bias,
                 )
             self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: found}
@@ -170,9 +172,10 @@ class Inference:
         """Those of the first so many answers: who came since must not change what was fitted to these."""
         number = state.effective.annotators[:count]
         given = np.bincount(number) > 0
-        named = [name is not None for name in state.annotator_names[: len(given)]]
+        names = state.annotator_names[: len(given)]
+        named, models = ([name is not None for name in names], [name in state.machines for name in names])
         asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
-        return People(number, given & np.array(named, dtype=np.bool_), asked)
+        return People(number, given & np.array(named, dtype=np.bool_), asked, given & np.array(models, dtype=np.bool_))
 
     def first_answers(self, state: State, count: int, used: Fitted | None = None) -> Answers:
         """The first so many, with kinds of answers where these matter, and what was fitted of the annotators."""
