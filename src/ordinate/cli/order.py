@@ -125,9 +125,9 @@ def order(
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
 
-    Items share a rank, such as "2 to 5", when the answers do not separate them, with 90 % probability, from the first
-    item of that rank. With that probability each item's own rank is among the likely ranks. Items of another table are
-    given the ranks that they would have among the study's items.
+    Rank "4 (2 to 7)" says that the item is fourth by its score, and that its true rank is from 2 to 7 with 90 %
+    probability. Items of another table are also given the ranks that they would have among the study's items. The file
+    of --out says in addition which neighbours in the order cannot be told apart (rank_tied_low, rank_tied_high).
 
     With `--by model` there is one score per model, with errors that are clustered by the items' group: by the prompt
     that they answer. docs/model-judges.md has an example.
@@ -366,25 +366,24 @@ def _rows(ordering: Ordering) -> list[dict[str, Any]]:
 def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
     from rich.table import Table
 
+    from ordinate.data.ordering import rank_in_words
+
     grouped = ordering.group is not None
     kinds = list(dict.fromkeys(kind for shown in contents.values() for kind in shown))
     table = Table()
     if grouped:
         table.add_column("group")
-    table.add_column("rank", justify="right")
+    intervals = ordering.intervals
+    table.add_column("rank" if intervals is None else "rank (likely)", justify="right")
     table.add_column("id", overflow="fold")
     table.add_column("score", justify="right")
     table.add_column("standard error", justify="right")
-    intervals = ordering.intervals
-    if intervals is not None:
-        table.add_column("likely ranks", justify="right")
     if ordering.grades is not None:
         table.add_column("grade", justify="right")
     if ordering.selection is not None:
         table.add_column("grade by marks" if ordering.selection.measure == "right grade" else "wanted", justify="right")
     if ordering.study_ranks is not None:
-        table.add_column("rank in the study", justify="right")
-        table.add_column("likely ranks", justify="right")
+        table.add_column("rank in the study (likely)", justify="right")
     if kinds:
         table.add_column(kinds[0], no_wrap=True, overflow="ellipsis", max_width=PREVIEW)
     previous: str | None = None
@@ -392,16 +391,16 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         if grouped and previous not in (None, row["group"]):
             table.add_section()
         previous = row.get("group")
-        rank = str(row["rank"]) if intervals is None else span(row["rank_tied_low"], row["rank_tied_high"])
-        cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
+        rank = str(row["rank"])
         if intervals is not None:
-            cells.append(span(row["rank_low"], row["rank_high"]))
+            rank = rank_in_words(row["rank"], row["rank_low"], row["rank_high"])
+        cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
         if ordering.grades is not None:
             cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
         if ordering.selection is not None:
             cells.append(part_in_words(ordering.selection, place))
         if ordering.study_ranks is not None:
-            cells += [str(row["study_rank"]), span(row["study_rank_low"], row["study_rank_high"])]
+            cells.append(rank_in_words(row["study_rank"], row["study_rank_low"], row["study_rank_high"]))
         if kinds:
             cells.append(one_line(contents.get(row["id"], {}).get(kinds[0], "")))
         table.add_row(*([one_line(row["group"])] if grouped else []), *cells)

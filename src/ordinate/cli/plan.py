@@ -57,6 +57,9 @@ def plan(
         ),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Simulated studies in each world.")] = 3,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the simulated studies; another one draws other scores.")
+    ] = 0,
     most: Annotated[int, typer.Option(min=1, max=100, help="Answers per item up to which to simulate.")] = 10,
     workers: WorkerOptions,
     out: Annotated[
@@ -116,6 +119,7 @@ def plan(
             tried,
             runs=runs,
             most=most,
+            seed=seed,
             jobs=workers.workers(),
             progress=lambda made, total: bar.update(shown, completed=made, total=total),
         )
@@ -136,6 +140,7 @@ def plan(
                 "items": budgets.items,
                 "simulated_items": budgets.simulated,
                 "runs": budgets.runs,
+                "seed": seed,
                 "target": target,
                 "answers": {world: round(answers) for world, (answers, _) in needed.items()},
                 "worlds": [world._asdict() for world in tried],

@@ -119,7 +119,7 @@ def recorded(
     dataset = read_recorded(
         items,
         comparisons,
-        features=table.features,
+        features=table.matrices(),
         pca=table.pca,
         reading=reading.reading(),
         **table.named(),

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.feature_blocks import FeatureBlock
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.matrices import FileMatrix
 from ordinate.data.names import caseless
@@ -111,7 +112,7 @@ class SqlLog:
             return Items(
                 ids=ids,
                 features=features,
-                feature_names=None if names is None else json.loads(names),
+                **_columns_named(names),
                 group=None if None in groups else groups,
                 content={
                     kind: values
@@ -158,12 +159,31 @@ class SqlLog:
         )
         features: Any = items.features
         in_file = isinstance(features, FileMatrix)
-        names = None if items.feature_names is None else json.dumps(list(items.feature_names))
+        names = _names_of_columns(items)
         numbers = b"" if in_file else features.astype("<f8").tobytes()
         block = {"added": added, "items": features.shape[0], "columns": features.shape[1], "names": names}
         self._connection.execute(_insert("features", (*block, "numbers")), (*block.values(), numbers))
         if in_file:
             feature_files.write(self._connection, self._folder, added, features)
+
+
+def _names_of_columns(items: Items) -> str | None:
+    """In JSON: the names of the columns; of blocks {name: names of its columns, or how many it has}."""
+    if items.blocks is not None:
+        return json.dumps({name: columns if names is None else names for name, columns, names in items.blocks})
+    return None if items.feature_names is None else json.dumps(list(items.feature_names))
+
+
+def _columns_named(stored: str | None) -> dict[str, Any]:
+    """What `_names_of_columns` wrote, as the options of Items."""
+    names = None if stored is None else json.loads(stored)
+    if not isinstance(names, dict):
+        return {"feature_names": names}
+    blocks = [
+        FeatureBlock(name, one) if isinstance(one, int) else FeatureBlock(name, len(one), tuple(one))
+        for name, one in names.items()
+    ]
+    return {"blocks": blocks}
 
 
 def _require_room(items: Items) -> None:

@@ -179,6 +179,16 @@ class Study:
     def close(self) -> None:
         self._ledger.storage.close()
 
+    def __repr__(self) -> str:
+        with self._ledger.reading() as state:
+            items, answers = len(state.items), len(state.effective)
+        return f"Study({items} items, {answers} answers, {self.settings.algorithm}: {self.question!r})"
+
+    def _repr_html_(self) -> str:
+        from ordinate.study.notebook_view import summary
+
+        return summary(self)
+
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a study cannot be pickled or copied, because several processes would write to it as one. Keep it in a "
