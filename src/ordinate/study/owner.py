@@ -16,7 +16,7 @@ from ordinate.data.comparisons import OUTCOME_VALUES, Comparison, swapped
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
-from ordinate.data.names import caseless
+from ordinate.data.names import annotator_name, caseless
 from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Entry, Settings
@@ -74,10 +74,22 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
 
 def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:
     """The link of this name, new where there is none."""
-    whose = transaction.state.name_of(annotator)
     if name not in transaction.state.links:
+        whose = transaction.state.name_of(annotator)
+        if name != "owner":  # which is for whoever has it, so `ordinate serve` always makes it
+            _require_spelling(transaction.state, annotator, whose, role)
         transaction.append("link", name=name, value=role, annotator=whose, expires_at=expires_at)
     return find_link(transaction.state, name)
+
+
+def _require_spelling(state: State, given: str | None, name: str | None, role: Role) -> None:
+    """Raise InvalidInput where a role would go to a name that differs from the one given: a proxy may know both."""
+    if name in (None, annotator_name(given)) or (role == "annotator" and state.linked.get(str(name), set()) <= {role}):
+        return
+    raise InvalidInput(
+        f"the study has a {name!r} already, whom a link for {given!r} would make {role}. If they are the same person, "
+        f"make it for {name!r}, which is then the name that a proxy must send; otherwise add something to the name"
+    )
 
 
 def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: str | None) -> list[Link]:
@@ -88,11 +100,13 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
     for row, given in enumerate(annotators, start=1):
         if (name := state.name_of(given, f"row {row}: ")) is None:
             raise InvalidInput(f"row {row}: give every annotator a name")
+        _require_spelling(state, given, name, "annotator")
         names.setdefault(caseless(name), name)
     known = {
         entry.annotator: name
         for name, entry in state.links.items()
-        if entry.key is None and name not in state.revoked and entry.expires_at == expires_at
+        if entry.key is None and entry.value == "annotator"
+        if name not in state.revoked and entry.expires_at == expires_at
     }
     return [
         find_link(state, known[name])

@@ -583,6 +583,12 @@ class Study:
         with self._ledger.reading() as state:
             return changes.changes(state.owners_entries, state.links)
 
+    @property
+    def owners(self) -> frozenset[str]:
+        """Names of owners who did something, or let a program do it."""
+        with self._ledger.reading() as state:
+            return frozenset(state.owners)
+
     def known(self, comparisons: Iterable[Comparison]) -> int:
         """How many of these comparisons the study has already, from the same annotators and as often."""
         with self._ledger.reading() as state:
@@ -857,10 +863,11 @@ class Study:
         """The personal link of somebody who came by the shared link and gave this name; see `owner.claim_name`."""
         return self._ledger.write(lambda transaction: owner.claim_name(transaction, given, link_for, shared, earlier))
 
-    def has_link(self, annotator: str | None) -> bool:
-        """Whether an owner has made a link for this annotator alone."""
+    def has_link(self, name: str | None, role: Role | None = None) -> bool:
+        """Whether an owner has made a link for this person alone; with `role`, one of that role."""
         with self._ledger.reading() as state:
-            return annotator in state.linked
+            roles = state.linked.get(name, set()) if name is not None else set()
+            return bool(roles) if role is None else role in roles
 
     def is_claimed(self, annotator: str | None) -> bool:
         """Whether somebody who came by a shared link has given this name."""
