@@ -74,6 +74,11 @@ def status(
         your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),
         ties_allowed=rules.ties,
         paused=rules.paused,
+        deadline=rules.deadline,
+        over=served.study.is_over,
+        answers_by_deadline=served.study.answers_until(datetime.fromisoformat(rules.deadline))
+        if caller.views and rules.deadline is not None
+        else None,
         finished=reached,
         problem=served.problem if caller.views else None,
         theme=rules.theme,
@@ -134,6 +139,7 @@ def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
     )
     return Accepted(
         counts=answered.counts,
+        practice=answered.practice,
         your_answers=answered.answers,
         answers=answered.total,
         next=caller.served.queries(answered.queries),

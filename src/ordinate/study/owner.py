@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -19,12 +20,12 @@ from ordinate.data.names import annotator_name, caseless
 from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Entry, Settings
-from ordinate.study import leases
+from ordinate.study import leases, practice
 from ordinate.study.aim import ORDER, aim_of, checked_aim, require_possible, unmarked_group
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.machines import Machine
-from ordinate.study.rules import Link, Person, Progress, Role, differences
+from ordinate.study.rules import Link, Person, Progress, Role, differences, require_known
 
 
 def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
@@ -65,6 +66,9 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     changed = differences(state.rules, changes)
     if any(name == "aim" for name, _ in changed):
         require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())
+    require_known({name: json.loads(value) for name, value in changed}, state.rows)
+    if any(name == "practice" for name, _ in changed):
+        practice.require_items(practice.checked(changes["practice"]), state)
     transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
 
 
@@ -263,9 +267,11 @@ def people(state: State) -> list[Person]:
             len(decided),
             sum(OUTCOME_VALUES[entry.answer or ""] == 1.0 for entry in decided),
             max((entry.at for entry in own), default=None),
+            practice.score(state, name),
         )
 
-    return [one(name) for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))]
+    known = {*state.newest_asked, *answers, *(entry.annotator for entry in state.practised.values())}
+    return [one(name) for name in sorted(known, key=lambda name: (name is not None, name))]
 
 
 def let_rest(transaction: Transaction, annotator: str, resting: bool) -> None:

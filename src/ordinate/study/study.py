@@ -40,7 +40,7 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import changes, checking, creation, history, leases, mixing, next_pair, owner, stopping
+from ordinate.study import changes, checking, creation, history, leases, mixing, next_pair, owner, practice, stopping
 from ordinate.study import leaderboard as leaderboards
 from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
@@ -290,6 +290,10 @@ class Study:
         """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
         with self._ledger.reading() as state:
             return self._ledger.inference.is_slow(state)
+
+    def is_practice(self, query_id: str) -> bool:
+        """Whether this query is a practice pair, which never counts."""
+        return practice.is_practice(query_id)
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""
@@ -803,6 +807,18 @@ class Study:
         with self._ledger.reading() as state:
             newest = takewhile(lambda entry: entry.at >= since, reversed(state.answered.values()))
             return sum(entry.answer != "skip" for entry in newest)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed, so that no more pairs are given out."""
+        with self._ledger.reading() as state:
+            return leases.is_over(state, self._ledger.clock())
+
+    def answers_until(self, time: datetime) -> int | None:
+        """How many more answers come until this time at the pace of the last day, or of all days since the first answer
+        if these are fewer, nights and pauses included; None: there are too few answers to tell."""
+        with self._ledger.reading() as state:
+            return stopping.answers_until(state, time, datetime.fromisoformat(self._ledger.clock()))
 
     @property
     def entries(self) -> int:
