@@ -113,16 +113,21 @@ def test_groups_question_and_items_of_the_moment_reach_the_model(build, model):
     assert "Question: Which now?" in second.body["messages"][0]["content"]
 
 
-def test_of_a_picture_on_the_web_the_address_is_sent_and_a_link_is_refused(build, model):
+ON_THE_WEB = ["https://example.org/a.png", "https://example.org/b.png"]
+
+
+def test_of_a_picture_on_the_web_the_address_is_sent(build, model):
     model.answer = lambda _: completion("[[A]]")
-    addresses = ["https://example.org/a.png", "https://example.org/b.png"]
-    assert run(build(Items(["a", "b"], content={"image": addresses})), model, None).kinds == {"decided": 1}
+    assert run(build(Items(["a", "b"], content={"image": ON_THE_WEB})), model, None).kinds == {"decided": 1}
     parts = model.sent[0].body["messages"][1]["content"]
-    assert {part["image_url"]["url"] for part in parts if part["type"] == "image_url"} == set(addresses)
-    for kind in ("link", "audio", "video"):
-        with pytest.raises(InvalidInput, match="a model judges texts and pictures"):
-            run(build(Items(["a", "b"], content={"image": addresses, kind: addresses})), model, None)
-    assert len(model.sent) == 1
+    assert {part["image_url"]["url"] for part in parts if part["type"] == "image_url"} == set(ON_THE_WEB)
+
+
+@pytest.mark.parametrize("kind", ["link", "audio", "video"])
+def test_what_else_is_on_the_web_is_refused(build, model, kind):
+    with pytest.raises(InvalidInput, match="a model judges texts and pictures"):
+        run(build(Items(["a", "b"], content={"image": ON_THE_WEB, kind: ON_THE_WEB})), model, None)
+    assert model.sent == []
 
 
 def test_only_an_owner_lets_a_model_judge(site, model):

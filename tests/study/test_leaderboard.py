@@ -172,7 +172,9 @@ def test_errors_and_ranks_of_models_that_won_or_lost_everything_are_withheld():
     # The others are as they would be alone, but that two more may be above each of them.
     np.testing.assert_allclose(board.ordering.scores[rest], alone.ordering.scores, atol=1e-2)
     factor = np.sqrt((24 / 23) / (12 / 11))  # of the numbers of answers
-    np.testing.assert_allclose(board.ordering.standard_errors[rest], factor * alone.ordering.standard_errors, rtol=0.005)
+    np.testing.assert_allclose(
+        board.ordering.standard_errors[rest], factor * alone.ordering.standard_errors, rtol=0.005
+    )
     assert board.ordering.intervals is not None
     assert alone.ordering.intervals is not None
     assert board.ordering.intervals.low[rest].tolist() == alone.ordering.intervals.low.tolist()

@@ -205,8 +205,9 @@ class ItemShown(BaseModel):
     audio_url: str | None = None
     video_url: str | None = None
     link: str | None = None
-    link_kinds: list[Literal["link", "image", "audio", "video"]] = Field(
-        default_factory=list, description="What of the item is at an address elsewhere; `link` is the first of these."
+    link_kinds: list[str] = Field(
+        default_factory=list,
+        description="What of the item is at an address elsewhere: link, image, audio, video; `link` is the first of these.",
     )
 
 

@@ -106,7 +106,8 @@ def _bounded(told: Answers, models: int) -> NDArray[np.bool_]:
     graph = coo_array((np.ones(len(winner)), (winner, loser)), shape=(models, models))
     _, part = connected_components(graph, directed=True, connection="strong")
     sizes = np.bincount(part)
-    return (part == sizes.argmax()) & (sizes.max() > 1)
+    largest: NDArray[np.bool_] = (part == sizes.argmax()) & (sizes.max() > 1)
+    return largest
 
 
 def _require_connected(told: Answers, names: Sequence[str], by: str) -> None:
