@@ -265,7 +265,7 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
     by_what = "each answer on its own" if found.prompts is None else f"clustered by {count(found.prompts, 'group')}"
     say(f"From {count(found.compared, 'comparison')} of items whose {by} differs. Errors are {by_what}.")
     if found.prompts is not None and found.prompts < _FEW_GROUPS:
-        say(f"With fewer than {_FEW_GROUPS} groups errors are too small, and likely ranks too few.")
+        say(f"With fewer than {_FEW_GROUPS} groups, errors are too small and the intervals of ranks too narrow.")
     if never := found.unbounded:
         say(
             one_line(

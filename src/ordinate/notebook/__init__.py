@@ -26,8 +26,8 @@ def judge(study: Study, annotator: str | None = None) -> Any:
     """A widget that asks one question after another; its `study` is the one given.
 
     Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
-    pictures are shown, pictures from the folder of the study's file, or the working folder of a study without one. Where
-    a picture is missing, or on the web, the widget says so. Sounds and videos are refused.
+    pictures are shown, pictures from the folder of the study's file, or else from the working folder. Where a picture
+    is missing, or on the web, the widget says so. Sounds and videos are refused.
     """
     if {"audio", "video"} & study.items.content.keys():
         raise InvalidInput("sounds and videos are judged in the browser: ordinate serve STUDY.db")

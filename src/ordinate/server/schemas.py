@@ -207,7 +207,7 @@ class ItemShown(BaseModel):
     link: str | None = None
     link_kinds: list[str] = Field(
         default_factory=list,
-        description="What of the item is at an address elsewhere: link, image, audio, video; `link` is the first of these.",
+        description="What of the item is at an address elsewhere: link, image, audio, video; `link` is the first one.",
     )
 
 
