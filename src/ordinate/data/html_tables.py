@@ -37,7 +37,11 @@ def items_table(items: Items, folder: Path | None = None) -> Html:
     groups = [] if items.group is None else ["group"]
     head = [*groups, "id", *_kinds(items)]
     rows = [
-        [*([_cell(items.group[row])] if items.group is not None else []), _cell(items.ids[row]), *_content(items, row, folder)]
+        [
+            *([_cell(items.group[row])] if items.group is not None else []),
+            _cell(items.ids[row]),
+            *_content(items, row, folder),
+        ]
         for row in shown
     ]
     return _table(repr(items), head, rows, left_out)

@@ -27,7 +27,7 @@ def judge(study: Study, annotator: str | None = None) -> Any:
     """A widget that asks one question after another; its `study` is the one given.
 
     Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
-    pictures are shown, pictures from the folder of the study's file; where one cannot be shown, it is said in its place.
+    pictures are shown, pictures from the folder of the study's file; in place of one that cannot be shown, it says why.
     Sounds and videos are refused.
     """
     if {"audio", "video"} & study.items.content.keys():
@@ -107,4 +107,3 @@ def _not_shown(place: str, folder: Path) -> str:
     if is_address(place):
         return f"The picture {place} is on the web and is not fetched here; see it with: ordinate serve STUDY.db"
     return f"The picture {place} cannot be shown: there is no such picture in {folder}."
-

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-
 from pathlib import Path
+
 from ordinate.data.items import Items
 from ordinate.storage.log import Entry, Log, Recorded, Settings
 
