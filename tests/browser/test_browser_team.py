@@ -33,9 +33,12 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     check(page, "sheet", looks=FEW)
     page.go_back()
     page.wait_for_selector("#rules-form:not([inert])")
-    page.click("text=Guidelines, and words at the end")
+    page.click("text=Guidelines, practice, and words at the end")
     page.fill("#rule-guidelines", "Look at the **edges**, not at the colours.")
     page.fill("#rule-closing", "Thank you from *all* of us.")
+    page.fill("#rule-practice", "photo-01 | photo-40 | left")
+    page.fill("#rule-makers", "photo-02 | Carla")
+    page.fill("#rule-deadline", "2099-01-31T12:00")
     page.fill("#rule-annotator_budget", "8")
     page.click("#rules-form .main-button")
     owner.wait_for_text("rules-saved", "Saved")
@@ -48,6 +51,15 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     assert "edges" in ada.page.inner_text("#guidelines")
     check(ada.page, "guidelines", looks=FEW)
     ada.page.keyboard.press("Escape")
+    assert ada.page.is_visible("#practice")
+    check(ada.page, "practice", looks=FEW)
+    for someone in people.values():
+        someone.press("ArrowRight")
+    assert (
+        ada.text("last")
+        == "You chose right. The owner expects left. Practice is over; from here on your answers count."
+    )
+    assert not ada.page.is_visible("#practice")
     for _ in range(6):
         for name, someone in people.items():
             someone.press("ArrowLeft") if name == "Carla" else someone.answer()
@@ -59,6 +71,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     ada.answer()
     owner.until(f"document.getElementById('figures').innerText !== {before!r}", seconds=10)
 
+    assert page.inner_text("#deadline-words").startswith("Deadline: Jan 31, 2099, 12:00")
     page.fill("#find-item", "photo-07")
     owner.until("document.querySelectorAll('#ordering li').length === 1")
     page.fill("#find-item", "")
@@ -91,6 +104,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
 
     page.click("[aria-label='Open: Carla']")
     page.wait_for_selector("#person-answers li")
+    assert "Practice, which does not count: 1 pair, 0 of 1 as expected" in page.inner_text("#person-words")
     check(page, "person", looks=FEW)
     page.click("#person-rest")
     owner.wait_for_text("person-rest", "Give pairs again")
@@ -123,13 +137,13 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
         assert not vera.page.is_visible(what), what
     vera.page.keyboard.press("Escape")
     vera.page.evaluate("scrollTo(0, 0)")
-    check(vera.page, "viewer")
+    check(vera.page, "viewer", looks=FEW)
     page.click("#history summary")
     page.wait_for_selector("#history-list li")
     assert "owner made the link for the viewer Vera" in page.inner_text("#history-list li:nth-child(1)")
     assert "took back the answers of Carla" in page.inner_text("#history-list")
     page.evaluate("document.getElementById('history-title').scrollIntoView()")
-    check(page, "history")
+    check(page, "history", looks=FEW)
 
     while not ada.page.is_visible("#message"):
         ada.answer()

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ordinate.study.study import Study
+
 TABLE = "id,size,material\na,1,wood\nb,2,steel\nc,4,wood\nd,5,glass\ne,6,steel\n"
 NEW = "id,size,material\nf,3,wood\n"
 
@@ -83,3 +85,16 @@ def test_reducing_is_for_every_command_that_takes_features(run, tables):
     assert run("create", "s.db", *features).code == 0
     refused = run("add-items", "s.db", "--items", "new.csv", "--pca", "2")
     assert "--pca is decided when a study is made" in refused.err
+
+
+def test_who_made_an_item_comes_from_a_column(run, folder):
+    (folder / "essays.csv").write_text("id,text,maker\na,One,Ann; Bob\nb,Two,\nc,Three,Cy\n")
+    assert run("create", "s.db", "--items", "essays.csv", "--json").json["columns_not_used"] == []
+    (folder / "more.csv").write_text("id,text,author\nd,Four,Ann\n")
+    assert run("add-items", "s.db", "--items", "more.csv", "--maker-column", "author").code == 0
+    with Study.open("sqlite:///s.db") as study:
+        assert study.rules.makers == (("a", "Ann"), ("a", "Bob"), ("c", "Cy"), ("d", "Ann"))
+    query = run("ask", "s.db", "--annotator", "ann", "--json").json["queries"][0]
+    assert {query["left"]["id"], query["right"]["id"]} == {"b", "c"}
+    refused = run("create", "t.db", "--items", "essays.csv", "--maker-column", "autor")
+    assert "essays.csv: no column 'autor'" in refused.err

@@ -66,6 +66,15 @@ def test_undo_and_what_the_study_refuses_are_said(study: Study) -> None:
     assert widget.state["number"] == before + 1
 
 
+def test_practice_is_said(study: Study) -> None:
+    study.set_rules(practice=[("a", "b", "left")])
+    widget = judge(study, annotator="ada")
+    assert "Practice" in widget.state["said"]
+    press(widget, "left")
+    assert widget.state["said"] == ""
+    assert study.comparisons() == []
+
+
 def test_the_end_is_said(study: Study) -> None:
     study.set_rules(again=False)
     widget = judge(study, annotator="ada")

@@ -71,7 +71,7 @@ def test_the_answer_and_the_next_pairs_are_one_transaction(study: Study, tmp_pat
         ("ask", offer.left, offer.right, "a tab") for offer in offers
     ]
     assert len({one.at for one in (answer, *asked)}) == 1, "the clock is read once for each transaction"
-    assert tuple(answered) == (study.held("Ann"), 1, 1, None, True)
+    assert tuple(answered) == (study.held("Ann"), 1, 1, None, True, False)
     assert [lease.expires_at for lease in answered.queries] == [one.expires_at for one in asked]
 
 
@@ -97,7 +97,8 @@ def test_it_does_what_tell_and_take_do(tmp_path: Path) -> None:
 
 def test_nothing_is_taken_unless_it_is_wanted(study: Study) -> None:
     (held,) = take(study, "Ann")
-    assert study.answer(held.query.id, "skip", annotator="Ann", offers=study.choose(["Ann"])) == ([], 0, 0, None, True)  # type: ignore[arg-type]
+    answered = study.answer(held.query.id, "skip", annotator="Ann", offers=study.choose(["Ann"]))  # type: ignore[arg-type]
+    assert answered == ([], 0, 0, None, True, False)
     assert study.open_queries() == []
 
 

@@ -134,7 +134,8 @@ class _Session:
         except AlreadyAnswered:
             self._notice = "That question was answered elsewhere. Here is the next one."
             return
-        self._told.append(answer)
+        if not self._study.is_practice(query.id):
+            self._told.append(answer)
         self._notice = {"left": "← left", "right": "→ right", "tie": "= tie", "skip": "skipped"}[answer]
         if self._lookup_seconds < QUICK or self._given % EVERY_TENTH == 0:
             self._error = self._look_up_error()
@@ -164,6 +165,8 @@ class _Session:
     def _show(self, query: Query) -> None:
         from rich.table import Table
 
+        if self._study.is_practice(query.id):
+            self._screen.print("Practice: this answer does not count.", style="bold")
         line = f"{count(self._given, 'answer')} from you now · expected error {percent(self._error)}"
         if self._first_error != self._error:
             line += f" ({percent(self._first_error)} when you began)"

@@ -46,6 +46,17 @@ Convert = Annotated[
 ]
 
 
+MakerColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--maker-column",
+        metavar="NAME",
+        help="The column of who made an item, who does not judge it; default: maker, if there.",
+        show_default=False,
+    ),
+]
+
+
 def create(
     study: StudyFile,
     items: ItemsFileIfAny = None,
@@ -87,6 +98,7 @@ def create(
             "--weigh-annotators", help="Trust annotators by how sharp their answers are (docs/statistics.md)."
         ),
     ] = False,
+    maker_column: MakerColumn = None,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -106,12 +118,15 @@ def create(
     """
     from ordinate.data.cells import all_numbers
     from ordinate.data.items import Items
+    from ordinate.data.makers import COLUMN, makers_of
     from ordinate.data.recipe import GIVEN
     from ordinate.study.study import Study
 
     columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading, embed)
     source = items or comparisons or ""
-    unused = read.unused(columns, *table.used(columns))
+    with naming(source):
+        makers = makers_of(columns, read.ids, maker_column)
+    unused = read.unused(columns, *table.used(columns), maker_column or COLUMN)
     if given is not None:
         # What is wrong with a comparison is said before there is a study.
         with naming(comparisons):
@@ -127,6 +142,7 @@ def create(
             storage=study_url(study),
             recipe=recipe,
             aim="order" if aim is None else aim,
+            rules={"makers": makers},
             **asdict(method),
         )
     notes = [*_notes(source, shown, study), *(str(one.message) for one in warned)]
@@ -168,6 +184,7 @@ def add_items(
     study: StudyFile,
     items: ItemsFile,
     table: TableOptions,
+    maker_column: MakerColumn = None,
     convert: Convert = False,
     as_json: AsJson = False,
 ) -> None:
@@ -181,13 +198,16 @@ def add_items(
     from ordinate.data.feature_columns import categories
     from ordinate.data.folders import is_folder_of_files
     from ordinate.data.items import read_item_columns
+    from ordinate.data.makers import COLUMN, makers_of
 
     with open_study(study) as opened:
         columns = read_item_columns(items)
         read = read_items_like(opened, columns, items, table)
         recipe, before = opened.settings.recipe, opened.items.ids
         reduced = categories(columns, recipe.given_names) | dict.fromkeys(recipe.given_names) if recipe else {}
-        unused = read.unused(columns, *table.used(columns), *reduced)
+        with naming(items):
+            makers = makers_of(columns, read.ids, maker_column)
+        unused = read.unused(columns, *table.used(columns), *reduced, maker_column or COLUMN)
         known_notes = opened.feature_notes()
         if is_folder_of_files(items):
             known = set(before)
@@ -200,6 +220,8 @@ def add_items(
             )
         with media.in_study(read, items, study, convert) as shown, naming(items):
             opened.add_items(shown.items)
+            if makers:
+                opened.set_rules(makers=[*opened.rules.makers, *makers])
         notes = _notes(items, shown, study, earlier=before)
         notes += [one for one in opened.feature_notes() if one not in known_notes]
         if as_json:

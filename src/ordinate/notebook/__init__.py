@@ -79,6 +79,8 @@ def judge(study: Study, annotator: str | None = None) -> Any:
             if self._query is not None:
                 left, right = (_item(self.study, one) for one in (self._query.left, self._query.right))
                 pair = {"query": self._query.id, "left": left, "right": right}
+                if self.study.is_practice(self._query.id):
+                    shown["said"] = f"{told} Practice: this pair does not count.".strip()
             self.state = shown | {"pair": pair, "ties": rules.ties}
 
     return Judge()

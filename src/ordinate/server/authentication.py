@@ -53,6 +53,11 @@ class Caller(NamedTuple):
         return self.link.role in ("owner", "viewer")
 
     @property
+    def speaks_for_others(self) -> bool:
+        """Whether the caller may answer everybody's queries, and for models: an owner's program."""
+        return self.is_owner and self.session is None
+
+    @property
     def acts_as(self) -> str | None:
         """The name under which the log notes what an owner does; None: the link does not say."""
         return self.annotator or ("owner" if self.owns_server else None)
@@ -77,6 +82,8 @@ class Caller(NamedTuple):
             raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
         else:
             name = self.annotator
+        if not self.speaks_for_others and name in self.served.study.machines:
+            raise Problem(409, f"{name} is the name of a model; choose another name")
         self.served.presence.note(name)
         return name
 

@@ -82,12 +82,13 @@ def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
     progress, newest = study.progress(None), study.newest_answer
     error = None if results is None else results.reliability.expected_error
     spent = progress.rules.budget is not None and progress.total >= progress.rules.budget
+    rests = progress.rules.paused or study.is_over
     return StudyLine(
         study=served.name,
         question=study.question,
         items=progress.items,
         answers=progress.total,
-        state="paused" if progress.rules.paused else "finished" if served.is_finished or spent else "running",
+        state="paused" if rests else "finished" if served.is_finished or spent else "running",
         expected_error=None if error is None or isnan(error) or not progress.total else error,
         better_than_coins=None if results is None else results.reliability.better_than_coins,
         last_answer=None if newest is None else newest.at,

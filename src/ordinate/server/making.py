@@ -13,6 +13,7 @@ from ordinate.data.formats import read_columns
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.lookalikes import lookalikes
+from ordinate.data.makers import makers_of
 from ordinate.data.media import KINDS, is_address
 from ordinate.data.recipe import GIVEN as RECIPE_OF_GIVEN
 from ordinate.data.recipe import Recipe
@@ -42,6 +43,7 @@ class Found(NamedTuple):
     id_column, text_column  that are used
     refused   (name, why) of items and files that would be left out
     notes     what else the owner should know
+    makers    (item, who made it), of the column "maker"
     """
 
     items: Items
@@ -51,6 +53,7 @@ class Found(NamedTuple):
     text_column: str | None
     refused: list[tuple[str, str]]
     notes: list[str]
+    makers: list[tuple[str, str]]
 
 
 def find_items(folder: Path, wanted: Columns) -> Found:
@@ -79,7 +82,7 @@ def _of_files(folder: Path, files: list[Dropped]) -> Found:
         if any(one.kind == kind for one in files):
             content[kind] = [_shown(folder, one) if one.kind == kind else None for one in files]
     items = Items([one.name.removeprefix(inside) for one in files], content=content)
-    return Found(items, [], [], None, None, [], [])
+    return Found(items, [], [], None, None, [], [], [])
 
 
 def _shown(folder: Path, one: Dropped) -> str:
@@ -124,7 +127,7 @@ def _of_table(folder: Path, table: Dropped, files: list[Dropped], wanted: Column
     notes = [f"{len(idle):,} files are in no row of the table: {', '.join(idle[:NAMED])}."] if idle else []
     text = wanted.text or ("text" if "text" in columns else None)
     names = [name for name in columns if name != "text" or wanted.text in (None, "text")]
-    return Found(items, names, numbers, id_column, text, refused, notes)
+    return Found(items, names, numbers, id_column, text, refused, notes, makers_of(columns, items.ids))
 
 
 def _id_column(columns: Mapping[str, list[Any]]) -> str:
@@ -163,7 +166,8 @@ class Plan(NamedTuple):
 
 def make(folder: Path, name: str, plan: Plan) -> int:
     """Make the study NAME.db in a draft; returns how many items it has."""
-    items, recipe = find_items(folder, plan.columns).items, None
+    found = find_items(folder, plan.columns)
+    items, recipe = found.items, None
     if plan.encoder is not None:
         items, recipe = embed(
             items,
@@ -172,7 +176,8 @@ def make(folder: Path, name: str, plan: Plan) -> int:
             folder=folder,
             progress=_noted(folder),
         )
-    _create(folder, name, items, recipe, plan.options)
+    rules = {**plan.options.get("rules", {}), "makers": found.makers}
+    _create(folder, name, items, recipe, {**plan.options, "rules": rules})
     return len(items)
 
 
@@ -205,7 +210,14 @@ def duplicate(source: Path, folder: Path, name: str) -> int:
             items = items.take([row for row, item in enumerate(items.ids) if item not in excluded])
         if (source.parent / MEDIA).is_dir():
             shutil.copytree(source.parent / MEDIA, folder / MEDIA, dirs_exist_ok=True)
-        options = {**options_of(settings), "rules": asdict(replace(rules, paused=False))}
+        # Rules about items that are not there any more would be refused.
+        rules = replace(
+            rules,
+            paused=False,
+            practice=tuple(one for one in rules.practice if not {one.left, one.right} & excluded),
+            makers=tuple(one for one in rules.makers if one[0] not in excluded),
+        )
+        options = {**options_of(settings), "rules": asdict(rules)}
         _create(folder, name, items, settings.recipe, options)
     return len(items)
 
@@ -213,7 +225,7 @@ def duplicate(source: Path, folder: Path, name: str) -> int:
 def options_of(settings: Settings) -> dict[str, Any]:
     """The options of Study.create that give these settings."""
     found = asdict(settings)
-    del found["recipe"]
+    del found["recipe"], found["side_bias"]  # the second follows from the algorithm
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -58,7 +57,7 @@ from ordinate.server.schemas import (
     VerdictShown,
 )
 from ordinate.storage.places import SqliteFile
-from ordinate.study.rules import Link
+from ordinate.study.rules import Link, Person
 from ordinate.study.study import Study
 
 router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=OwnerRoute)
@@ -314,23 +313,29 @@ def qr_code(request: Request, caller: TheCaller, authenticator: TheAuthenticator
 
 @results.get("/{study}/rules", summary="The rules")
 def rules(caller: TheCaller) -> RulesShown:
-    return RulesShown(**asdict(caller.served.study.rules))
+    return RulesShown.of(caller.served.study.rules)
 
 
 @router.patch("/{study}/rules", summary="Change rules")
 def change_rules(caller: TheCaller, changes: RuleChanges) -> RulesShown:
     """Only the rules that the request names."""
     served = caller.served
-    served.study.set_rules(**changes.model_dump(exclude_unset=True))
+    served.study.set_rules(**changes.changes())
     rules = served.study.rules
     served.prefetcher.rules_are(rules)
-    return RulesShown(**asdict(rules))
+    return RulesShown.of(rules)
 
 
 @results.get("/{study}/annotators", summary="Who answers")
 def annotators(caller: TheCaller) -> Annotators:
     """Everybody who was given a pair or whose answers were imported, with how often they agreed with themselves."""
-    return Annotators(annotators=[Annotator(**one._asdict()) for one in caller.served.study.people()])
+    return Annotators(annotators=[_shown_person(one) for one in caller.served.study.people()])
+
+
+def _shown_person(one: Person) -> Annotator:
+    fields = one._asdict()
+    practised, known, right = fields.pop("practice")
+    return Annotator(**fields, practised=practised, practice_known=known, practice_right=right)
 
 
 @results.get("/{study}/annotators/quality", summary="What the answers say of each annotator")

@@ -345,6 +345,8 @@ class ServedStudy:
                 annotator=lease.query.annotator,
                 expires_at=lease.expires_at,
                 repeat=lease.repeat,
+                practice=lease.practice,
+                expected=lease.expected,
             )
             for lease in leases
         ]

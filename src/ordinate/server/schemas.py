@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 from ordinate.data.comparisons import ANSWERS, Answer
 from ordinate.data.ordering import Measure
 from ordinate.study.machines import Orders
-from ordinate.study.rules import PEOPLE, RANDOM_SHARE, Role, Theme
+from ordinate.study.rules import PEOPLE, RANDOM_SHARE, Role, Rules, Theme
 
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
@@ -94,6 +95,19 @@ class NewItems(Given):
 Aim = Annotated[list[Text], Field(min_length=1, max_length=100)]
 
 
+class PracticePair(Given):
+    left: Text
+    right: Text
+    expected: Annotated[
+        Literal["left", "right", "tie"] | None, Field(description="The right answer; null: nobody knows it.")
+    ] = None
+
+
+class Maker(Given):
+    item: Text
+    name: Name
+
+
 class RuleChanges(Given):
     aim: Aim = ["order"]
     lease: Annotated[float, Field(ge=1, le=31_622_400)] | None = None
@@ -117,6 +131,20 @@ class RuleChanges(Given):
     guidelines: Markdown | None = None
     closing: Markdown | None = None
     seats: Amount | None = None
+    practice: Annotated[list[PracticePair], Field(max_length=100)] = []
+    makers: Annotated[list[Maker], Field(max_length=100_000), FailFast()] = []
+    deadline: Moment | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """The rules that the request names, as `Study.set_rules` takes them."""
+        given = self.model_dump(exclude_unset=True)
+        if "practice" in given:
+            given["practice"] = [(one.left, one.right, one.expected) for one in self.practice]
+        if self.deadline is not None:
+            given["deadline"] = self.deadline.isoformat()
+        if "makers" in given:
+            given["makers"] = [(one.item, one.name) for one in self.makers]
+        return given
 
 
 class CreateOptions(Given):
@@ -138,7 +166,7 @@ class CreateOptions(Given):
 
     def for_study(self) -> dict[str, Any]:
         """The options as arguments of Study.create, with the rules of a study that is served."""
-        given = {} if self.rules is None else self.rules.model_dump(exclude_unset=True)
+        given = {} if self.rules is None else self.rules.changes()
         options = {name: getattr(self, name) for name in CreateOptions.model_fields}
         return {**options, "rules": {**PEOPLE, **given}}
 
@@ -186,6 +214,8 @@ class QueryShown(BaseModel):
     annotator: str | None = None
     expires_at: str | None = None
     repeat: bool = False
+    practice: bool = Field(False, description="A pair to practise with: its answer never counts.")
+    expected: str | None = Field(None, description="The right answer of a practice pair, if one is known.")
 
 
 Finished = Literal["budget", "total-budget", "exhausted"]
@@ -206,6 +236,7 @@ class Queries(BaseModel):
 class Accepted(BaseModel):
     accepted: Literal[True] = True
     counts: bool = Field(True, description="Whether it counts; not where it came late and is beyond the budget.")
+    practice: bool = Field(False, description="Whether it was to a practice pair, which never counts.")
     your_answers: int
     answers: int
     next: list[QueryShown]
@@ -285,6 +316,11 @@ class Status(BaseModel):
     ties_allowed: bool
     paused: bool
     finished: Finished | None = None
+    deadline: str | None = Field(None, description="When no more pairs are given out.")
+    over: bool = Field(False, description="Whether the deadline has passed.")
+    answers_by_deadline: int | None = Field(
+        None, description="For owners and viewers: answers until then at the pace of the last day; null: not known."
+    )
     problem: str | None = Field(None, description="For owners and viewers: why answers cannot be stored at the moment.")
     theme: Theme
 
@@ -325,6 +361,9 @@ class Annotator(BaseModel):
     decided: int = Field(description="Answers in this study other than ties.")
     left: int = Field(description="Of these, how many chose the left item.")
     last_answer: str | None
+    practised: int = Field(description="Practice pairs that were answered; they do not count.")
+    practice_known: int = Field(description="Of these, how many have a right answer.")
+    practice_right: int = Field(description="Of those, how many got it.")
 
 
 class Annotators(BaseModel):
@@ -467,6 +506,15 @@ class RulesShown(BaseModel):
     closing: str | None
     seats: int | None = Field(description="How many names may be given by shared links.")
     resting: list[str] = Field(description="Annotators who get no pairs for now.")
+    practice: list[PracticePair] = Field(description="What whoever is new judges first; it never counts.")
+    makers: list[Maker] = Field(description="Who made an item, and is given no pair with it.")
+    deadline: str | None = Field(description="When no more pairs are given out.")
+
+    @classmethod
+    def of(cls, rules: Rules) -> RulesShown:
+        practice = [PracticePair(**one._asdict()) for one in rules.practice]
+        makers = [Maker(item=item, name=name) for item, name in rules.makers]
+        return cls(**{**asdict(rules), "practice": practice, "makers": makers})
 
 
 class ChangeShown(BaseModel):

@@ -37,6 +37,8 @@ Kind = Literal[
     "link",
     "revoke",
     "finish",
+    "practice",
+    "practised",
     "machine",
     "spend",
 ]
@@ -96,6 +98,8 @@ class Entry(NamedTuple):
     link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at,
                                key (the id of the shared link by which the annotator came, where they gave their name)
     revoke                     name (the id of a link)
+    practice                   query (its number among practice pairs), left, right, annotator, value (the right answer)
+    practised                  the same, and what an answer has
     machine                    annotator, name (the model), value (the rest as JSON): from now on this annotator is a
                                model; see study/machines.py
     spend                      query, annotator, value: how many tokens the replies to this query took

@@ -19,6 +19,7 @@ import numpy as np
 from ordinate.data.feature_blocks import FeatureBlock
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.matrices import FileMatrix
+from ordinate.data.names import caseless
 from ordinate.errors import InvalidInput, NotAStudy, StudyMoved
 from ordinate.storage import feature_files, recipes
 from ordinate.storage.connection import Connection, Cursor
@@ -199,12 +200,31 @@ def erase(connection: Connection, annotator: str, pseudonym: str) -> int:
     """Replace a person's name, and drop what they wrote and which device they had; returns how many entries that
     changed. It is the one exception to the log being append-only."""
     as_owner = "UPDATE log SET [by] = ? WHERE [by] = ? AND (annotator IS NULL OR annotator <> ?)"
-    changed = connection.execute(as_owner, (pseudonym, annotator, annotator)).rowcount
+    changed = _erase_from_rules(connection, annotator, pseudonym)
+    changed += connection.execute(as_owner, (pseudonym, annotator, annotator)).rowcount
     change = (
         "UPDATE log SET annotator = ?, [by] = CASE WHEN [by] = ? THEN ? ELSE [by] END, "
         "reason = NULL, client = NULL, tab = NULL WHERE annotator = ?"
     )
     return changed + connection.execute(change, (pseudonym, annotator, pseudonym, annotator)).rowcount
+
+
+def _erase_from_rules(connection: Connection, annotator: str, pseudonym: str) -> int:
+    """From the names of who rests, and of who made an item, which are the same person in any case."""
+    rows = connection.execute(
+        "SELECT position, [name], [value] FROM log WHERE kind = 'set' AND [name] IN ('resting', 'makers')"
+    ).fetchall()
+    changed = 0
+    for position, rule, value in rows:
+        old = json.loads(value)
+        if rule == "resting":
+            new = [pseudonym if name == annotator else name for name in old]
+        else:
+            new = [[item, pseudonym if caseless(name) == caseless(annotator) else name] for item, name in old]
+        if new != old:
+            connection.execute("UPDATE log SET [value] = ? WHERE position = ?", (json.dumps(new), position))
+            changed += 1
+    return changed
 
 
 _REPLACED = "an older copy of the study was put in its place; open the study again"

@@ -96,7 +96,8 @@ def _value(value: str | None) -> str:
         case bool():
             return "yes" if found else "no"
         case list():
-            shown = ", ".join(map(str, found)) or "nothing"
+            shown = ", ".join(" | ".join(map(str, one)) if isinstance(one, list) else str(one) for one in found)
+            shown = shown or "nothing"
         case _:
             shown = str(found)
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]} …"

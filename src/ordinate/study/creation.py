@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -18,7 +19,7 @@ from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import SiteModel
 from ordinate.storage import Settings
 from ordinate.study.aim import checked_aim, require_possible
-from ordinate.study.rules import Rules, differences
+from ordinate.study.rules import Rules, differences, require_known
 
 LEAST_VARIANCE, MOST_VARIANCE = 1e-6, 1e6
 """Prior variances outside this range leave too few digits of the numbers that a fit computes with."""
@@ -96,6 +97,7 @@ def checked_rules(
 ) -> list[tuple[str, str]]:
     """How the first rules of a study of these items differ from the usual ones. Raises InvalidInput."""
     changes = differences(Rules(random=random), {"aim": aim, **(rules or {})})
+    require_known({name: json.loads(value) for name, value in changes}, set(items.ids))
     groups = items.group or ()
     codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
     wanted = checked_aim((rules or {}).get("aim", aim))

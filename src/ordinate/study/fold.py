@@ -61,6 +61,8 @@ class State:
     queries_of_pair      two ids in order -> numbers of the queries that asked the pair
     newest_asked         annotator -> the number of their newest query
     repeats              numbers of the queries that repeat an earlier pair on purpose
+    practices            the `practice` entries: practice pair number k is practices[k - 1]
+    practised            practice pair number -> its `practised` entry
     keys                 key of an answer -> its `answer` entry, also where the answer was taken back
     rules                what the owner has set
     finished             the rule by which the study was finished, unless its rules or items changed since; else None
@@ -93,6 +95,8 @@ class State:
         self.queries_of_pair: dict[tuple[str, str], list[int]] = {}
         self.newest_asked: dict[str | None, int] = {}
         self.repeats: list[int] = []
+        self.practices: list[Entry] = []
+        self.practised: dict[int, Entry] = {}
         self.keys: dict[str, Entry] = {}
         self.rules = rules
         self.finished: str | None = None
@@ -131,8 +135,13 @@ class State:
         self._active: Integers | None = None
         self._all_pairs: AllPairs | None = None
         self._seen: dict[str | None, Comparisons] = {}
-        self._unseen: dict[str | None, tuple[int, AllPairs]] = {}
+        self._forget_makers()
         self._drop_effective()
+
+    def _forget_makers(self) -> None:
+        self._own: dict[str, set[int]] | None = None  # a name without case -> the rows of what they made
+        self._judgeable: dict[str | None, AllPairs] = {}
+        self._unseen: dict[str | None, tuple[int, AllPairs]] = {}
 
     def _drop_effective(self) -> None:
         self._change(0)
@@ -220,6 +229,13 @@ class State:
                 if entry.key is not None:
                     self.keys[entry.key] = entry
                 self._add(entry)
+            case "practice":
+                if entry.query != len(self.practices) + 1:
+                    raise ValueError(f"practice pair {entry.query} comes where {len(self.practices) + 1} should")
+                self._require_items(entry)
+                self.practices.append(entry)
+            case "practised":
+                self.practised[_number(self.practices[_number(entry) - 1])] = entry
             case "withdraw":
                 self._close(number := _number(entry))
                 self.withdrawn.add(number)
@@ -258,6 +274,8 @@ class State:
                 self._go_on(entry)
             case "set":
                 self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
+                if entry.name == "makers":
+                    self._forget_makers()
                 self._go_on(entry)
             case "machine":
                 self.machines[_text(entry.annotator)] = Machine.read(_text(entry.name), _text(entry.value))
@@ -368,7 +386,7 @@ class State:
     def _counting(self, given: Comparisons) -> NDArray[np.bool_]:
         """Which of them count."""
         without = np.fromiter(self._taken_back | self._beyond_budget, dtype=np.int64)
-        excluded = [number for name, number in self._numbers.items() if self._is_left_out(name)]
+        excluded = [number for name, number in self._numbers.items() if self.is_left_out(name)]
         left, right = given.pairs
         kept: NDArray[np.bool_] = ~given.skipped & (self.active[left] >= 0) & (self.active[right] >= 0)
         return kept & ~np.isin(given.positions, without) & ~np.isin(given.annotators, excluded)
@@ -395,10 +413,36 @@ class State:
         left, right = (map(ids.__getitem__, rows.tolist()) for rows in given.pairs)
         return zip(left, right, given.answers, map(names.__getitem__, given.annotators.tolist()), strict=True)
 
+    def own(self, annotator: str | None) -> set[int]:
+        """The rows of the items that the annotator made and so does not judge."""
+        if self._own is None:
+            self._own = {}
+            for item, maker in self.rules.makers:
+                if item in self.rows:
+                    self._own.setdefault(caseless(maker), set()).add(self.rows[item])
+        return self._own.get(caseless(annotator), set()) if self._own and annotator is not None else set()
+
+    def may_judge(self, pair: Pair) -> bool:
+        """Whether the annotator of the pair made neither item."""
+        own = self.own(pair.annotator)
+        return not own or not {self.rows[_text(pair.left)], self.rows[_text(pair.right)]} & own
+
+    def judgeable(self, annotator: str | None) -> AllPairs:
+        """Every pair without an item that the annotator made."""
+        own = sorted(self.own(annotator))
+        if not own:
+            return self.all_pairs
+        if annotator not in self._judgeable:
+            partners = [self.all_pairs.partners(item) for item in own]
+            left = np.repeat(np.array(own, dtype=np.int64), [len(one) for one in partners])
+            # Pairs are masked, and the groups stay the same, so bounds that a search keeps serve everybody.
+            self._judgeable[annotator] = self.all_pairs.without(left, np.concatenate(partners))
+        return self._judgeable[annotator]
+
     def unseen(self, annotator: str | None) -> AllPairs:
-        """All pairs less those that the annotator has seen."""
+        """All pairs that the annotator may judge, less those that they have seen."""
         seen = self.seen(annotator)
-        done, pool = self._unseen.get(annotator, (0, self.all_pairs))
+        done, pool = self._unseen.get(annotator, (0, self.judgeable(annotator)))
         if done < len(seen):
             left, right = seen.pairs
             pool = pool.without(left[done:], right[done:])
@@ -466,13 +510,14 @@ class State:
         names = ("",) * len(items) if items.group is None else items.group
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
-    def _is_left_out(self, annotator: str | None) -> bool:
+    def is_left_out(self, annotator: str | None) -> bool:
+        """Whether this annotator's answers do not count."""
         return annotator in self.excluded_annotators or (self.only is not None and annotator not in self.only)
 
     def includes(self, pair: Pair) -> bool:
         """Whether neither the items nor the annotator are excluded."""
         return not (
-            self._is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
+            self.is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
         )
 
 

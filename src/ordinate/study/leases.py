@@ -55,11 +55,17 @@ class Offer(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """A query that an annotator holds, and when the lease ends; None: it does not end."""
+    """A query that an annotator holds, and when the lease ends; None: it does not end.
+
+    practice  whether it never counts
+    expected  the right answer of a practice pair; None: nobody knows it
+    """
 
     query: Query
     expires_at: str | None
-    repeat: bool
+    repeat: bool = False
+    practice: bool = False
+    expected: str | None = None
 
 
 def due(state: State, at: str) -> list[int]:
@@ -83,9 +89,13 @@ def half_over(state: State, number: int, at: str) -> bool:
     return left.total_seconds() < state.rules.lease / 2
 
 
-def require_budget(state: State, annotator: str | None, holding: int) -> None:
-    """Raise StudyPaused, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets no more."""
+def require_budget(state: State, annotator: str | None, holding: int, at: str) -> None:
+    """Raise StudyPaused, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets no more now."""
     rules = state.rules
+    if is_over(state, at):
+        raise StudyPaused(
+            f"the time for this study was over on {rules.deadline}; answers to open queries are still taken"
+        )
     if rules.paused:
         raise StudyPaused("the owner has paused this study; answers to open queries are still taken")
     if annotator in rules.resting:
@@ -93,6 +103,11 @@ def require_budget(state: State, annotator: str | None, holding: int) -> None:
     if state.finished is not None:
         raise BudgetSpent(f"the study is finished: {_MET[state.finished]}", True)
     _require_room(state, annotator, holding, len(state.open()))
+
+
+def is_over(state: State, at: str) -> bool:
+    """Whether the deadline has passed."""
+    return state.rules.deadline is not None and state.rules.deadline <= at
 
 
 def is_beyond_budget(state: State, asked: Entry) -> bool:
@@ -141,16 +156,18 @@ def require_not_given_away(state: State, asked: Entry) -> None:
 def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) -> Offer | None:
     """The first offer that can still be taken, made out to this annotator; None where there is none.
 
-    Its items are in use, nobody holds the pair, and the annotator has not seen it, unless the rules let pairs come
-    again. An offer to somebody else also needs a pair that is new to this annotator. Where the rules ask for variety,
-    an offer to somebody else, or from before the annotator's newest query, shares no item with that query.
+    Its items are in use, the annotator made neither, nobody holds the pair, and the annotator has not seen it, unless
+    the rules let pairs come again. An offer to somebody else also needs a pair that is new to this annotator. Where
+    the rules ask for variety, an offer to somebody else, or from before the annotator's newest query, shares no
+    item with that query.
     """
     held = {pair_of(entry) for entry in state.open()}
     seen = pair_codes(*state.seen(annotator).pairs)
     newest = state.newest_asked.get(annotator)
     last = None if newest is None or state.rules.variety is None else state.queries[newest - 1]
     before = set() if last is None else set(pair_of(last))
-    active, again = state.active, state.rules.again and annotator not in state.machines
+    active, made = state.active, state.own(annotator)
+    again = state.rules.again and annotator not in state.machines
     for offer in offers:
         own = offer.annotator == annotator
         knew = own and (last is None or (offer.based_on or 0) >= last.position)
@@ -159,7 +176,7 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
         left, right = state.rows[offer.left], state.rows[offer.right]
         if active[left] < 0 or active[left] != active[right]:
             continue
-        if pair_of(offer) in held:
+        if pair_of(offer) in held or {left, right} & made:
             continue
         if (own and again) or pair_codes(np.array([left]), np.array([right]))[0] not in seen:
             return offer._replace(annotator=annotator)
@@ -185,6 +202,7 @@ def repeat(settings: Settings, state: State, annotator: str | None) -> Offer | N
         and state.answered[entry.query].answer != "skip"
         and pair_of(entry) not in held
         and state.includes(entry)
+        and state.may_judge(entry)
     ]
     if not earlier:
         return None

@@ -101,7 +101,9 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
     skipped pair never comes back to the annotator who skipped it. Raises PairsHeld where pairs of others could still
     come to this annotator, otherwise PoolExhausted.
     """
-    pairs: Pool = state.all_pairs if among is None else among.within(state.active)
+    pairs: Pool = state.judgeable(annotator)
+    if among is not None:
+        pairs = _without_items(among.within(state.active), state.own(annotator))
     new: Pool = state.unseen(annotator) if among is None else pairs.without(*state.seen(annotator).pairs)
     own = [pair for pair in waiting if pair.annotator == annotator]
     choices = [(new, waiting)]
@@ -128,7 +130,7 @@ def are_scarce(state: State, annotator: str | None) -> bool:
     budget = state.rules.budget
     if budget is not None and budget - sum(state.annotators().values()) - len(waiting) < few:
         return True
-    if state.all_pairs.size - len(state.seen(annotator)) - len(waiting) >= few:
+    if state.judgeable(annotator).size - len(state.seen(annotator)) - len(waiting) >= few:
         return False
     try:
         return allowed_pairs(state, annotator, None, waiting).size < few
@@ -153,7 +155,9 @@ def open_queries(
     `among`: only those whose pair is in the list. `tab`: without those that other browser tabs asked for.
     """
     mine = [
-        entry for entry in state.open() if entry.annotator == annotator and (tab is None or entry.tab in (None, tab))
+        entry
+        for entry in state.open()
+        if entry.annotator == annotator and (tab is None or entry.tab in (None, tab)) and state.may_judge(entry)
     ]
     if among is None or not mine:
         return mine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -19,12 +20,12 @@ from ordinate.data.names import annotator_name, caseless
 from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Entry, Settings
-from ordinate.study import leases
+from ordinate.study import leases, practice
 from ordinate.study.aim import ORDER, aim_of, checked_aim, require_possible, unmarked_group
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.machines import Machine
-from ordinate.study.rules import Link, Person, Progress, Role, differences
+from ordinate.study.rules import Link, Person, Progress, Role, differences, require_known
 
 
 def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
@@ -65,6 +66,9 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     changed = differences(state.rules, changes)
     if any(name == "aim" for name, _ in changed):
         require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())
+    require_known({name: json.loads(value) for name, value in changed}, state.rows)
+    if any(name == "practice" for name, _ in changed):
+        practice.require_items(practice.checked(changes["practice"]), state)
     transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
 
 
@@ -73,6 +77,7 @@ def make_link(transaction: Transaction, name: str, role: Role, annotator: str | 
     if name not in transaction.state.links:
         whose = transaction.state.name_of(annotator)
         if name != "owner":  # which is for whoever has it, so `ordinate serve` always makes it
+            _require_no_model(transaction.state, whose)
             _require_spelling(transaction.state, annotator, whose, role)
         transaction.append("link", name=name, value=role, annotator=whose, expires_at=expires_at)
     return find_link(transaction.state, name)
@@ -96,6 +101,7 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
     for row, given in enumerate(annotators, start=1):
         if (name := state.name_of(given, f"row {row}: ")) is None:
             raise InvalidInput(f"row {row}: give every annotator a name")
+        _require_no_model(state, name, f"row {row}: ")
         _require_spelling(state, given, name, "annotator")
         names.setdefault(caseless(name), name)
     known = {
@@ -110,6 +116,11 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
         else make_link(transaction, secrets.token_hex(6), "annotator", name, expires_at)
         for name in names.values()
     ]
+
+
+def _require_no_model(state: State, name: str | None, where: str = "") -> None:
+    if name in state.machines:
+        raise InvalidInput(f"{where}{name!r} is the name of a model; a person's link needs another name")
 
 
 def claim_name(
@@ -206,6 +217,8 @@ def add_machine(transaction: Transaction, annotator: str, machine: Machine) -> s
     known = state.machines.get(name)
     if known is None and state.knows_annotator(name):
         raise InvalidInput(f"{name!r} has been asked or has answered as a person; give the model another name")
+    if known is None and (name in state.linked or name in state.claimed):
+        raise InvalidInput(f"{name!r} has a link as a person; give the model another name")
     if known not in (None, machine):
         assert known is not None
         raise InvalidInput(
@@ -254,9 +267,11 @@ def people(state: State) -> list[Person]:
             len(decided),
             sum(OUTCOME_VALUES[entry.answer or ""] == 1.0 for entry in decided),
             max((entry.at for entry in own), default=None),
+            practice.score(state, name),
         )
 
-    return [one(name) for name in sorted({*state.newest_asked, *answers}, key=lambda name: (name is not None, name))]
+    known = {*state.newest_asked, *answers, *(entry.annotator for entry in state.practised.values())}
+    return [one(name) for name in sorted(known, key=lambda name: (name is not None, name))]
 
 
 def let_rest(transaction: Transaction, annotator: str, resting: bool) -> None:

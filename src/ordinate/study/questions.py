@@ -26,7 +26,7 @@ from ordinate.errors import (
     UnknownQuery,
 )
 from ordinate.storage import BEYOND_BUDGET, AnswerDetails, Entry, Kind
-from ordinate.study import leases, next_pair
+from ordinate.study import leases, next_pair, practice
 from ordinate.study.fold import State
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
@@ -46,6 +46,7 @@ class Answered(NamedTuple):
     total    how many answers the study has
     refusal  why the annotator is given no query, where the study's rules are the reason
     counts   whether the answer counts; not where it came late and is beyond the budget
+    practice whether it was to a practice pair, which never counts
     """
 
     queries: list[Lease]
@@ -53,6 +54,7 @@ class Answered(NamedTuple):
     total: int
     refusal: Refusal | None
     counts: bool = True
+    practice: bool = False
 
 
 class Questions:
@@ -70,15 +72,20 @@ class Questions:
             _require_included(state, annotator)
             if leases.due(state, self._ledger.clock()):
                 self._ledger.write(_end_leases)
+            first: list[Query] = []
+            if among is None and (practice.missing(state, annotator) or practice.waiting(state, annotator)):
+                given = self._ledger.write(lambda one: self._practise(one, annotator))
+                first = [lease.query for lease in given[:wanted]]
+            wanted = max(wanted - len(first), 0)
             overtaken = 0
             while len(mine := next_pair.open_queries(state, annotator, among)) < wanted:
                 try:
                     overtaken += not self._ask_another(state, annotator, among, overtaken >= ATTEMPTS)
                 except (PoolExhausted, BudgetSpent, StudyPaused):
-                    if not mine:
+                    if not mine and not first:
                         raise
                     break
-            return [self.query(entry) for entry in mine[:wanted]]
+            return [*first, *(self.query(entry) for entry in mine[:wanted])]
 
     def offer(self, annotators: Sequence[str | None], offered: Sequence[Offer]) -> list[Offer | None]:
         """A pair for each annotator, new to all of them; None where no pair is left for one."""
@@ -126,7 +133,8 @@ class Questions:
         return self._ledger.write(ask)
 
     def _choose(self, state: State, annotator: str | None, among: PairList | None) -> Offer:
-        leases.require_budget(state, annotator, len(next_pair.open_queries(state, annotator)))
+        held = len(next_pair.open_queries(state, annotator))
+        leases.require_budget(state, annotator, held, self._ledger.clock())
         if among is None and (again := leases.repeat(self._settings, state, annotator)) is not None:
             return again
         inference = self._ledger.inference
@@ -139,6 +147,8 @@ class Questions:
         annotator = state.name_of(annotator)
         _require_included(state, annotator)
         _end_leases(transaction)
+        first = self._practise(transaction, annotator)[:wanted]
+        wanted -= len(first)
         while len(mine := next_pair.open_queries(state, annotator, tab=tab)) < wanted:
             held = next_pair.open_queries(state, annotator)
             # A tab that was closed may hold queries.
@@ -146,9 +156,9 @@ class Questions:
                 mine = mine or held
                 break
             try:
-                leases.require_budget(state, annotator, len(held))
+                leases.require_budget(state, annotator, len(held), transaction.time)
             except (BudgetSpent, PairsHeld, StudyPaused):
-                if not (mine := held):
+                if not (mine := held) and not first:
                     raise
                 break
             again = leases.repeat(self._settings, state, annotator)
@@ -156,7 +166,31 @@ class Questions:
             if offer is None:
                 break
             self._add(transaction, offer, tab)
-        return [self._lease(state, entry) for entry in mine[:wanted]]
+        return [*first, *(self._lease(state, entry) for entry in mine[:wanted])]
+
+    def _practise(self, transaction: Transaction, annotator: str | None) -> list[Lease]:
+        """The practice pairs of somebody new, who may be asked."""
+        state = transaction.state
+        new = practice.missing(state, annotator)
+        if new or practice.waiting(state, annotator):
+            leases.require_budget(state, annotator, 0, transaction.time)
+        numbered = enumerate(new, start=len(state.practices) + 1)
+        transaction.append_all(
+            "practice",
+            [
+                {"query": number, "left": one.left, "right": one.right, "annotator": annotator, "value": one.expected}
+                for number, one in numbered
+            ],
+        )
+        return [
+            Lease(
+                Query(practice.query_id(self._token, one.query), str(one.left), str(one.right), annotator),
+                None,
+                practice=True,
+                expected=one.value,
+            )
+            for one in practice.waiting(state, annotator)
+        ]
 
     def _add(self, transaction: Transaction, offer: Offer, tab: str | None = None) -> None:
         """Ask the pair of an offer."""
@@ -200,7 +234,14 @@ class Questions:
                 except (AnnotatorExcluded, BudgetSpent, PairsHeld, StudyPaused) as error:
                     refusal = error
             answers = state.annotators()
-            return Answered(queries, answers.get(state.name_of(annotator), 0), sum(answers.values()), refusal, counts)
+            return Answered(
+                queries,
+                answers.get(state.name_of(annotator), 0),
+                sum(answers.values()),
+                refusal,
+                counts,
+                practice.is_practice(query_id),
+            )
 
         return self._ledger.write(answer_and_take)
 
@@ -276,7 +317,11 @@ class Questions:
 
     def require_own(self, state: State, query_id: str, annotator: str | None) -> None:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
-        if state.queries[self._number(state, query_id) - 1].annotator != state.name_of(annotator):
+        if practice.is_practice(query_id):
+            whose = practice.find(state, self._token, query_id).annotator
+        else:
+            whose = state.queries[self._number(state, query_id) - 1].annotator
+        if whose != state.name_of(annotator):
             raise NotYourQuery(f"query {query_id!r} was given to somebody else")
 
     def query(self, asked: Entry) -> Query:
@@ -286,7 +331,10 @@ class Questions:
     def side_of(self, query_id: str, winner: object) -> Answer:
         """The side of the item with this id. Raises UnknownQuery, InvalidInput."""
         with self._ledger.reading() as state:
-            asked = self.query(state.queries[self._number(state, query_id) - 1])
+            if practice.is_practice(query_id):
+                asked: Entry | Query = practice.find(state, self._token, query_id)
+            else:
+                asked = self.query(state.queries[self._number(state, query_id) - 1])
         if id_text(winner) in (asked.left, asked.right):
             return "left" if id_text(winner) == asked.left else "right"
         raise InvalidInput(
@@ -296,7 +344,13 @@ class Questions:
 
     def _tell(self, transaction: Transaction, query_id: str, answer: Answer, details: AnswerDetails) -> bool:
         """Whether the answer counts."""
-        state = transaction.state
+        state, fields = transaction.state, details._asdict()
+        tokens = fields.pop("tokens")
+        if practice.is_practice(query_id):
+            shown = practice.find(state, self._token, query_id)
+            if shown.query not in state.practised:  # sent again, it is the same answer
+                _note(transaction, shown, "practised", answer=answer, value=shown.value, **fields)
+            return False
         if details.key is not None and (earlier := state.keys.get(details.key)) is not None:
             if (self._id(earlier.query), earlier.answer) != (query_id, answer):
                 raise KeyReused(f"the key {details.key!r} belongs to another answer; use a new one for each answer")
@@ -305,8 +359,6 @@ class Questions:
         if answer in ("tie", "both-bad") and not state.rules.ties:
             raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
         beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
-        fields = details._asdict()
-        tokens = fields.pop("tokens")
         _note(transaction, asked, "answer", answer=answer, value=beyond, **fields)
         if tokens is not None:
             transaction.append("spend", query=asked.query, annotator=asked.annotator, value=str(tokens))

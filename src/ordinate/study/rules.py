@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
 
 from ordinate.data.cells import text
-from ordinate.errors import InvalidInput
+from ordinate.data.lookalikes import suggestion
+from ordinate.data.names import annotator_name
+from ordinate.errors import InvalidInput, UnknownItem
 from ordinate.learning.forecast import ROUND_TARGETS
+from ordinate.storage import timestamp
+from ordinate.study import practice
 from ordinate.study.aim import ORDER, checked_aim
+from ordinate.study.practice import Practice, PracticeScore
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "viewer", "annotator"]
@@ -51,6 +57,9 @@ class Rules:
     closing           what they read at the end, in Markdown; None: nothing of the owner's own
     seats             how many names may be given by shared links, all together; None: no limit
     resting           annotators who get no pairs for now; their answers count
+    practice          pairs that whoever is new judges first, and that never count
+    makers            (item, who made it); they are given no pair with it
+    deadline          when no more pairs are given out, in ISO 8601 with its zone; None: none is set
     """
 
     aim: tuple[str, ...] = ORDER
@@ -76,6 +85,9 @@ class Rules:
     closing: str | None = None
     seats: int | None = None
     resting: tuple[str, ...] = ()
+    practice: tuple[Practice, ...] = ()
+    makers: tuple[tuple[str, str], ...] = ()
+    deadline: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "aim", checked_aim(self.aim))
@@ -100,6 +112,9 @@ class Rules:
             if getattr(self, name) is not None:
                 text(name, getattr(self, name))
         object.__setattr__(self, "resting", tuple(text("a name", one) for one in self.resting))
+        object.__setattr__(self, "practice", practice.checked(self.practice))
+        object.__setattr__(self, "makers", checked_makers(self.makers))
+        object.__setattr__(self, "deadline", None if self.deadline is None else _moment("deadline", self.deadline))
         if self.theme not in get_args(Theme):
             raise InvalidInput(f"unknown theme {self.theme!r}; it is {', '.join(get_args(Theme))}")
 
@@ -127,6 +142,7 @@ class Person(NamedTuple):
     median_ms                half of the answers took less time; None: not known
     decided, left            answers other than ties, and how many of them chose the left item
     last_answer              when the newest answer or skip was stored
+    practice                 how they did on practice pairs
     """
 
     name: str | None
@@ -141,6 +157,7 @@ class Person(NamedTuple):
     decided: int
     left: int
     last_answer: str | None
+    practice: PracticeScore
 
 
 class Progress(NamedTuple):
@@ -190,6 +207,38 @@ def checked_cuts(cuts: Any) -> tuple[int, ...]:
     if None in found or list(found) != sorted(set(found)):
         raise InvalidInput(f"cuts are ranks in rising order, such as 10, 50; got {', '.join(map(str, found))}")
     return found
+
+
+def require_known(rules: Mapping[str, Any], items: Collection[str]) -> None:
+    """Raise UnknownItem where practice pairs or makers name an item that the study does not have."""
+    named = [(one, f"practice pair {row}") for row, pair in enumerate(rules.get("practice", ()), 1) for one in pair[:2]]
+    named += [(one[0], f"makers, row {row}") for row, one in enumerate(rules.get("makers", ()), 1)]
+    for item, where in named:
+        if item not in items:
+            raise UnknownItem(f"{where}: the study has no item {item!r}{suggestion(item, items)}")
+
+
+def checked_makers(given: Any) -> tuple[tuple[str, str], ...]:
+    """Each item with somebody who made it, once. Raises InvalidInput."""
+    found: dict[tuple[str, str], None] = {}
+    for row, one in enumerate(given, start=1):
+        if not isinstance(one, Sequence) or isinstance(one, str) or len(one) != 2:
+            raise InvalidInput(f"makers, row {row}: give an item and who made it, not {one!r}")
+        maker = annotator_name(text("a name", one[1]), f"makers, row {row}: ")
+        if maker is None:
+            raise InvalidInput(f"makers, row {row}: the name of who made {one[0]!r} is empty")
+        found[text("an id", one[0]), maker] = None
+    return tuple(found)
+
+
+def _moment(name: str, value: Any) -> str:
+    try:
+        when = datetime.fromisoformat(value)
+        if when.tzinfo is None:
+            raise ValueError
+        return timestamp(when)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{name} must be a time with its zone, such as 2030-01-31T12:00Z, not {value!r}") from None
 
 
 def _number(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:

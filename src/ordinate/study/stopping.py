@@ -8,12 +8,13 @@ rule asks for. The interval follows from a belief given all answers, so as far a
 from __future__ import annotations
 
 import math
-from datetime import datetime
-from itertools import islice, pairwise
+from datetime import datetime, timedelta
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from ordinate.data.cells import between
 from ordinate.learning.forecast import ROUND_TARGETS, Decline, Forecast, round_target
+from ordinate.storage import timestamp
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.results import Results, history_counts
@@ -22,6 +23,9 @@ CHECK_EVERY = 10
 """Answers between two checks of the rules."""
 _NEWEST = 100
 """The pace is that of so many answers."""
+_DAY = timedelta(days=1)
+_FEWEST = 10
+"""Answers within a day from which on a deadline is judged by them."""
 _PAUSE = 600.0
 """Seconds: a longer time between two answers is a pause, and no part of the pace."""
 
@@ -110,3 +114,17 @@ def seconds_per_answer(state: State) -> float | None:
     gaps = [(later - earlier).total_seconds() for later, earlier in pairwise(times)]
     judging = [gap for gap in gaps if 0.0 <= gap <= _PAUSE]
     return sum(judging) / len(judging) if judging else None
+
+
+def answers_until(state: State, time: datetime, now: datetime) -> int | None:
+    """See `Study.answers_until`."""
+    first = next(iter(state.answered.values()), None)
+    if first is None:
+        return None
+    since = max(timestamp(now - _DAY), first.at)
+    newest = takewhile(lambda entry: entry.at >= since, reversed(state.answered.values()))
+    given = sum(entry.answer != "skip" for entry in newest)
+    seconds = (now - datetime.fromisoformat(since)).total_seconds()
+    if given < _FEWEST or seconds <= 0:
+        return None
+    return round(given / seconds * max((time - now).total_seconds(), 0.0))

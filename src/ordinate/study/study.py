@@ -40,7 +40,7 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import changes, checking, creation, history, leases, mixing, next_pair, owner, stopping
+from ordinate.study import changes, checking, creation, history, leases, mixing, next_pair, owner, practice, stopping
 from ordinate.study import leaderboard as leaderboards
 from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
@@ -219,12 +219,23 @@ class Study:
         An annotator gets no pair twice, and no pair that is open, until nothing else is left. Where the pairs run out,
         fewer than `count` come back; where none is left at all, PoolExhausted is raised. `among`: only pairs of a list.
         Raises BudgetSpent where the budgets are spent, or a rule by which the study is finished is met; these are
-        checked every 10 answers.
+        checked every 10 answers. Raises InvalidInput for the name of a model: see `ask_model`.
         """
         wanted = 1 if count is None else whole("count", count, 1)
+        if (name := self.name_of(annotator)) in self.machines:
+            raise InvalidInput(
+                f"{name!r} is the name of a model, which ordinate judge asks; answer under a name of your own"
+            )
         self._finish_if_met()
         queries = self._questions.ask(annotator, wanted, among)
         return queries[0] if count is None else queries
+
+    def ask_model(self, annotator: str, count: int) -> list[Query]:
+        """`ask` for a model that `add_machine` has named. Raises InvalidInput for any other name."""
+        if (name := self.name_of(annotator)) not in self.machines:
+            raise InvalidInput(f"{name!r} is not the name of a model of this study; see Study.add_machine")
+        self._finish_if_met()
+        return self._questions.ask(annotator, whole("count", count, 1), None)
 
     def ask_after_models(self, annotator: str | None = None) -> Query:
         """A query about a pair of which models are unsure, or one in five by which they are checked; see `mixing.py`.
@@ -274,6 +285,10 @@ class Study:
         """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
         with self._ledger.reading() as state:
             return self._ledger.inference.is_slow(state)
+
+    def is_practice(self, query_id: str) -> bool:
+        """Whether this query is a practice pair, which never counts."""
+        return practice.is_practice(query_id)
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""
@@ -787,6 +802,18 @@ class Study:
         with self._ledger.reading() as state:
             newest = takewhile(lambda entry: entry.at >= since, reversed(state.answered.values()))
             return sum(entry.answer != "skip" for entry in newest)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed, so that no more pairs are given out."""
+        with self._ledger.reading() as state:
+            return leases.is_over(state, self._ledger.clock())
+
+    def answers_until(self, time: datetime) -> int | None:
+        """How many more answers come until this time at the pace of the last day, or of all days since the first answer
+        if these are fewer, nights and pauses included; None: there are too few answers to tell."""
+        with self._ledger.reading() as state:
+            return stopping.answers_until(state, time, datetime.fromisoformat(self._ledger.clock()))
 
     @property
     def entries(self) -> int:

@@ -20,6 +20,8 @@
  * @property {Item} left
  * @property {Item} right
  * @property {string | null} [expires_at]
+ * @property {boolean} [practice] whether its answer never counts
+ * @property {string | null} [expected] the right answer of a practice pair, if one is known
  */
 
 /** The answers that the judging page gives; the API takes their strength and "both-bad" too.
@@ -49,6 +51,9 @@
  * @property {boolean} ties_allowed
  * @property {boolean} paused
  * @property {Finished | null} finished
+ * @property {string | null} [deadline] when no more pairs are given out
+ * @property {boolean} [over] whether that has passed
+ * @property {number | null} [answers_by_deadline] at the pace of the last day
  * @property {string | null} problem for owners and viewers: why answers cannot be stored at the moment
  */
 

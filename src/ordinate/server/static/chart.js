@@ -58,6 +58,25 @@ function duration(seconds) {
 }
 
 /**
+ * "Deadline: 31/01/2030, 12:00. At the pace of the last day about 900 more answers come until then; 10 % will probably be reached."
+ * @param {import("./api.js").Status} status
+ */
+export function deadlineInWords({ deadline, over, answers_by_deadline: coming, forecast, better_than_coins: better }) {
+  if (!deadline) return "";
+  const when = new Date(deadline).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  if (over) return `The time was over on ${when}: no more pairs are given out.`;
+  if (coming == null) return `Deadline: ${when}.`;
+  const said = `Deadline: ${when}. At the pace of the last day about ${rough(coming)} more answers will come until then`;
+  const { more_answers: needed, more_answers_low: low, more_answers_high: high } = forecast ?? {};
+  if (!forecast || better === false || needed == null || low == null || high == null) return `${said}.`;
+  const target = `${Number((100 * forecast.target).toPrecision(3))} %`;
+  if (high === 0 || coming >= high) return `${said}: ${target} will be reached, if people answer sensibly.`;
+  if (coming >= needed) return `${said}: ${target} will probably be reached, if people answer sensibly.`;
+  if (coming >= low) return `${said}: ${target} may not be reached; that takes about ${rough(needed)}.`;
+  return `${said}: ${target} will not be reached; that takes about ${rough(needed)}.`;
+}
+
+/**
  * @param {History} history
  * @param {number | null} goal how many answers are asked for in all
  */

@@ -155,6 +155,7 @@ function put(pair) {
   const unfocused = messages.hide();
   stage.show(pair, look);
   byId("tie-button").hidden = progress.status?.ties_allowed === false;
+  showPractice(pair.query.practice === true);
   if (unfocused && !document.querySelector("dialog[open]"))
     (unfocused instanceof HTMLElement && unfocused.matches("button:enabled") ? unfocused : byId("stage")).focus({ preventScroll: true });
   look();
@@ -245,6 +246,7 @@ function answer(what, event, reason) {
   const pair = pairs.answer();
   answered.set(pair.id, pair);
   lastWords = (isNarrow() ? NARROW_WORDS : WORDS)[what];
+  if (pair.query.practice) lastWords += expectedInWords(pair.query.expected);
   setText(byId("last"), lastWords);
   const body = {
     query: pair.id,
@@ -255,11 +257,29 @@ function answer(what, event, reason) {
     client: [`page ${version}`, stage.appearance].filter(Boolean).join("; "),
   };
   const key = outbox.add(body);
-  setRecent([...recent, { query: pair.query, key, body }].slice(-2 * HELD));
+  // A practice pair is not answered again.
+  if (!pair.query.practice) setRecent([...recent, { query: pair.query, key, body }].slice(-2 * HELD));
   channel?.postMessage({ is: "answered", query: pair.id });
   next();
   byId(BUTTONS[what]).animate([{ backgroundColor: "var(--chosen)", color: "var(--on-chosen)" }, {}], { duration: 400, easing: "ease-in" });
   if (pairs.held < HELD && !outbox.trouble) topUpLater();
+}
+
+/** What follows the words about an answer to a practice pair. @param {string | null | undefined} expected */
+function expectedInWords(expected) {
+  if (!expected) return "";
+  const words = { left: isNarrow() ? "the upper one" : "left", right: isNarrow() ? "the lower one" : "right", tie: "a tie" };
+  return ` The owner expects ${words[/** @type {"left" | "right" | "tie"} */ (expected)]}.`;
+}
+
+/** @param {boolean} practising */
+function showPractice(practising) {
+  const box = byId("practice");
+  if (!box.hidden && !practising) {
+    lastWords += " Practice is over; from here on your answers count.";
+    setText(byId("last"), lastWords);
+  }
+  box.hidden = !practising;
 }
 
 /** Whether it is the second of two quick clicks. @param {UIEvent | undefined} event @param {number} since */
@@ -290,7 +310,7 @@ function accepted(entry, response) {
     if (pair) Object.assign(pair, leaseOf(response.query.expires_at, response.serverTime));
     return;
   }
-  if (!response.counts) tell("That answer came late, when all answers asked for were given. It is stored, but does not count.");
+  if (!response.counts && !response.practice) tell("That answer came late, when all answers asked for were given. It is stored, but does not count.");
   take({ queries: response.next, serverTime: response.serverTime });
   if (pairs.current === null && pairs.ahead.length > 0) next();
   if (pairs.held < HELD && response.finished === null) topUpLater();

@@ -4,7 +4,8 @@ import { byId, count, make, percent, setText } from "./dom.js";
 import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {{name: string | null, answers: number, skips: number, open: number, repeats: number, repeats_agreed: number, excluded: boolean,
- *   resting: boolean, median_ms: number | null, decided: number, left: number, last_answer: string | null}} Annotator */
+ *   resting: boolean, median_ms: number | null, decided: number, left: number, last_answer: string | null, practised: number, practice_known: number,
+ *   practice_right: number}} Annotator */
 /** @typedef {{annotator: string | null, answers: number}[]} VeryFast very fast answers by annotator */
 /** @typedef {{name: string | null, with_ordering: number | null, coin: number | null}} Quality */
 
@@ -57,7 +58,7 @@ export class People {
     const { annotators } = await this.#page.api.get("/annotators");
     const quick = new Map(veryFast.map(({ annotator, answers }) => [annotator, answers]));
     // Nobody who has not answered yet clutters the list. A row that is there stays.
-    const present = annotators.filter((one) => one.answers + one.skips > 0 || one.excluded || one.resting || this.#rows.has(one.name ?? ""));
+    const present = annotators.filter((one) => one.answers + one.skips + one.practised > 0 || one.excluded || one.resting || this.#rows.has(one.name ?? ""));
     const shown = present.filter((one, place) => place < this.#most || this.#rows.has(one.name ?? ""));
     for (const one of shown) this.#show(one, quick.get(one.name) ?? 0);
     this.#due = Date.now() + 20 * (Date.now() - began);
@@ -132,7 +133,8 @@ export class People {
   #fill(one) {
     setText(byId("person-rest"), one.resting ? "Give pairs again" : "Give no pairs for now");
     setText(byId("person-exclude"), one.excluded ? "Count the answers again" : "Leave out");
-    setText(byId("person-words"), one.excluded ? "The answers do not count." : one.resting ? "Gets no pairs for now; the answers count." : "");
+    const state = one.excluded ? "The answers do not count. " : one.resting ? "Gets no pairs for now; the answers count. " : "";
+    setText(byId("person-words"), state + practiceInWords(one));
   }
 
   async #again() {
@@ -196,6 +198,12 @@ export function oddities({ answers, decided, left, resting, excluded }, veryFast
   // Three standard deviations of a fair choice.
   if (decided >= FEW && Math.abs(left - decided / 2) > 1.5 * Math.sqrt(decided)) found.push(left > decided / 2 ? "mostly left" : "mostly right");
   return found;
+}
+
+/** How somebody did on the practice pairs. @param {{practised: number, practice_known: number, practice_right: number}} one */
+export function practiceInWords({ practised, practice_known: known, practice_right: right }) {
+  if (practised === 0) return "";
+  return `Practice, which does not count: ${count(practised, "pair")}${known ? `, ${right} of ${known} as expected` : ""}.`;
 }
 
 /** @param {number} all @param {number} waiting */

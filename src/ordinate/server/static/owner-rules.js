@@ -3,7 +3,7 @@
 import { byId, setText } from "./dom.js";
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
-/** @typedef {string | number | boolean | null | number[] | string[]} Value */
+/** @typedef {string | number | boolean | null | number[] | string[] | object[]} Value */
 
 /** @param {Field} field */
 const numberIn = (field) => (field.value === "" ? null : Number(field.value));
@@ -23,6 +23,15 @@ const FIELDS = {
   // An id may hold commas, so each mark has a line of its own.
   aim: { show: (aim) => aim.join("\n"), read: (field) => lines(field.value) },
   guidelines: { show: asIs, read: (field) => field.value.trim() || null },
+  practice: {
+    show: (/** @type {{left: string, right: string, expected: string | null}[]} */ pairs) => pairs.map(({ left, right, expected }) => [left, right, ...(expected ? [expected] : [])].join(" | ")).join("\n"),
+    read: (field) => rows(field.value).map(practicePair),
+  },
+  deadline: { show: (/** @type {string | null} */ time) => (time === null ? "" : localTime(time)), read: (field) => (field.value === "" ? null : new Date(field.value).toISOString()) },
+  makers: {
+    show: (/** @type {{item: string, name: string}[]} */ makers) => makers.map(({ item, name }) => `${item} | ${name}`).join("\n"),
+    read: (field) => rows(field.value).map(maker),
+  },
   closing: { show: asIs, read: (field) => field.value.trim() || null },
   seats: { show: asIs, read: numberIn },
   cuts: { show: (cuts) => cuts.join(", "), read: (field) => (field.value.match(/\d+/g) ?? []).map(Number) },
@@ -51,10 +60,31 @@ const FIELDS = {
   again: { show: asIs, read: isChecked },
 };
 
+/** As a field for local times takes it: "2030-01-31T12:00". @param {string} time */
+function localTime(time) {
+  const there = new Date(time);
+  return new Date(there.getTime() - 60_000 * there.getTimezoneOffset()).toISOString().slice(0, 16);
+}
+
+/** @param {string} text */
+const rows = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+
 /** @param {string} text */
 function lines(text) {
-  const given = text.split("\n").map((line) => line.trim()).filter(Boolean);
+  const given = rows(text);
   return given.length ? given : ["order"];
+}
+
+/** "essay-12 | Ann": what follows the last bar is the name. @param {string} line */
+function maker(line) {
+  const bar = line.lastIndexOf("|");
+  return { item: line.slice(0, Math.max(bar, 0)).trim(), name: line.slice(bar + 1).trim() };
+}
+
+/** "photo-01 | photo-07 | left"; what is missing is refused by the server. @param {string} line */
+function practicePair(line) {
+  const [left = "", right = "", expected] = line.split("|").map((part) => part.trim());
+  return { left, right, ...(expected ? { expected: expected.toLowerCase() } : {}) };
 }
 
 /** @param {Field} field */
@@ -105,7 +135,7 @@ export class Rules {
 
   async #save() {
     const read = Object.entries(FIELDS).map(([name, field]) => /** @type {const} */ ([name, field.read(fieldOf(name))]));
-    const changes = Object.fromEntries(read.filter(([name, value]) => String(value) !== String(this.#shown[name])));
+    const changes = Object.fromEntries(read.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.#shown[name])));
     const done = await this.#page.attempt(async () => this.#show(await this.#page.api.patch("/rules", changes)));
     setText(byId("rules-saved"), done ? "Saved" : "Not saved");
     if (done) this.#page.announce("The rules are saved.");

@@ -2,7 +2,7 @@
 
 import { connect } from "./api.js";
 import { attempt } from "./attempt.js";
-import { drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
+import { deadlineInWords, drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
 import { byId, count, make, percent, setText } from "./dom.js";
 import { sentence, setTitle } from "./messages.js";
 import { History } from "./owner-history.js";
@@ -71,7 +71,7 @@ async function look() {
   answersNow = answers;
   showPaused(paused);
   setText(byId("problem"), status.problem ? sentence(status.problem) : "");
-  const state = paused ? "Paused" : finished === "total-budget" ? "Finished" : "Running";
+  const state = paused ? "Paused" : status.over ? "Over" : finished === "total-budget" ? "Finished" : "Running";
   setText(byId("state"), state);
   setTitle(state === "Running" ? "Results" : `Results (${state.toLowerCase()})`);
   byId("state").classList.toggle("quietly", paused);
@@ -86,6 +86,7 @@ async function look() {
   byId("chart").replaceChildren(...(history.length > 1 ? [drawChart(history, goal)] : []));
   setText(byId("chart-words"), errorInWords(history, better));
   setText(byId("forecast-words"), forecastInWords(status.forecast, better));
+  setText(byId("deadline-words"), deadlineInWords(status));
   byId("chart-numbers").hidden = history.length < 2;
   if (history.length > 1) byId("chart-table").replaceChildren(errorTable(history));
   /** @type {Warnings} */

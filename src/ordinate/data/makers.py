@@ -1,0 +1,29 @@
+"""Who made which item, from a column of a table; they are not asked to judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ordinate.data.cells import is_missing
+from ordinate.data.lookalikes import suggestion
+from ordinate.data.tables import Columns
+from ordinate.errors import InvalidInput
+
+COLUMN = "maker"
+
+
+def makers_of(columns: Columns, ids: Sequence[str], column: str | None = None) -> list[tuple[str, str]]:
+    """(item, name) for each name in the column, which may have several in a cell, divided by semicolons.
+
+    column  None: "maker", where the table has it. Raises InvalidInput where it has no column of that name
+    """
+    if column is not None and column not in columns:
+        raise InvalidInput(f"no column {column!r}; the table has {', '.join(columns)}{suggestion(column, columns)}")
+    cells = columns.get(column or COLUMN, ())
+    return [
+        (item, name.strip())
+        for item, cell in zip(ids, cells, strict=False)
+        if not is_missing(cell)
+        for name in str(cell).split(";")
+        if name.strip()
+    ]

@@ -1,0 +1,113 @@
+"""Practice pairs: the owner chooses them, whoever is new judges them first, and they are never part of a fit.
+
+Each is an entry "practice" when it is given, with a number of its own, and an entry "practised" once it is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from ordinate.data.cells import text
+from ordinate.data.comparisons import OUTCOME_VALUES, Comparison
+from ordinate.data.lookalikes import suggestion
+from ordinate.errors import InvalidInput, UnknownQuery
+from ordinate.storage import Entry
+
+if TYPE_CHECKING:
+    from ordinate.study.fold import State
+
+Expected = Literal["left", "right", "tie"]
+_MARK = "practice"
+
+
+class Practice(NamedTuple):
+    """`expected` is the right answer, by the side; None: nobody knows it."""
+
+    left: str
+    right: str
+    expected: Expected | None = None
+
+
+class PracticeScore(NamedTuple):
+    """How many practice pairs somebody answered, how many of these have a right answer, and how many got it."""
+
+    answered: int
+    known: int
+    right: int
+
+
+def checked(given: Any) -> tuple[Practice, ...]:
+    """Raises InvalidInput where these are no practice pairs."""
+    return tuple(_practice(one, row) for row, one in enumerate(given, start=1))
+
+
+def _practice(one: Any, row: int) -> Practice:
+    try:
+        found = Practice(*one)
+    except TypeError:
+        raise InvalidInput(f"practice pair {row} must be two ids and perhaps an answer, not {one!r}") from None
+    if found.expected is not None and found.expected not in get_args(Expected):
+        raise InvalidInput(f"practice pair {row}: {found.expected!r} is no answer; it is left, right, tie or nothing")
+    left, right = text("an id", found.left), text("an id", found.right)
+    if left == right:
+        raise InvalidInput(f"practice pair {row} has {left!r} on both sides")
+    return Practice(left, right, found.expected)
+
+
+def require_items(pairs: Iterable[Practice], state: State) -> None:
+    """Raise UnknownItem or InvalidInput where the study cannot show a pair."""
+    for row, one in enumerate(pairs, start=1):
+        state.check_pair(Comparison(one.left, one.right, "left"), f"practice pair {row}: ")
+
+
+def missing(state: State, annotator: str | None) -> list[Practice]:
+    """The pairs that somebody new has not been given yet. Without a name nobody can be known to be new; a model is not
+    given any."""
+    if annotator is None or annotator in state.machines or not state.rules.practice or state.answered_by(annotator):
+        return []
+    given = {frozenset((entry.left, entry.right)) for entry in state.practices if entry.annotator == annotator}
+    return [one for one in state.rules.practice if frozenset(one[:2]) not in given and _is_there(state, one)]
+
+
+def waiting(state: State, annotator: str | None) -> list[Entry]:
+    """The practice pairs that somebody new has to answer, in the owner's order."""
+    if annotator is None or state.answered_by(annotator):
+        return []
+    return [
+        entry
+        for entry in state.practices
+        if entry.annotator == annotator and entry.query not in state.practised and _is_there(state, entry)
+    ]
+
+
+def _is_there(state: State, pair: Practice | Entry) -> bool:
+    return all(item in state.rows and item not in state.excluded_items for item in (str(pair.left), str(pair.right)))
+
+
+def score(state: State, annotator: str | None) -> PracticeScore:
+    mine = [entry for entry in state.practised.values() if entry.annotator == annotator]
+    known = [entry for entry in mine if entry.value is not None]
+    return PracticeScore(len(mine), len(known), sum(_side(entry.answer) == _side(entry.value) for entry in known))
+
+
+def _side(answer: str | None) -> float | None:
+    return OUTCOME_VALUES.get(answer or "")
+
+
+def query_id(token: str, number: int | None) -> str:
+    return f"{token}-{_MARK}-{number}"
+
+
+def is_practice(query: str) -> bool:
+    return query.split("-")[-2:-1] == [_MARK]
+
+
+def find(state: State, token: str, query: str) -> Entry:
+    """The entry of a practice pair by the id of its query. Raises UnknownQuery."""
+    digits = query.rpartition("-")[2]
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
+    if query != query_id(token, number) or not 1 <= number <= len(state.practices):
+        near = suggestion(query, [query_id(token, entry.query) for entry in state.practices[-5:]])
+        raise UnknownQuery(f"unknown practice pair {query!r}{near}")
+    return state.practices[number - 1]
