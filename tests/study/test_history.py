@@ -74,7 +74,7 @@ def test_models_their_tokens_and_owners_programs_are_told_apart() -> None:
     study.record([Comparison("a", "c", "left")])
     study.tell(study.ask("ann").id, "left")
     with acting_as("Olga"):
-        query = study.ask("gpt")
+        (query,) = study.ask_model("gpt", 1)
         study.tell(query.id, "left", AnswerDetails(tokens=30))
         study.undo("gpt")
         study.tell(query.id, "right", AnswerDetails(tokens=12))

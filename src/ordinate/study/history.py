@@ -58,7 +58,9 @@ def columns(entries: Sequence[Entry], state: State, token: str) -> dict[str, lis
         "reason": [entry.reason for entry in answers],
         "client": [entry.client for entry in answers],
         "repeat_of": [id_of(number) for number in of_query("repeat_of")],
-        "judge": [machine and machine.model for machine in (state.machines.get(one.annotator or "") for one in answers)],
+        "judge": [
+            machine and machine.model for machine in (state.machines.get(one.annotator or "") for one in answers)
+        ],
         "tokens": [tokens.get(entry.position) for entry in answers],
         "by": [entry.by for entry in answers],
         "algorithm": of_query("algorithm"),
