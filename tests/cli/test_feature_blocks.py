@@ -34,6 +34,8 @@ def test_a_matrix_beside_columns_makes_blocks_and_new_items_bring_both(run: Any,
     for given in ("text=new.npy", "new.npy"):
         placed = run(*new, "--features", given)
         assert placed.code == 0, placed.err
+    twice = run(*new, "--features", "text=new.npy,text=emb.npy")
+    assert "--features names 'text' twice, with new.npy and with emb.npy" in twice.err
     missing = run(*new)
     assert missing.code == 2
     assert "text (3 columns), columns (contrast): give every block" in missing.err
@@ -47,8 +49,6 @@ def test_several_matrices_have_names(run: Any, folder: Path) -> None:
     made = run("create", "study.db", "--items", "items.csv", "--features", "one=a.npy,two=b.npy", "--json")
     assert made.json["blocks"] == {"one": 2, "two": 2}
     np.save(folder / "short.npy", np.ones((3, 2)))
-    twice = run("create", "other.db", "--items", "items.csv", "--features", "one=a.npy,one=b.npy")
-    assert (twice.code, "--features gives 'one' two values" in twice.err) == (2, True)
     short = run("create", "other.db", "--items", "items.csv", "--features", "one=a.npy,two=short.npy")
     assert short.code == 2
     assert "'two' of the features has 3 rows" in short.err

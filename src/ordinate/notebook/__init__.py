@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordinate.data.embedded_pictures import embedded
+from ordinate.data.media import is_address
 from ordinate.errors import InvalidInput, MissingExtra, OrdinateError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def judge(study: Study, annotator: str | None = None) -> Any:
     """A widget that asks one question after another; its `study` is the one given.
 
     Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
-    pictures are shown, pictures from the folder of the study's file, or else from the working folder. Where a picture
-    is missing, or on the web, the widget says so. Sounds and videos are refused.
+    pictures are shown, pictures from the folder of the study's file; in place of one that cannot be shown, it says why.
+    Sounds and videos are refused.
     """
     if {"audio", "video"} & study.items.content.keys():
         raise InvalidInput("sounds and videos are judged in the browser: ordinate serve STUDY.db")
@@ -76,8 +77,7 @@ def judge(study: Study, annotator: str | None = None) -> Any:
             rules = self.study.rules
             pair = None
             if self._query is not None:
-                (left, without), (right, also) = (_item(self.study, one) for one in self._query[1:3])
-                shown["said"] = " ".join(filter(None, (told, without, also)))
+                left, right = (_item(self.study, one) for one in (self._query.left, self._query.right))
                 pair = {"query": self._query.id, "left": left, "right": right}
                 if self.study.is_practice(self._query.id):
                     shown["said"] = f"{told} Practice: this pair does not count.".strip()
@@ -86,16 +86,26 @@ def judge(study: Study, annotator: str | None = None) -> Any:
     return Judge()
 
 
-def _item(study: Study, name: str) -> tuple[dict[str, str], str]:
-    """The id, and the text and the picture where there are such; and which picture is not shown, if so."""
+def _item(study: Study, name: str) -> dict[str, str]:
+    """The id, and the text and the picture where there are such."""
     row = study.row(name)
     shown = {"id": name}
     content = {kind: values[row] for kind, values in study.items.content.items()}
     if text := content.get("text"):
         shown["text"] = text
-    place, without = content.get("image"), ""
-    if place and (picture := embedded(place, [study.folder or Path.cwd()], _PICTURE)):
-        shown["image"] = picture
-    elif place:
-        without = f"The picture of {name} is not shown: {place[:100]} is not a picture in the study's folder."
-    return shown, without
+    if place := content.get("image"):
+        folder = study.folder or Path.cwd()
+        picture = embedded(place, [folder], _PICTURE)
+        if picture is None:
+            shown["text"] = "\n\n".join(filter(None, [_not_shown(place, folder), content.get("text")]))
+        else:
+            shown["image"] = picture
+    return shown
+
+
+def _not_shown(place: str, folder: Path) -> str:
+    if place.startswith("data:"):
+        return "The picture in the table of items cannot be read."
+    if is_address(place):
+        return f"The picture {place} is on the web and is not fetched here; see it with: ordinate serve STUDY.db"
+    return f"The picture {place} cannot be shown: there is no such picture in {folder}."

@@ -214,7 +214,7 @@ class Storage(Protocol):
 
     @property
     def folder(self) -> Path | None:
-        """Where relative paths of media start; None: the study has no place of its own."""
+        """Where relative paths of items start; None: the study is in no file."""
 
     def reading(self) -> AbstractContextManager[Log]:
         """A consistent view of the log; not for appending."""

@@ -84,7 +84,7 @@ def upgrade(place: PostgresqlSchema) -> tuple[str, str]:
 
 
 class PostgresqlStorage:
-    folder = None
+    folder: Path | None = None
 
     def __init__(self, place: PostgresqlSchema) -> None:
         self._place = place

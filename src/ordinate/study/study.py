@@ -164,11 +164,6 @@ class Study:
                 f"{storages.place(url).shown} is damaged, or of a newer version of ordinate: {error}"
             ) from error
 
-    @property
-    def folder(self) -> Path | None:
-        """Where relative paths of its pictures start: the folder of its file; None in memory and in a database."""
-        return self._ledger.storage.folder
-
     def require_unmoved(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
         self._ledger.storage.check()
@@ -840,6 +835,11 @@ class Study:
     def serving(self) -> AbstractContextManager[None]:
         """A block in which many people use the study at once; see Storage."""
         return self._ledger.storage.serving()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where relative paths of items start: the folder of the study's file; None: it is in no file."""
+        return self._ledger.storage.folder
 
     @property
     def rules(self) -> Rules:
