@@ -547,6 +547,28 @@ class OrderingPage(Page):
     selection: SelectionShown | None = Field(None, description="Where the study has an aim.")
 
 
+class ThroughShown(BaseModel):
+    """A third item that both were compared with; a tie is half a win."""
+
+    item: ItemShown
+    left_won: float
+    left_answers: int
+    right_won: float
+    right_answers: int
+
+
+class ComparedShown(BaseModel):
+    left: ItemShown
+    right: ItemShown
+    higher: str = Field(description="The id of the one with the higher score.")
+    probability: float = Field(description="That it is truly higher, if people answered sensibly.")
+    left_won: int = Field(description="Answers about the two themselves, also imported ones.")
+    right_won: int
+    ties: int
+    through: list[ThroughShown]
+    through_in_all: int
+
+
 class ComparisonShown(BaseModel):
     left: str
     right: str
