@@ -117,6 +117,7 @@ class RuleChanges(Given):
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
     random: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
+    strengths: bool | None = None
     again: bool | None = None
     variety: Annotated[float, Field(ge=0, le=1)] | None = None
     paused: bool | None = None
@@ -460,6 +461,7 @@ class RulesShown(BaseModel):
     repeat: float
     random: float
     ties: bool
+    strengths: bool = Field(description="Whether annotators are asked how much better the chosen item is.")
     again: bool
     variety: float | None
     paused: bool

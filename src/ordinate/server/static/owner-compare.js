@@ -43,7 +43,8 @@ export class Comparing {
       const found = await this.#page.api.get(`/compare?left=${encodeURIComponent(left)}&right=${encodeURIComponent(right)}`);
       if (left !== this.#item) return;
       setText(byId("compare-words"), comparedInWords(found));
-      byId("compare-body").replaceChildren(make("div", { class: "both large-both" }, face(found.left, found.higher), face(found.right, found.higher)), throughTable(found), this.#list);
+      const both = make("div", { class: "both large-both" }, face(found.left, found.higher), face(found.right, found.higher));
+      byId("compare-body").replaceChildren(both, ...throughTable(found), this.#list);
       await this.#answers.show("item", left, right);
     });
     // What is wrong stands above the page, which the dialog covers.
@@ -68,8 +69,8 @@ function face(item, higher) {
 
 /** @param {Compared} found */
 function throughTable({ left, right, through }) {
-  if (through.length === 0) return null;
-  return make(
+  if (through.length === 0) return [];
+  const table = make(
     "div",
     { class: "scrolled", tabindex: "0", role: "group", "aria-label": "Items that both were compared with" },
     make(
@@ -80,4 +81,5 @@ function throughTable({ left, right, through }) {
       make("tbody", {}, ...through.map((one) => make("tr", {}, make("th", { scope: "row" }, one.item.id), make("td", {}, `${one.left_won} of ${one.left_answers}`), make("td", {}, `${one.right_won} of ${one.right_answers}`)))),
     ),
   );
+  return [table];
 }
