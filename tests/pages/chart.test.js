@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./page.js";
-import { drawChart, errorInWords, errorTable, forecastInWords, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
+import { deadlineInWords, drawChart, errorInWords, errorTable, forecastInWords, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
 
 /** @typedef {import("../../src/ordinate/server/static/chart.js").History} History */
 /** @param {number} answers @param {number | null} error @param {History} history @returns {any} */
@@ -54,4 +54,19 @@ test("the table has at most so many rows and the last one", () => {
   const rows = errorTable(history, 12).querySelectorAll("tbody tr");
   assert.ok(rows.length <= 13);
   assert.equal(rows[rows.length - 1]?.textContent, "9940\u00a0%");
+});
+
+test("a deadline says whether the target will be reached by then", () => {
+  const forecast = { target: 0.1, more_answers: 500, more_answers_low: 300, more_answers_high: 800, seconds: null };
+  /** @param {object} changes */
+  const words = (changes) => deadlineInWords(/** @type {any} */ ({ deadline: "2030-01-31T12:00:00Z", over: false, answers_by_deadline: 900, forecast, better_than_coins: true, ...changes }));
+  assert.equal(words({ deadline: null }), "");
+  assert.match(words({ over: true }), /^The time was over on .*: no more pairs are given out\.$/);
+  assert.match(words({ answers_by_deadline: null }), /^Deadline: [^:]+:00[^:]*\.$/);
+  assert.match(words({}), /about 900 more answers will come until then: 10 % will be reached, if people answer sensibly\.$/);
+  assert.match(words({ answers_by_deadline: 612 }), /about 610 more .*: 10 % will probably be reached/);
+  assert.match(words({ answers_by_deadline: 400 }), /: 10 % may not be reached; that takes about 500\.$/);
+  assert.match(words({ answers_by_deadline: 200 }), /: 10 % will not be reached; that takes about 500\.$/);
+  assert.match(words({ better_than_coins: false }), /will come until then\.$/);
+  assert.match(words({ forecast: null }), /will come until then\.$/);
 });
