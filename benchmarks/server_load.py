@@ -118,6 +118,9 @@ def make_study(case: Case, url: str, seed: int) -> dict[str, float]:
 
 def start_server(study: str) -> tuple[subprocess.Popen[str], str]:
     """A server in a process of its own, and the annotators' link."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A shell starts what runs in the background like this, and then the server would not hear that it shall end.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [sys.executable, "-m", "ordinate", "serve", study, "--port", "0", "--no-open"]
     environment = {**os.environ, "ORDINATE_SECRET": SECRET}
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)

@@ -101,6 +101,7 @@ def without_seconds(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {name: column for name, column in rows.items() if "seconds" not in name and name != "megabytes"}
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_costs_no_row(doomed: RunningCluster, tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     make_rows(setting(4), here)
@@ -120,6 +121,7 @@ def test_a_worker_killed_in_the_middle_costs_no_row(doomed: RunningCluster, tmp_
     assert seen[-1] == 8 * 100
 
 
+@pytest.mark.slow
 def test_an_experiment_stopped_there_goes_on_here(doomed: RunningCluster, tmp_path: Path) -> None:
     def stop(made: int, total: int) -> None:
         if made >= 100:
@@ -173,6 +175,7 @@ def test_an_error_in_a_run_comes_through(cluster: RunningCluster) -> None:
         list(finished(runs, 1, Cluster(cluster.address)))
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_command_and_frees_the_workers(cluster: RunningCluster) -> None:
     line = ["simulate", "synthetic", "--n", "300", "--budget", "2000", "--seeds", "3"]
     process = subprocess.Popen(

@@ -26,12 +26,23 @@ print(sum(one.is_start for _, one in compiled.buffer), *ordering.ids, *ordering.
 """
 
 
-def run(cache: Path | str, package: Path | None = None) -> tuple[int, list[str]]:
-    """How many functions a process compiled, and the ordering that it came to."""
+ONE_FUNCTION = """
+import numpy as np
+from numba.core import event
+from ordinate.learning.linear_scores import linear_scores_double
+
+with event.install_recorder("numba:compile") as compiled:
+    scores = linear_scores_double(np.eye(2), np.array([0.5, 3.0]))
+print(sum(one.is_start for _, one in compiled.buffer), *scores)
+"""
+
+
+def run(cache: Path | str, package: Path | None = None, program: str = PROGRAM) -> tuple[int, list[str]]:
+    """How many functions a process compiled, and what it printed."""
     source = Path(ordinate.__file__).parents[1] if package is None else package
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(source)}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -40,6 +51,14 @@ def run(cache: Path | str, package: Path | None = None) -> tuple[int, list[str]]
 
 
 def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
+    first, scores = run(tmp_path / "cache", program=ONE_FUNCTION)
+    assert first > 0
+    assert run(tmp_path / "cache", program=ONE_FUNCTION) == (0, scores)
+    assert scores == ["0.5", "3.0"]
+
+
+@pytest.mark.slow
+def test_the_second_process_compiles_nothing_of_a_whole_study(tmp_path: Path) -> None:
     first, ordering = run(tmp_path / "cache")
     assert first > 5
     assert run(tmp_path / "cache") == (0, ordering)

@@ -62,8 +62,15 @@ def answer(answering: Answering, answers: int, every: int = 1) -> None:
     assert search.checked > 0.7 * answers / every
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [
+        # Each pattern with a few algorithms, each algorithm with a few patterns; all of them where there is time.
+        pytest.param(name, algorithm, marks=[pytest.mark.slow] if (row + column) % 4 else [])
+        for row, name in enumerate(PATTERNS)
+        for column, algorithm in enumerate(ALGORITHMS)
+    ],
+)
 def test_every_pattern_asks_the_pairs_of_brute_force(name: str, algorithm: str) -> None:
     """Past the hundred answers after which refits are rarer."""
     d = 0 if algorithm.endswith("independent") else 5
@@ -87,7 +94,7 @@ def test_a_file_opened_again_asks_the_pairs_that_memory_asks(tmp_path: Path) -> 
     for folder in (None, tmp_path):
         answering = Pattern().start(60, 8, None, folder=folder)
         for _ in range(4):
-            answer(answering, 40)
+            answer(answering, 40, every=4)
             if folder is not None:
                 answering.people.reopen()
         asked.append(answering.people.study.comparisons())

@@ -147,6 +147,7 @@ def test_wrong_rows_are_refused(compared) -> None:
         PreferenceRanker().fit(*pairs_of(compared)).score(pairs_of(compared)[0][:2], ["tie", "tie"])
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -22,6 +22,7 @@ import httpx
 
 from ordinate import errors
 from ordinate.data.comparisons import Answer, Comparison, Query
+from ordinate.study.machines import Orders
 
 _LONGEST_PAUSE = 4.0
 _STUDIES = "/api/v1/studies"
@@ -110,9 +111,24 @@ class Client:
                 raise errors.StorageFailed("the server has no pair to give at the moment; ask again later")
             time.sleep(wait)
 
-    def tell(self, query: str, answer: Answer, annotator: str | None = None, *, reason: str | None = None) -> int:
-        """Answer a query; returns how many answers the annotator has given. On the server's disk on return."""
+    def tell(
+        self,
+        query: str,
+        answer: Answer | str,
+        annotator: str | None = None,
+        *,
+        reason: str | None = None,
+        duration_ms: int | None = None,
+        client: str | None = None,
+        tokens: int | None = None,
+    ) -> int:
+        """Answer a query by a word, as `Study.tell`, or by the id of the item that won; returns how many answers the
+        annotator has given. On the server's disk on return.
+
+        tokens  what the replies of a model took
+        """
         body = {"query": query, "answer": answer, "annotator": annotator, "reason": reason, "count": 0}
+        body |= {"duration_ms": duration_ms, "client": client, "tokens": tokens}
         told = self._send("POST", "/answers", json=body, headers={"Idempotency-Key": uuid.uuid4().hex})
         return int(told["your_answers"])
 
@@ -228,6 +244,29 @@ class Client:
         from_ = None if since is None else since.isoformat()
         body = {"queries": list(queries), "annotator": annotator, "since": from_}
         return int(self._send("POST", "/answers/discard", once=True, json=body)["discarded"])
+
+    def machines(self) -> list[dict[str, Any]]:
+        """The models that answer, by what the log knows of each, with the tokens that they took; with an owner's
+        link."""
+        machines: list[dict[str, Any]] = self._send("GET", "/machines")["machines"]
+        return machines
+
+    def add_machine(
+        self, annotator: str, model: str, prompt: str, orders: Orders = "one", parameters: str = "{}"
+    ) -> str:
+        """Say that a model answers under this name, as `Study.add_machine`; returns the name as it is stored. With an
+        owner's link."""
+        body = {"annotator": annotator, "model": model, "prompt": prompt, "orders": orders, "parameters": parameters}
+        return str(self._send("POST", "/machines", json=body)["annotator"])
+
+    def media(self, address: str) -> bytes:
+        """A picture, sound or video of an item, by the address that came with it."""
+        whole = self._http.base_url.join(address)
+        if (whole.scheme, whole.netloc) != (self._http.base_url.scheme, self._http.base_url.netloc):
+            raise errors.InvalidInput(f"{address} is not on this server")  # which alone is sent the token
+        response = self._request("GET", str(whole))
+        _require_success(response)
+        return response.content
 
     def let_rest(self, annotator: str, resting: bool = True) -> None:
         """Give an annotator no pairs for now, or go on; with an owner's link."""

@@ -104,6 +104,12 @@ class ClusterFailed(OrdinateError, OSError):
     exit_code = 1
 
 
+class JudgeFailed(OrdinateError, OSError):
+    """The endpoint of a model judge cannot be reached, or takes no request; what was judged before is stored."""
+
+    exit_code = 1
+
+
 class WeightsMissing(OrdinateError, OSError):
     """The weights of an encoder are not on this computer and could not be downloaded."""
 

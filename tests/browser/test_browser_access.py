@@ -7,7 +7,8 @@ documentation.
 
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,6 +49,8 @@ LOOKS = [
     Look(844, 390, "light", "all", (1074, 0), (480, 222)),
     Look(844, 390, "dark", "colours", (1074, 310), (480, 222)),
 ]
+FEW = (LOOKS[0], LOOKS[3])
+"""A wide light page and a phone in the dark, where there is no time for all."""
 SHEET = (1554, 610)
 SETTLED = """Promise.all([
   new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
@@ -56,15 +59,17 @@ SETTLED = """Promise.all([
 RULES = {"all": {}, "colours": {"runOnly": ["color-contrast", "color-contrast-enhanced", "link-in-text-block"]}}
 
 
-def check(page: Any, name: str, in_each: Callable[[Look], None] = lambda look: None) -> None:
-    """The page as it stands, in each look; the first look again afterwards."""
+def check(
+    page: Any, name: str, in_each: Callable[[Look], None] = lambda look: None, looks: Sequence[Look] = LOOKS
+) -> None:
+    """The page as it stands, in each of these looks, in all for its picture; the first look again afterwards."""
     if not page.evaluate("'axe' in globalThis"):
         # Through the debugger, since the page's own policy lets no other script in.
         session = page.context.new_cdp_session(page)
         session.send("Runtime.evaluate", {"expression": AXE})
         session.detach()
     sheet = Image.new("RGB", SHEET, "grey")
-    for look in LOOKS:
+    for look in LOOKS if "ORDINATE_PICTURES" in os.environ else looks:
         page.set_viewport_size({"width": look.width, "height": look.height})
         page.emulate_media(color_scheme=look.theme, reduced_motion="reduce")
         page.evaluate(SETTLED)
@@ -85,12 +90,16 @@ def check(page: Any, name: str, in_each: Callable[[Look], None] = lambda look: N
     page.emulate_media(color_scheme=LOOKS[0].theme, reduced_motion="reduce")
 
 
-def test_pages_of_whoever_judges_photos(serve: Callable[..., Any], photos: Any, judge: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("looks", [pytest.param(FEW, id="few"), pytest.param(LOOKS, id="all", marks=pytest.mark.slow)])
+def test_pages_of_whoever_judges_photos(
+    serve: Callable[..., Any], photos: Any, judge: Callable[..., Any], looks: Sequence[Look]
+) -> None:
+    look_at = partial(check, looks=looks)
     (served,) = serve(photos.path, options=("--annotator-budget", "8"))
     someone = judge(photos.truth)
     page = someone.page
     page.goto(served.annotator)
-    check(page, "join")
+    look_at(page, "join")
     someone.begin(served.annotator, "Ada")
     for _ in range(4):
         someone.answer()
@@ -103,21 +112,21 @@ def test_pages_of_whoever_judges_photos(serve: Callable[..., Any], photos: Any, 
             assert box["y"] + box["height"] <= look.height + 0.5
             assert box["height"] >= (24 if element != "question" else 16)
 
-    check(page, "judge", all_in_sight)
+    look_at(page, "judge", all_in_sight)
     page.click("#appearance-button")
     page.keyboard.press("+")
-    check(page, "zoom")
+    look_at(page, "zoom")
     page.click("#appearance-button")
     page.keyboard.press("?")
-    check(page, "help")
+    look_at(page, "help")
     page.keyboard.press("Escape")
     page.keyboard.press("s")
-    check(page, "skip")
+    look_at(page, "skip")
     page.keyboard.press("Escape")
     page.route("**/media/**", lambda route: route.abort())
     page.reload()
     page.wait_for_selector("#right .failure")
-    check(page, "not-loaded")
+    look_at(page, "not-loaded")
     page.unroute("**/media/**")
     page.reload()
     someone.wait_for_pair()
@@ -125,29 +134,29 @@ def test_pages_of_whoever_judges_photos(serve: Callable[..., Any], photos: Any, 
     page.context.set_offline(True)
     someone.answer()
     someone.wait_for_text("network", "Offline, 1 answer waiting.")
-    check(page, "offline")
+    look_at(page, "offline")
     page.context.set_offline(False)
     someone.wait_until_sent()
     while not page.is_visible("#message"):
         someone.answer()
     someone.wait_for_text("message-title", "Thank you")
     someone.until("document.querySelector('#message svg')", seconds=60)
-    check(page, "end")
+    look_at(page, "end")
 
     owner = judge()
     owner.page.goto(served.owner)
-    check(owner.page, "join-owner")
+    look_at(owner.page, "join-owner")
     owner.join(served.owner)
     owner.page.wait_for_selector(".item-card")
     owner.until("document.querySelector('#chart svg')", seconds=60)
     owner.page.wait_for_selector("#links > *")
     owner.page.click("#new-link summary")
     owner.page.evaluate("scrollTo(0, 0)")
-    check(owner.page, "owner")
+    look_at(owner.page, "owner")
     owner.page.click(".item-card")
-    check(owner.page, "item")
+    look_at(owner.page, "item")
     owner.page.goto(served.owner[:-3])
-    check(owner.page, "closed")
+    look_at(owner.page, "closed")
 
 
 @pytest.mark.slow
@@ -302,9 +311,9 @@ def test_the_report_of_a_study(photos: Any, open_page: Callable[..., Any], tmp_p
         write_report(study, tmp_path / "report.html", folder=photos.path.parent)
     page = open_page()
     page.goto((tmp_path / "report.html").as_uri())
-    check(page, "report")
+    check(page, "report", looks=FEW)
     page.evaluate("document.querySelectorAll('h2')[1].scrollIntoView()")
-    check(page, "report-figures")
+    check(page, "report-figures", looks=FEW)
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(254, 254, 254)", "paper is white"
     page.emulate_media(media="screen")

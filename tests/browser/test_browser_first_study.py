@@ -45,6 +45,7 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_terminal(
     assert len((tmp_path / "ordering.csv").read_text().splitlines()) == 13
 
 
+@pytest.mark.slow
 def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     tmp_path: Path, serve_folder: Any, judge: Callable[..., Any], open_page: Callable[..., Any]
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.browser.test_browser_access import check
+from tests.browser.test_browser_access import FEW, check
 
 from ordinate.client import Client
 
@@ -30,7 +30,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     links = {name: page.input_value(field.format(name)) for name in ("Ada", "Bob", "Carla")}
     page.click("text=A sheet with QR codes to print")
     assert page.locator(".coupons li").count() == 4
-    check(page, "sheet")
+    check(page, "sheet", looks=FEW)
     page.go_back()
     page.wait_for_selector("#rules-form:not([inert])")
     page.click("text=Guidelines, and words at the end")
@@ -49,10 +49,10 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     ada = people["Ada"]
     ada.page.keyboard.press("h")
     assert "edges" in ada.page.inner_text("#guidelines")
-    check(ada.page, "guidelines")
+    check(ada.page, "guidelines", looks=FEW)
     ada.page.keyboard.press("Escape")
     assert ada.page.is_visible("#practice")
-    check(ada.page, "practice")
+    check(ada.page, "practice", looks=FEW)
     for someone in people.values():
         someone.press("ArrowRight")
     assert (
@@ -88,7 +88,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.click(".item-card")
     page.wait_for_selector("#item-answers li")
     page.evaluate("document.getElementById('item-answers').scrollIntoView()")
-    check(page, "item-answers")
+    check(page, "item-answers", looks=FEW)
     total = len(answers(photos.path))
     page.click("#item-answers li button")
     owner.until("document.getElementById('live').textContent === 'The answer is taken back.'")
@@ -105,7 +105,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.click("[aria-label='Open: Carla']")
     page.wait_for_selector("#person-answers li")
     assert "Practice, which does not count: 1 pair, 0 of 1 as expected" in page.inner_text("#person-words")
-    check(page, "person")
+    check(page, "person", looks=FEW)
     page.click("#person-rest")
     owner.wait_for_text("person-rest", "Give pairs again")
     page.click("#person summary")
@@ -137,13 +137,13 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
         assert not vera.page.is_visible(what), what
     vera.page.keyboard.press("Escape")
     vera.page.evaluate("scrollTo(0, 0)")
-    check(vera.page, "viewer")
+    check(vera.page, "viewer", looks=FEW)
     page.click("#history summary")
     page.wait_for_selector("#history-list li")
     assert "owner made the link for the viewer Vera" in page.inner_text("#history-list li:nth-child(1)")
     assert "took back the answers of Carla" in page.inner_text("#history-list")
     page.evaluate("document.getElementById('history-title').scrollIntoView()")
-    check(page, "history")
+    check(page, "history", looks=FEW)
 
     while not ada.page.is_visible("#message"):
         ada.answer()
@@ -175,7 +175,7 @@ def test_two_pictures_in_one_place(serve: Callable[..., Any], photos: Any, judge
     )
     assert milliseconds < 50
     ann.until("document.getElementById('left').classList.contains('behind')")
-    check(page, "flip")
+    check(page, "flip", looks=FEW)
     ann.press("ArrowLeft")
     page.keyboard.press("Shift+V")
     ann.until("!document.getElementById('stage').classList.contains('flips')")
@@ -210,4 +210,4 @@ def test_whoever_tosses_coins_is_mentioned(serve: Callable[..., Any], photos: An
     for name in ("Ada", "Bob"):
         assert "coins" not in owner.page.evaluate(row.format(name))
     owner.page.evaluate("document.getElementById('people-title').scrollIntoView()")
-    check(owner.page, "people")
+    check(owner.page, "people", looks=FEW)

@@ -336,6 +336,7 @@ class TestRealProcess:
         assert (done.returncode, done.stdout) == (2, "")
         check_complaint(done.stderr, ("ordinate ask --help",))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("jobs", ["1", "2"])
     def test_interrupt_during_a_simulation(self, folder, jobs):
         line = ["simulate", "synthetic", "--n", "60", "--d", "5", "--budget", "100000", "--seeds", "2", "--jobs", jobs]

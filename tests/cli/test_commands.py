@@ -48,6 +48,7 @@ class TestCreate:
             "item_variance": 0.5,
             "likelihood": "cumulative",
             "weigh_annotators": False,
+            "side_bias": False,
             "columns_not_used": ["sharpness", "contrast"],
             "notes": [],
         }

@@ -14,6 +14,7 @@ import pytest
 from ordinate.experiments import EXPERIMENTS
 
 
+@pytest.mark.slow
 def test_synthetic(run, folder):
     rng = np.random.default_rng(0)
     np.savez(folder / "task.npz", features=rng.standard_normal((12, 2)), theta=np.array([1.0, -2.0]))
@@ -37,6 +38,7 @@ def test_synthetic(run, folder):
     assert "0 runs made" in again.out
 
 
+@pytest.mark.slow
 def test_a_report_runs_nothing_and_shows_what_is_there(run, folder):
     assert run("reproduce", "synthetic", "--seeds", "1", "--budget", "5", "--out", "here").code == 0
     kept = {path: path.read_bytes() for path in (folder / "here").rglob("*.parquet")}
@@ -78,6 +80,7 @@ def test_a_reference_of_another_layout_is_refused(run, folder, wrong):
     assert "reference.json holds no reference curves" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a process group")
 def test_interrupted_it_ends_with_130_and_keeps_the_runs_that_ended(tmp_path):
     command = [sys.executable, "-m", "ordinate", "reproduce", "synthetic", "--jobs", "2", "--budget", "100"]

@@ -65,6 +65,7 @@ def test_a_study_is_opened_without_numba() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
+@pytest.mark.slow
 def test_a_command_that_waits_for_the_compiler_says_so_once(study: str, tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     waits = "Compiling for this computer, which takes some seconds; the result is kept for the next time.\n"

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 from scipy.special import expit
 from scipy.stats import rankdata
 
 from ordinate.learning.annotators import (
     Alone,
     by_own_answers,
-    left_share,
     shares,
     sharpness,
     with_others,
@@ -139,32 +138,6 @@ def test_ties_say_nothing_of_sharpness_but_sides_do_not_either() -> None:
     one, _ = sharpness(lambda given: MODEL.fit(features, given), answers, who, named(3))
     other, _ = sharpness(lambda given: MODEL.fit(features, given), swapped, who, named(3))
     np.testing.assert_allclose(one.coin, other.coin, atol=1e-6)
-
-
-@pytest.mark.parametrize("bias", [-0.8, 0.0, 1.2])
-def test_the_chance_of_the_left_one_of_two_equal_items_is_found(bias: float) -> None:
-    features, answers, who, _ = world(5, 400, [1.0, 1.0, 1.0], left=bias)
-    found, alone = sharpness(lambda given: MODEL.fit(features, given), answers, who, named(3))
-    middle, low, high = left_share(answers, alone, found.weight[who])
-    # The fit knows of no bias, so a strong one is slightly understated.
-    assert abs(bias) > 1.0 or low < expit(bias) < high
-    assert middle == pytest.approx(expit(bias), abs=0.04)
-    assert 0.01 < high - low < 0.1
-
-
-def test_side_bias_is_that_of_an_integral() -> None:
-    rng = np.random.default_rng(6)
-    answers = Answers(np.zeros(30, int), np.ones(30, int), (rng.random(30) < 0.7).astype(float))
-    alone, alpha = Alone(rng.normal(size=30), rng.uniform(0.1, 1.0, 30)), np.full(30, 1.3)
-
-    def density(bias: float) -> float:
-        place = (alpha * alone.mean + bias) / np.sqrt(1 + np.pi * alpha**2 * alone.variance / 8)
-        return float(np.prod(2 * expit((2 * answers.outcome - 1) * place)) * stats.norm.pdf(bias))
-
-    total = integrate.quad(density, -6, 6)[0]
-    for level, found in zip((0.5, 0.05, 0.95), left_share(answers, alone, alpha), strict=True):
-        below = integrate.quad(density, -6, np.log(found / (1 - found)))[0] / total
-        assert below == pytest.approx(level, abs=2e-3)
 
 
 def test_repeated_answers_of_one_person_share_one_answer() -> None:

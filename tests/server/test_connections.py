@@ -215,7 +215,9 @@ def test_after_a_small_refused_body_the_connection_goes_on(listen: Any, length: 
             connection.sendall(request)
             received = b""
             while not received.endswith(b"}"):
-                received += connection.recv(65536)
+                part = connection.recv(65536)
+                assert part, "the connection was closed"
+                received += part
             assert received.startswith(b"HTTP/1.1 401")
 
 

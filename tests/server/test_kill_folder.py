@@ -25,7 +25,9 @@ def started(path: Path) -> tuple[subprocess.Popen[str], httpx.Client]:
     assert process.stdout is not None
     link = ""
     while not link:
-        link = "".join(re.findall(r"http://\S+", process.stdout.readline()))
+        line = process.stdout.readline()
+        assert line, "the server ended before it printed its link"
+        link = "".join(re.findall(r"http://\S+", line))
     base, _, token = link.partition("/enter/")
     return process, httpx.Client(base_url=base, headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
@@ -35,10 +37,13 @@ def request(client: httpx.Client, path: str, body: object) -> None:
         client.post(f"/api/v1/server{path}", json=body)
 
 
+QUICK = [("make", 0.8), ("duplicate", 0.2), ("delete", 0.8)]
+CASES = [(what, share) for what in ("make", "duplicate", "delete") for share in (0.2, 0.5, 0.8, 0.95)]
+
+
 @pytest.mark.parametrize(
-    "share", [0.2, pytest.param(0.5, marks=pytest.mark.slow), 0.8, pytest.param(0.95, marks=pytest.mark.slow)]
+    ("what", "share"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in CASES if case not in QUICK)]
 )
-@pytest.mark.parametrize("what", ["make", "duplicate", "delete"])
 def test_a_study_is_whole_or_absent_after_a_kill(tmp_path, what, share):
     """`share`: of the time that it takes undisturbed, after which the server is killed."""
     path = tmp_path / "studies"

@@ -191,6 +191,8 @@ OWNERS = [
     ("POST", "/answers/discard", {"annotator": "Ann"}),
     ("POST", "/annotators/rest", {"annotator": "Ann"}),
     ("GET", "/check", None),
+    ("GET", "/machines", None),
+    ("POST", "/machines", {"annotator": "m", "model": "m", "prompt": "0" * 64}),
     ("GET", "/changes", None),
     ("GET", "/export/report.html", None),
     ("GET", "/compare?left=item 00&right=item 01", None),

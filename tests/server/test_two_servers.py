@@ -146,16 +146,16 @@ def check_log(url: str, people: list[Person]) -> Counter[str]:
 
 
 def test_both_share_everything_and_the_budget_is_exact(url: str, start: Start) -> None:
-    servers = [start("--budget", "90"), start()]
+    servers = [start("--budget", "48"), start()]
     assert servers[0].link.partition("/join/")[2] == servers[1].link.partition("/join/")[2]
     links, stop = [server.link for server in servers], threading.Event()
     people = [Person(name, links, stop) for name in PEOPLE]
     judge_all(people)
-    assert sum(len(person.acknowledged) for person in people) == 90
+    assert sum(len(person.acknowledged) for person in people) == 48
     check_log(url, people)
 
     with clients_of([server.owner_link for server in servers]) as owners:
-        assert [owner.status()["answers"] for owner in owners] == [90, 90]
+        assert [owner.status()["answers"] for owner in owners] == [48, 48]
         orderings = [owner.ordering() for owner in owners]
     assert orderings[0] == orderings[1]
     with Study.open(url) as study:
@@ -167,12 +167,12 @@ def test_both_share_everything_and_the_budget_is_exact(url: str, start: Start) -
 
 def test_names_links_and_rules_are_known_to_the_other_at_once(start: Start) -> None:
     one, other = start(), start()
-    for number in range(5):
+    for number in range(2):
         with httpx.Client(follow_redirects=True) as first, httpx.Client(follow_redirects=True) as second:
             assert first.post(one.link, data={"name": f"Ann {number}"}).status_code == 200
             assert second.post(other.link, data={"name": f"Ann {number}"}).status_code == 409
     with clients_of([one.owner_link, other.owner_link]) as owners:
-        for number in range(10):
+        for number in range(4):
             made = owners[number % 2].make_link("annotator", f"person {number}")
             token = made["url"].rpartition("/")[2]
             with Client(f"{[other, one][number % 2].link.rpartition('/')[0]}/{token}") as personal:
@@ -206,7 +206,7 @@ def test_the_database_is_restarted_and_its_connections_cut_while_people_judge(
     import psycopg
 
     servers, stop = [start(), start()], threading.Event()
-    people = [Person(name, [server.link for server in servers], stop) for name in PEOPLE]
+    people = [Person(name, [server.link for server in servers], stop) for name in PEOPLE[:4]]
 
     def until_all_go_on() -> None:
         before, ends = [len(person.acknowledged) for person in people], time.monotonic() + SOON

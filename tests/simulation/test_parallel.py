@@ -26,7 +26,13 @@ def is_alive(process: int) -> bool:
 
 
 @pytest.mark.skipif(not CHILDREN.exists(), reason="this system does not list child processes")
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(signal.SIGKILL, id="killed"),
+        pytest.param(signal.SIGINT, id="interrupted", marks=pytest.mark.slow),
+    ],
+)
 def test_nothing_is_left_behind(sent: signal.Signals, tmp_path: Path) -> None:
     words = [
         "simulate", "synthetic", "--seeds", "4", "--jobs", "2", "--budget", "1000000",

@@ -269,7 +269,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a process group")
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_an_interrupt_ends_all_processes_without_a_traceback(tmp_path, jobs):
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)

@@ -97,7 +97,7 @@ def test_a_large_file_is_not_copied_into_the_study(tmp_path: Path, monkeypatch: 
         Study.open(f"sqlite:///{tmp_path / 's.db'}")
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(algorithm=st.sampled_from(["guro-contextual", "guro-hybrid-factored"]), seed=st.integers(0, 1000))
 def test_float32_makes_nearly_the_same_study(algorithm: str, seed: int) -> None:
     """Many items' features are kept in float32: the same questions here, and scores and errors to 1e-4."""

@@ -88,6 +88,7 @@ UNDO = {
     "0009": "ALTER TABLE study DROP COLUMN random;",
     "0010": "ALTER TABLE study DROP COLUMN weigh_annotators;",
     "0011": 'ALTER TABLE log DROP COLUMN "by";',
+    "0012": "ALTER TABLE study DROP COLUMN side_bias;",
 }
 """What takes a migration back."""
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import (
     AlreadyAnswered,
@@ -85,7 +86,7 @@ def test_it_does_what_tell_and_take_do(tmp_path: Path) -> None:
                 offers = [offer for offer in study.choose([annotator]) if offer is not None]
                 answer = ("left", "right", "skip")[number % 3]
                 if name == "one":
-                    study.answer(held.query.id, answer, annotator=annotator, count=1, offers=offers)  # type: ignore[arg-type]
+                    study.answer(held.query.id, answer, annotator=annotator, count=1, offers=offers)
                 else:
                     study.tell(held.query.id, answer)
                     study.take(annotator, 1, offers)
@@ -145,7 +146,7 @@ def test_a_refused_answer_takes_nothing(study: Study) -> None:
 
     def refused(error: type[Exception], query: str, answer: str, details: AnswerDetails | None = None) -> None:
         with pytest.raises(error):
-            study.answer(query, answer, details, annotator="Ann", count=3, offers=offers)  # type: ignore[arg-type]
+            study.answer(query, answer, details, annotator="Ann", count=3, offers=offers)
 
     refused(AlreadyAnswered, one.query.id, "left")
     refused(KeyReused, two.query.id, "left", AnswerDetails(key="k"))
@@ -294,3 +295,26 @@ def test_a_log_says_which_answers_are_beyond_the_budget(study: Study, tmp_path: 
         assert older.annotators() == {"Ann": 2}
         assert len(older.comparisons()) == 2
         assert older.history()["status"] == ["counts"] * 2
+
+
+def test_the_answers_of_some_annotators_alone():
+    study = Study.create(Items(["a", "b", "c"]), algorithm="guro-independent")
+    study.record([Comparison("a", "b", "left", "Ann"), Comparison("b", "c", "left", "Ann")] * 4)
+    study.record([Comparison("a", "c", "right", "Bob"), Comparison("a", "b", "right", "bob")] * 4)
+    study.record([Comparison("a", "c", "left")])
+    alone = Study.create(Items(["a", "b", "c"]), algorithm="guro-independent")
+    alone.record([Comparison("a", "b", "left", "Ann"), Comparison("b", "c", "left", "Ann")] * 4)
+    assert study.only(["ann"]).comparisons() == alone.comparisons()
+    assert study.only(["ann"]).ordering().scores.tolist() == alone.ordering().scores.tolist()
+    assert len(study.only([None, "Bob"]).comparisons()) == 9
+    assert study.only(["Ann", "Bob", None]).ordering().scores.tolist() == study.ordering().scores.tolist()
+    # It follows what is written later, and who is excluded.
+    view = study.only(["Ann"])
+    study.record([Comparison("a", "c", "left", "Ann"), Comparison("a", "c", "left", "Bob")])
+    assert len(view.comparisons()) == 9
+    study.exclude_annotator("Ann")
+    assert view.comparisons() == []
+    with pytest.raises(InvalidInput, match=r"no answers of 'Bop'.*Bob"):
+        study.only(["Bop"])
+    with pytest.raises(InvalidInput, match="name the annotators"):
+        study.only([])

@@ -43,6 +43,7 @@ def test_whoever_is_new_practises_first_and_once(study: Study) -> None:
 
 
 def test_pairs_of_the_study_follow_where_more_are_asked_for(study: Study) -> None:
+    assert len(study.ask("Ann", count=2)) == 2
     mixed = study.ask("Ann", count=5)
     assert [study.is_practice(query.id) for query in mixed] == [True] * 3 + [False] * 2
     leases = study.take("Bob", 4, [one for one in study.choose(["Bob"]) if one is not None])

@@ -88,6 +88,15 @@ COMMANDS = (
     ),
     _row(
         ANSWER,
+        "judge",
+        "judge.judge",
+        "ordinate judge study.db --endpoint http://localhost:8000/v1 --model llama-3.1-8b --prompt prompt.txt",
+        "ordinate judge study.db --endpoint https://api.openai.com/v1 --model gpt-4o --prompt prompt.txt --dry-run",
+        "ordinate judge study.db --endpoint http://localhost:8000/v1 --model llama-3.1-8b --prompt prompt.txt "
+        "--orders both --answers 500 --parameter temperature=0",
+    ),
+    _row(
+        ANSWER,
         "link",
         "link.link",
         "ordinate link study.db",
@@ -120,6 +129,7 @@ COMMANDS = (
         "order.order",
         "ordinate order study.db",
         "ordinate order study.db --out ordering.csv",
+        "ordinate order study.db --annotators people",
         "ordinate order battles.csv",
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),

@@ -68,7 +68,7 @@ def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         table.add_column("weight", justify="right")
     for row in rows:
         cells = [
-            row["name"] or "unnamed",
+            (row["name"] or "unnamed") + (" (model)" if row["kind"] == "machine" else ""),
             f"{row['answers']:,}",
             "" if row["sharpness"] is None else _SHARPNESS.format(**row),
             _coin(row),

@@ -399,6 +399,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "item_variance": study.settings.item_variance,
         "likelihood": study.settings.likelihood,
         "weigh_annotators": study.settings.weigh_annotators,
+        "side_bias": study.settings.side_bias,
     }
 
 

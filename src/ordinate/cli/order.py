@@ -86,6 +86,14 @@ def order(
             show_default=False,
         ),
     ] = None,
+    annotators: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Count the answers of these annotators alone: ann,bob; or those of all people, or all models.",
+            show_default=False,
+        ),
+    ] = None,
     reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -105,9 +113,13 @@ def order(
     """
     ends = _ranks(cuts)
     if is_link(study):
+        if annotators is not None:
+            raise InvalidInput("--annotators needs the file of a study")
         _order_served(study, out, items, ends, as_json)
         return
     with _opened(study, items, table, reading) as (opened, given):
+        if annotators is not None:
+            opened = _only(opened, annotators)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
         answers = len(opened.comparisons())
@@ -153,6 +165,19 @@ def order(
         say(f"From {count(answers, 'comparison')}. Expected error {reliability_in_words(reliability, answers)}.")
     if connection is not None and any(one.state == "failed" for one in connection):
         say(connection_in_words(connection))
+
+
+def _only(study: Study, given: str) -> Study:
+    """With the answers of these annotators alone; the words people and models stand for all of a kind."""
+    known, machines = study.annotators(), study.machines
+    kinds: dict[str, list[str | None]] = {
+        "people": [name for name in known if name not in machines],
+        "models": [name for name in known if name in machines],
+    }
+    names = kinds.get(given)
+    if names == []:
+        raise InvalidInput(f"there are no answers of {given} yet")
+    return study.only(names or split_names(given))
 
 
 @contextmanager

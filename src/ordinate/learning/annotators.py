@@ -2,7 +2,8 @@
 
 A  annotators     T  decided answers     y  1 where left won, 0 where right won     m, v  mean and variance of a margin
 
-Annotator a answers with probability sigma(alpha_a m), m the difference of the scores. Either alpha_a = 0, a coin, with
+Annotator a answers with probability sigma(alpha_a m), m the difference of the scores (plus a lean to the left, where
+the answers have one). Either alpha_a = 0, a coin, with
 probability pi, or log alpha_a ~ N(0, tau^2). Scores and people are found in turns:
   - the fit with margins alpha (f_left - f_right);
   - what the fit says of each answer's margin without that answer, by one step of Newton's method back:
@@ -33,7 +34,6 @@ _COINS = 1.0 - (1.0 - (np.arange(12) + 0.5) / 12.0) ** (1.0 / 6.0)
 """Values of pi that are equally likely before any answer."""
 _DEVIATIONS = 0.6 * (np.arange(12) + 0.5) / 12.0
 """Values of tau that are. Were larger ones possible, coins would pass for people of little sharpness."""
-_BIASES = np.linspace(-3.0, 3.0, 121)
 _ROUNDS = 10
 _STEP = 0.05
 """Weights are found to 5 %, so that rounding does not matter and every machine finds the same."""
@@ -86,7 +86,7 @@ def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
 
     posterior = fit(answers._replace(sharpness=alpha))
     mean, variance = posterior.belief.differences(answers.left, answers.right)
-    chance = expit(alpha * mean)
+    chance = expit(alpha * mean + (0.0 if answers.lean is None else answers.lean))
     rest = np.maximum(1.0 - np.square(alpha) * chance * (1.0 - chance) * variance, _LEAST_LEFT)
     return Alone(mean - variance * alpha * (answers.outcome - chance) / rest, variance / rest)
 
@@ -98,10 +98,11 @@ def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: 
     people, decided = len(named), answers.outcome != 0.5
     sign = np.sign(answers.outcome - 0.5)[decided]
     size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
+    lean = np.zeros(len(sign)) if answers.lean is None else answers.lean[decided]
     who, mean, variance = annotators[decided], alone.mean[decided], alone.variance[decided]
     likelihood = np.empty((people, len(_GRID)))
     for place, alpha in enumerate(np.exp(_GRID)):
-        margin = alpha * mean / np.sqrt(1.0 + math.pi * alpha * alpha * variance / 8.0)
+        margin = (alpha * mean + lean) / np.sqrt(1.0 + math.pi * alpha * alpha * variance / 8.0)
         likelihood[:, place] = np.bincount(who, size * log_expit(sign * margin), people)
     # In bets against the coin, so that a coin's likelihood is 1.
     likelihood += math.log(2.0) * np.bincount(who, size, people)[:, None]
@@ -137,26 +138,6 @@ def _quantile(mass: Floats, level: float) -> Floats:
     """(A,) of distributions on the grid (A, g), between its points."""
     below = np.cumsum(mass, axis=1) - 0.5 * mass
     return np.array([float(np.interp(level, row, _GRID)) for row in below])
-
-
-def left_share(answers: Answers, alone: Alone, alpha: Floats) -> tuple[float, float, float]:
-    """The chance that the left item is chosen where both are equal, and its 5 % and 95 % quantiles.
-
-    Left wins with probability sigma(alpha m + b), with b ~ N(0, 1); 0.5 means that the side does not matter.
-    """
-    from scipy.special import expit, log_expit, logsumexp
-
-    decided = answers.outcome != 0.5
-    sign = np.sign(answers.outcome - 0.5)[decided]
-    size = np.ones(len(sign)) if answers.share is None else answers.share[decided]
-    spread = np.sqrt(1.0 + math.pi * np.square(alpha[decided]) * alone.variance[decided] / 8.0)
-    margin = alpha[decided] * alone.mean[decided]
-    log = np.array([float(size @ log_expit(sign * (margin + bias) / spread)) for bias in _BIASES])
-    log -= 0.5 * np.square(_BIASES)
-    mass = np.exp(log - logsumexp(log))
-    below = np.cumsum(mass) - 0.5 * mass
-    low, middle, high = (float(expit(np.interp(level, below, _BIASES))) for level in (0.05, 0.5, 0.95))
-    return middle, low, high
 
 
 def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Floats | None:

@@ -1,4 +1,5 @@
-"""What is fitted to the answers besides the scores: prior variances, thresholds, and how sharp each annotator is."""
+"""What is fitted to the answers besides the scores: prior variances, thresholds, how sharp each annotator is, and
+which side they prefer."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.independent import Independent
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
+from ordinate.learning.side_bias import leans
 from ordinate.learning.thresholds import fitted_likelihood, with_likelihood
 
 _QUICK = 1000
@@ -25,30 +27,70 @@ _QUICK = 1000
 
 
 class Fitted(NamedTuple):
-    """weight  what margins are multiplied by, by the number of the annotator; None: nobody's are"""
+    """weight  what margins are multiplied by, by the number of the annotator; None: nobody's are
+    lean    what is added to the product, by that number, and then of those who came later; None: nobody prefers a side
+    """
 
     model: Model
     weight: tuple[float, ...] | None = None
+    lean: tuple[float, ...] | None = None
+
+    @property
+    def knows_nobody(self) -> bool:
+        """Whether nothing is known of the annotators."""
+        return self.weight is None and self.lean is None
+
+    def applied(self, answers: Answers, people: People) -> Answers:
+        """The answers, with kinds, and what is known of the annotators who gave them."""
+        answers = with_kinds(answers)
+        if self.weight is not None:
+            # Who came after the weights were fitted weighs 1.
+            answers = answers._replace(sharpness=_by_annotator(self.weight, 1.0, people.number))
+        if self.lean is not None:
+            lean = _by_annotator(self.lean[:-1], self.lean[-1], people.number)
+            answers = answers._replace(lean=np.where(people.sided, lean, 0.0))
+        return answers
+
+
+def _by_annotator(values: tuple[float, ...], later: float, number: Integers) -> Floats:
+    further = max(int(number.max(initial=-1)) + 1 - len(values), 0)
+    return np.concatenate([values, np.full(further, later)])[number]
 
 
 @dataclass(frozen=True)
 class People:
-    """Who gave the answers: numbers (T,), and of these numbers (A,) which are one person, known by name."""
+    """Who gave the answers.
+
+    number  (T,) of the annotator
+    named   (A,) which of these numbers are one person, known by name
+    sided   (T,) whether the left item was shown on the left, so that the answer tells of sides
+    """
 
     number: Integers
     named: NDArray[np.bool_]
+    sided: NDArray[np.bool_]
 
 
-def fitted(model: SiteModel, features: Floats, answers: Answers, people: People | None, prior: bool) -> Fitted:
-    """`people`: whose answers are weighted by their sharpness, None: nobody's; `prior`: fit the prior variances too."""
-    found = _of_answers(model, features, answers, prior)
-    if people is None or int(people.named.sum()) < FEWEST:
-        return Fitted(found)
-    sharp, _ = sharpness(plain_fit(found, features), with_kinds(answers), people.number, people.named)
+def fitted(
+    model: SiteModel, features: Floats, answers: Answers, people: People, *, prior: bool, weigh: bool, sides: bool
+) -> Fitted:
+    """`prior`: fit the prior variances too; `weigh`: how sharp people are; `sides`: whether they prefer a side."""
+    found = Fitted(_of_answers(model, features, answers, prior))
+    # Once more with the variances that follow: people who lean look noisier at first than they are.
+    for _ in range(2 if sides else 0):
+        lean = leans(plain_fit(found.model, features), with_kinds(answers), people.number, people.sided)
+        if lean is None:
+            break
+        found = Fitted(model, lean=tuple(lean.tolist()))
+        answers = found.applied(answers, people)
+        found = found._replace(model=_of_answers(model, features, answers, prior))
+    if not weigh or int(people.named.sum()) < FEWEST:
+        return found
+    sharp, _ = sharpness(plain_fit(found.model, features), with_kinds(answers), people.number, people.named)
     if (sharp.weight == 1.0).all():
-        return Fitted(found)
+        return found
     weighted = with_kinds(answers)._replace(sharpness=sharp.weight[people.number])
-    return Fitted(_of_answers(model, features, weighted, prior), tuple(sharp.weight.tolist()))
+    return found._replace(model=_of_answers(model, features, weighted, prior), weight=tuple(sharp.weight.tolist()))
 
 
 def _of_answers(model: SiteModel, features: Floats, answers: Answers, prior: bool) -> SiteModel:

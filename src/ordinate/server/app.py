@@ -21,6 +21,7 @@ from ordinate.server import (
     events,
     folder_api,
     judging,
+    machines_api,
     operating,
     owner_api,
     pages,
@@ -123,6 +124,7 @@ def create_app(
     app.include_router(owner_api.results)
     app.include_router(owner_api.server_router)
     app.include_router(answers_api.router)
+    app.include_router(machines_api.router)
     app.include_router(answers_api.results)
     app.include_router(data_quality.router)
     app.include_router(events.router)

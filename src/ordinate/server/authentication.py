@@ -64,8 +64,9 @@ class Caller(NamedTuple):
         return self.session is not None or self.link.annotator is not None
 
     def name(self, given: str | None) -> str | None:
-        """Whose questions these are: the name of the session or the link; a program with a shared link gives one."""
-        if not self.has_name:
+        """Whose questions these are: the name of the session or the link; a program with a shared link gives one, and a
+        program of any owner that of a model."""
+        if not self.has_name or (self.session is None and self._is_model(given)):
             name = self.served.study.name_of(given)
             if not self.is_owner:
                 require_free_name(self.served, name)
@@ -75,6 +76,10 @@ class Caller(NamedTuple):
             name = self.annotator
         self.served.presence.note(name)
         return name
+
+    def _is_model(self, given: str | None) -> bool:
+        """Whether the caller is an owner who lets this model judge."""
+        return self.is_owner and given is not None and self.served.study.name_of(given) in self.served.study.machines
 
 
 class Signed(NamedTuple):

@@ -91,7 +91,7 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
 
     Where there is no pair, the response says why: `finished`, `paused`, or `retry_after`, when to ask again.
     """
-    if caller.has_name:
+    if caller.session is not None:
         name = caller.name(wanted.annotator)
     else:
         name = await run_in_threadpool(caller.name, wanted.annotator)
@@ -123,7 +123,7 @@ async def answers(
 
 def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
     details = AnswerDetails(
-        told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key
+        told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key, told.tokens
     )
     answered = caller.served.answer(
         told.query,

@@ -39,6 +39,7 @@ from ordinate.server.schemas import (
     Exclusion,
     ForecastShown,
     GradeShown,
+    ItemListed,
     ItemsPage,
     Links,
     LinkShown,
@@ -235,7 +236,9 @@ def _table(caller: Caller, what: str, kind: str, columns: Mapping[str, Sequence[
 def items(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ItemsPage:
     ids = caller.served.study.items.ids
     rows, following = page(list(ids), limit, cursor)
-    return ItemsPage(items=[caller.served.item(name) for name in rows], total=len(ids), next_cursor=following)
+    group = dict(zip(ids, caller.served.study.items.group or (), strict=False))
+    listed = [ItemListed(**dict(one), group=group.get(one.id)) for one in caller.served.items(rows)]
+    return ItemsPage(items=listed, total=len(ids), next_cursor=following)
 
 
 @router.post("/{study}/items", summary="Add items")

@@ -282,7 +282,7 @@ class ServedStudy:
     def answer(
         self,
         query: str,
-        answer: Answer,
+        answer: Answer | str,
         details: AnswerDetails,
         annotator: str | None,
         *,

@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
-from ordinate.data.comparisons import Answer
+from ordinate.data.comparisons import ANSWERS, Answer
 from ordinate.data.ordering import Measure
+from ordinate.study.machines import Orders
 from ordinate.study.rules import PEOPLE, RANDOM_SHARE, Role, Rules, Theme
 
 Name = Annotated[str, Field(max_length=200)]
@@ -52,12 +53,13 @@ class AskFor(Given):
 
 class Answered(Given):
     query: Short
-    answer: Answer
+    answer: Annotated[Text, Field(description=f"{', '.join(ANSWERS)}, or the id of the item that won.")]
     reason: Text | None = None
     shown_at: Moment | None = None
     answered_at: Moment | None = None
     duration_ms: Amount | None = None
     client: Short | None = None
+    tokens: Annotated[Amount | None, Field(description="Of a model: what its replies took.")] = None
     tab: Short | None = None
     annotator: Name | None = None
     count: Annotated[int, Field(ge=0, le=20)] = 2
@@ -386,6 +388,8 @@ class AnnotatorQuality(BaseModel):
     left_low: float | None
     left_high: float | None
     weight: float
+    lean: float
+    kind: Literal["person", "machine"]
 
 
 class AnnotatorsQuality(BaseModel):
@@ -403,6 +407,29 @@ class Page(BaseModel):
 class Rest(Given):
     annotator: Name
     resting: bool = True
+
+
+class NewMachine(Given):
+    """A model that answers under a name; see docs/model-judges.md."""
+
+    annotator: Name
+    model: Short
+    prompt: Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="SHA-256 of the prompt's file.")]
+    orders: Orders = "one"
+    parameters: Annotated[Text, Field(description="What else its requests hold, as an object in JSON.")] = "{}"
+
+
+class MachineShown(BaseModel):
+    annotator: str
+    model: str
+    prompt: str
+    orders: Orders
+    parameters: str
+    tokens: int
+
+
+class Machines(BaseModel):
+    machines: list[MachineShown]
 
 
 class Discard(Given):
@@ -582,8 +609,12 @@ class ComparisonsPage(Page):
     comparisons: list[ComparisonShown]
 
 
+class ItemListed(ItemShown):
+    group: str | None = None
+
+
 class ItemsPage(Page):
-    items: list[ItemShown]
+    items: list[ItemListed]
 
 
 class Added(BaseModel):

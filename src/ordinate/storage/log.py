@@ -38,6 +38,8 @@ Kind = Literal[
     "finish",
     "practice",
     "practised",
+    "machine",
+    "spend",
 ]
 
 
@@ -57,6 +59,7 @@ class Settings:
     random                share of queries whose pair is drawn at random, until a rule says otherwise
     likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
     weigh_annotators      whether fits multiply differences of scores by how sharp the annotator is
+    side_bias             whether fits take account of annotators who prefer a side, where answers show that
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
@@ -73,6 +76,7 @@ class Settings:
     likelihood: str | None = None
     random: float = 0.0
     weigh_annotators: bool = False
+    side_bias: bool = False
 
 
 class Entry(NamedTuple):
@@ -95,6 +99,9 @@ class Entry(NamedTuple):
     revoke                     name (the id of a link)
     practice                   query (its number among practice pairs), left, right, annotator, value (the right answer)
     practised                  the same, and what an answer has
+    machine                    annotator, name (the model), value (the rest as JSON): from now on this annotator is a
+                               model; see study/machines.py
+    spend                      query, annotator, value: how many tokens the replies to this query took
     finish                     value: the rule that is met, "target" or "misplaced", so that no more pairs are given out
 
     `left` and `right` are the sides as shown. `based_on` is the position of the last entry that the choice of a query
@@ -142,7 +149,7 @@ class Recorded(NamedTuple):
 
 
 class AnswerDetails(NamedTuple):
-    """What the client says about an answer: see Entry."""
+    """What the client says about an answer: see Entry. `tokens`: what the replies of a model took."""
 
     reason: str | None = None
     shown_at: str | None = None
@@ -150,6 +157,7 @@ class AnswerDetails(NamedTuple):
     duration_ms: int | None = None
     client: str | None = None
     key: str | None = None
+    tokens: int | None = None
 
 
 def checked(given: AnswerDetails) -> AnswerDetails:
@@ -157,13 +165,14 @@ def checked(given: AnswerDetails) -> AnswerDetails:
     plain = {
         name: None if value is None else text(name, value)
         for name, value in given._asdict().items()
-        if name != "duration_ms"
+        if name not in ("duration_ms", "tokens")
     }
     for name in ("shown_at", "answered_at"):
         if (value := plain[name]) is not None:
             plain[name] = _time(name, value)
     duration = None if given.duration_ms is None else whole("duration_ms", given.duration_ms, 0)
-    return AnswerDetails(duration_ms=duration, **plain)
+    tokens = None if given.tokens is None else whole("tokens", given.tokens, 0)
+    return AnswerDetails(duration_ms=duration, tokens=tokens, **plain)
 
 
 def _time(name: str, value: str) -> str:

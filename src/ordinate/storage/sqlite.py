@@ -255,8 +255,12 @@ class _Connections:
         if self._process != os.getpid():
             _of_parents.extend(self._idle)
             self._idle, self._process = [], os.getpid()
-        while self._idle:
-            self._idle.pop().close()
+        try:
+            # Another thread may take the last one meanwhile.
+            while True:
+                self._idle.pop().close()
+        except IndexError:
+            pass
 
     def __del__(self) -> None:
         try:  # noqa: SIM105

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.ordering import Interval
 from ordinate.data.pairs import pair_codes
-from ordinate.learning.annotators import left_share, sharpness, with_others, with_themselves
+from ordinate.learning.annotators import sharpness, with_others, with_themselves
 from ordinate.learning.coin_gate import people_better_than_coins
 from ordinate.learning.consistency import share_interval
-from ordinate.learning.fitted import People, plain_fit, with_kinds
-from ordinate.learning.models import Answers, Model
+from ordinate.learning.fitted import Fitted, plain_fit, with_kinds
+from ordinate.learning.models import Answers
+from ordinate.learning.side_bias import left_share
 
 FEWEST_ANSWERS = 30
 """With fewer decided answers, an annotator cannot be told from a coin."""
@@ -37,6 +38,8 @@ class Annotator(NamedTuple):
     with_others        share of decided answers of others to the same pairs that were the same
     left               the chance to choose the left item of two equal ones; None: too few answers
     weight             what differences of scores are multiplied by in the fit; 1 where the study does not weigh answers
+    lean               what is added to that product for the left item; 0 where no side is preferred
+    kind               whether a person or a model answers
     """
 
     name: str | None
@@ -49,6 +52,8 @@ class Annotator(NamedTuple):
     with_others: Interval | None
     left: Interval | None
     weight: float
+    lean: float
+    kind: Literal["person", "machine"] = "person"
 
 
 class Annotators(NamedTuple):
@@ -79,21 +84,21 @@ def _flat(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def annotators_of(
-    model: Model,
+    used: Fitted,
     features: Floats,
     answers: Answers,
     number: Integers,
     names: Sequence[str | None],
-    weight: Sequence[float] | None,
     fewest: int,
+    machines: Collection[str] = (),
 ) -> Annotators:
-    """Of the answers (T,) by the annotators with these numbers (T,) and names (A,); weights (A,) as in the last fit.
+    """Of the answers (T,) by the annotators with these numbers (T,) and names (A,), as in the last fit.
 
     fewest  decided answers for which `coin` is given
     """
-    people = People(number, np.array([name is not None for name in names], dtype=np.bool_))
+    named = np.array([name is not None for name in names], dtype=np.bool_)
     total, answers = len(names), with_kinds(answers)
-    sharp, alone = sharpness(plain_fit(model, features), answers, number, people.named)
+    sharp, alone = sharpness(plain_fit(used.model, features), answers, number, named)
     decided = answers.outcome != 0.5
     pairs = pair_codes(answers.left, answers.right)
     first = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)
@@ -116,7 +121,9 @@ def annotators_of(
             share_interval(int(itself[0][at]), int(itself[1][at])) if names[at] is not None else None,
             share_interval(int(others[0][at]), int(others[1][at])),
             _left(answers.those(own), alone, alpha, own) if counted[at] >= FEWEST_ANSWERS else None,
-            1.0 if weight is None or at >= len(weight) else weight[at],
+            1.0 if used.weight is None or at >= len(used.weight) else used.weight[at],
+            0.0 if used.lean is None else used.lean[min(at, len(used.lean) - 1)],
+            "machine" if names[at] in machines else "person",
         )
 
     shown = [at for at in range(total) if (number == at).any()]

@@ -19,6 +19,7 @@ ALWAYS = (
     "set",
     "link",
     "revoke",
+    "machine",
 )
 """Kinds of entries that only owners write; other kinds are theirs where the entry says who."""
 _LONGEST = 200
@@ -37,7 +38,7 @@ def is_change(entry: Entry) -> bool:
     """Whether an owner did it. A link with a key was made by a server for somebody who gave a name."""
     if entry.kind == "link":
         return entry.key is None
-    return entry.kind in ALWAYS or (entry.by is not None and entry.kind != "withdraw")
+    return entry.kind in ALWAYS or (entry.by is not None and entry.kind not in ("withdraw", "spend"))
 
 
 def changes(entries: Sequence[Entry], links: Mapping[str, Entry]) -> list[Change]:
@@ -85,6 +86,8 @@ def _words(entry: Entry, links: Mapping[str, Entry]) -> str:
             return f"made the link {_of(entry)}"
         case "revoke":
             return f"revoked the link {_of(links[str(entry.name)])}"
+        case "machine":
+            return f"let the model {entry.name} judge as {whose}"
         case "retract":
             return f"took back the answer of {whose} to {pair}"
         case "ask":

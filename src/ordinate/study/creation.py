@@ -83,6 +83,7 @@ def checked_settings(
         renew_covariance=bool(renew_covariance),
         random=between("random", random, 0.0, 1.0),
         weigh_annotators=bool(weigh_annotators),
+        side_bias=fitted and isinstance(getattr(model, "likelihood", None), ByKind),
         likelihood=likelihood,
     )
     if recipe is not None:

@@ -7,7 +7,7 @@ again, answers from another process, and a study that is opened again.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +24,7 @@ from ordinate.errors import InvalidInput, NotAStudy, NothingToUndo, UnknownItem
 from ordinate.storage import BEYOND_BUDGET, Entry, Recorded
 from ordinate.study.changes import is_change
 from ordinate.study.comparisons import CODES, Comparisons
+from ordinate.study.machines import Machine
 from ordinate.study.rules import Rules, changed
 
 
@@ -67,14 +68,18 @@ class State:
     finished             the rule by which the study was finished, unless its rules or items changed since; else None
     unfinished_since     the position of the last entry that changed rules or items
     names                every name that an annotator has had
+    machines             name -> the model that answers under this name
+    tokens               name -> how many tokens the replies of this model took
     owners_entries       what owners did, oldest first; see changes.py
     links, revoked       id -> `link` entry, and the ids of the revoked links
     linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
     items_epoch          rises whenever items are added, excluded or included
     """
 
-    def __init__(self, rules: Rules) -> None:
-        """Before the first entry. `rules`: those that the study was created with."""
+    def __init__(self, rules: Rules, only: Collection[str | None] | None = None) -> None:
+        """Before the first entry. `rules`: those that the study was created with; `only`: whose answers count, None:
+        everybody's."""
+        self.only = only
         self.position = 0
         self.items = Items(ids=())
         self.rows: dict[str, int] = {}
@@ -95,6 +100,8 @@ class State:
         self.finished: str | None = None
         self.unfinished_since = 0
         self.names: set[str] = set()
+        self.machines: dict[str, Machine] = {}
+        self.tokens: dict[str, int] = {}
         self.owners_entries: list[Entry] = []
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
@@ -196,7 +203,7 @@ class State:
 
     def _apply(self, entry: Entry, items: Callable[[int], Items]) -> None:
         self._name(entry.annotator)
-        if is_change(entry):
+        if is_change(entry) and not (entry.kind in ("ask", "answer") and entry.annotator in self.machines):
             self.owners_entries.append(entry)
         match entry.kind:
             case "ask":
@@ -265,6 +272,11 @@ class State:
                 if entry.name == "makers":
                     self._forget_makers()
                 self._go_on(entry)
+            case "machine":
+                self.machines[_text(entry.annotator)] = Machine.read(_text(entry.name), _text(entry.value))
+            case "spend":
+                name = _text(entry.annotator)
+                self.tokens[name] = self.tokens.get(name, 0) + int(_text(entry.value))
             case "finish":
                 self.finished = _text(entry.value)
             case "link":
@@ -367,7 +379,7 @@ class State:
     def _counting(self, given: Comparisons) -> NDArray[np.bool_]:
         """Which of them count."""
         without = np.fromiter(self._taken_back | self._beyond_budget, dtype=np.int64)
-        excluded = [number for name, number in self._numbers.items() if name in self.excluded_annotators]
+        excluded = [number for name, number in self._numbers.items() if self._is_left_out(name)]
         left, right = given.pairs
         kept: NDArray[np.bool_] = ~given.skipped & (self.active[left] >= 0) & (self.active[right] >= 0)
         return kept & ~np.isin(given.positions, without) & ~np.isin(given.annotators, excluded)
@@ -491,12 +503,13 @@ class State:
         names = ("",) * len(items) if items.group is None else items.group
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
+    def _is_left_out(self, annotator: str | None) -> bool:
+        return annotator in self.excluded_annotators or (self.only is not None and annotator not in self.only)
+
     def includes(self, pair: Pair) -> bool:
         """Whether neither the items nor the annotator are excluded."""
         return not (
-            pair.annotator in self.excluded_annotators
-            or pair.left in self.excluded_items
-            or pair.right in self.excluded_items
+            self._is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
         )
 
 

@@ -153,10 +153,16 @@ class Inference:
             return Fitted(model)
         key = state.version(at)
         if key not in self._fitted_priors:
-            people = self._people(state, at) if self._settings.weigh_annotators else None
             with one_thread():
-                answers, features = self.first_answers(state, at), self.scaled(state).features
-                found = fitted(model, features, answers, people, self.site_model is not None)
+                found = fitted(
+                    model,
+                    self.scaled(state).features,
+                    self.first_answers(state, at),
+                    self._people(state, at),
+                    prior=self.site_model is not None,
+                    weigh=self._settings.weigh_annotators,
+                    sides=self._settings.side_bias,
+                )
             self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: found}
         return self._fitted_priors[key]
 
@@ -165,22 +171,20 @@ class Inference:
         number = state.effective.annotators[:count]
         given = np.bincount(number) > 0
         named = [name is not None for name in state.annotator_names[: len(given)]]
-        return People(number, given & np.array(named, dtype=np.bool_))
+        asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
+        return People(number, given & np.array(named, dtype=np.bool_), asked)
 
-    def first_answers(self, state: State, count: int, weight: tuple[float, ...] | None = None) -> Answers:
-        """The first so many, with kinds of answers where these matter, and the weights of the annotators."""
+    def first_answers(self, state: State, count: int, used: Fitted | None = None) -> Answers:
+        """The first so many, with kinds of answers where these matter, and what was fitted of the annotators."""
         answers = Answers(*state.effective.first(count))
         if not self._kinds:
             return answers
         strength, share = state.effective.strengths[:count], self._shares(state, count)
-        if share is None and weight is None and not strength.any() and not (answers.outcome == 0.5).any():
+        if share is not None or strength.any() or (answers.outcome == 0.5).any():
+            answers = answers._replace(strength=strength, share=share)
+        if used is None or used.knows_nobody:
             return answers
-        sharpness = None
-        if weight is not None:
-            # Who came after the weights were fitted weighs 1.
-            later = np.ones(max(len(state.annotator_names) - len(weight), 0))
-            sharpness = np.concatenate([weight, later])[state.effective.annotators[:count]]
-        return answers._replace(strength=strength, sharpness=sharpness, share=share)
+        return used.applied(answers, self._people(state, count))
 
     def _shares(self, state: State, count: int) -> Floats | None:
         """How much of an answer each is, where one person answered a pair several times."""
@@ -272,9 +276,9 @@ class Inference:
 
     def _what(self, state: State, count: int) -> Fit:
         renewal = last_renewal(self._model, count, len(state.items), self._every)
-        model, weight = self.fitted(state, renewal)
+        used = self.fitted(state, renewal)
         features = self.scaled(state).features
-        return Fit(state.version(count), model, features, self.first_answers(state, count, weight))
+        return Fit(state.version(count), used.model, features, self.first_answers(state, count, used))
 
     def _updated(self, state: State, refitted: _Refitted, count: int) -> Belief:
         """The belief after the first `count` answers, of which the refit saw some."""
@@ -294,7 +298,7 @@ class Inference:
         key = (state.version(count), used)
         fit = self._fits.pop(key, None)
         if fit is None:
-            answers = self.first_answers(state, count, used.weight)
+            answers = self.first_answers(state, count, used)
             with one_thread():
                 fit = self._continued(state, answers) or used.model.fit(self.scaled(state).features, answers)
             newest = [(kept, one) for kept, one in self._fits.items() if kept[0] == state.version(kept[0].answers)]

@@ -132,10 +132,9 @@ def _require_room(state: State, annotator: str | None, holding: int, waiting: in
     if rules.annotator_budget is None and rules.budget is None:
         return
     answers = state.annotators()
-    if rules.annotator_budget is not None and answers.get(annotator, 0) + holding >= rules.annotator_budget:
-        raise BudgetSpent(
-            f"{annotator or 'this annotator'} has given all {rules.annotator_budget} answers asked for", False
-        )
+    own = None if annotator in state.machines else rules.annotator_budget
+    if own is not None and answers.get(annotator, 0) + holding >= own:
+        raise BudgetSpent(f"{annotator or 'this annotator'} has given all {own} answers asked for", False)
     total = sum(answers.values())
     if rules.budget is not None and total >= rules.budget:
         raise BudgetSpent(f"the study has all {rules.budget} answers it asks for", True)
@@ -168,6 +167,7 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
     last = None if newest is None or state.rules.variety is None else state.queries[newest - 1]
     before = set() if last is None else set(pair_of(last))
     active, made = state.active, state.own(annotator)
+    again = state.rules.again and annotator not in state.machines
     for offer in offers:
         own = offer.annotator == annotator
         knew = own and (last is None or (offer.based_on or 0) >= last.position)
@@ -178,7 +178,7 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
             continue
         if pair_of(offer) in held or {left, right} & made:
             continue
-        if (own and state.rules.again) or pair_codes(np.array([left]), np.array([right]))[0] not in seen:
+        if (own and again) or pair_codes(np.array([left]), np.array([right]))[0] not in seen:
             return offer._replace(annotator=annotator)
     return None
 

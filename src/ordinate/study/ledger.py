@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import RLock
@@ -38,12 +38,14 @@ def acting_as(owner: str | None) -> Iterator[None]:
 class Ledger:
     """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it."""
 
-    def __init__(self, storage: Storage, clock: Clock) -> None:
+    def __init__(self, storage: Storage, clock: Clock, only: Collection[str | None] | None = None) -> None:
+        """`only`: whose answers count; None: everybody's."""
         self.storage = storage
         self.clock = clock
+        self._only = only
         self.inference = Inference(storage.settings)
         self.results = Results(storage.settings, self.inference)
-        self._state = State(Rules(random=storage.settings.random))
+        self._state = State(Rules(random=storage.settings.random), only)
         # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
         # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
         self._writing = RLock()
@@ -143,7 +145,7 @@ class Ledger:
 
     def _reset(self) -> None:
         """The state may hold half an entry, or one that was not stored: the next call folds the whole log again."""
-        self._state = State(Rules(random=self.storage.settings.random))
+        self._state = State(Rules(random=self.storage.settings.random), self._only)
         self._version = None
         self.inference.drop_caches()
         self.results.drop_caches()

@@ -95,6 +95,8 @@ def pending_pairs(state: State, waiting: Sequence[Pair]) -> list[tuple[int, int]
 def allowed_pairs(state: State, annotator: str | None, among: PairList | None, waiting: Sequence[Pair]) -> Pool:
     """New pairs for this annotator; where none is left, pairs they had before; then pairs that others are asked.
 
+    A model gets new pairs alone.
+
     `waiting` are the pairs that wait for an answer. With leases, nobody gets a pair that another annotator holds, and a
     skipped pair never comes back to the annotator who skipped it. Raises PairsHeld where pairs of others could still
     come to this annotator, otherwise PoolExhausted.
@@ -105,9 +107,10 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
     new: Pool = state.unseen(annotator) if among is None else pairs.without(*state.seen(annotator).pairs)
     own = [pair for pair in waiting if pair.annotator == annotator]
     choices = [(new, waiting)]
-    if state.rules.again and state.rules.lease is None:
+    again = state.rules.again and annotator not in state.machines
+    if again and state.rules.lease is None:
         choices += [(pairs, waiting), (pairs, own)]
-    elif state.rules.again:
+    elif again:
         seen = state.seen(annotator)
         left, right = seen.pairs
         choices += [(pairs.without(left[seen.skipped], right[seen.skipped]), waiting)]

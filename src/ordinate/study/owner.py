@@ -25,6 +25,7 @@ from ordinate.study import leases, practice
 from ordinate.study.aim import ORDER, aim_of, checked_aim, require_more, require_possible, unmarked_group
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
+from ordinate.study.machines import Machine
 from ordinate.study.rules import Link, Person, Progress, Role, differences, require_known
 
 
@@ -188,6 +189,26 @@ def exclude_annotator(transaction: Transaction, annotator: str, excluded: bool) 
         )
     if excluded != (name in state.excluded_annotators):
         transaction.append("exclude-annotator" if excluded else "include-annotator", annotator=name)
+
+
+def add_machine(transaction: Transaction, annotator: str, machine: Machine) -> str:
+    """Say that a model answers under this name; returns the name. Raises InvalidInput where another judge has it."""
+    state = transaction.state
+    name = state.name_of(annotator)
+    if name is None:
+        raise InvalidInput("a model needs a name to answer under")
+    known = state.machines.get(name)
+    if known is None and state.knows_annotator(name):
+        raise InvalidInput(f"{name!r} has been asked or has answered as a person; give the model another name")
+    if known not in (None, machine):
+        assert known is not None
+        raise InvalidInput(
+            f"{name!r} is another judge: {known.difference(machine)}. Answers of two judges under one name could not "
+            "be told apart; give this one another name"
+        )
+    if known is None:
+        transaction.append("machine", annotator=name, name=machine.model, value=machine.written())
+    return name
 
 
 def progress(state: State, annotator: str | None, present: Collection[str | None] | None = None) -> Progress:

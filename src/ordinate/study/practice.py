@@ -62,8 +62,9 @@ def require_items(pairs: Iterable[Practice], state: State) -> None:
 
 
 def missing(state: State, annotator: str | None) -> list[Practice]:
-    """The pairs that somebody new has not been given yet. Without a name nobody can be known to be new."""
-    if annotator is None or not state.rules.practice or state.answered_by(annotator):
+    """The pairs that somebody new has not been given yet. Without a name nobody can be known to be new; a model is not
+    given any."""
+    if annotator is None or annotator in state.machines or not state.rules.practice or state.answered_by(annotator):
         return []
     given = {frozenset((entry.left, entry.right)) for entry in state.practices if entry.annotator == annotator}
     return [one for one in state.rules.practice if frozenset(one[:2]) not in given and _is_there(state, one)]

@@ -74,7 +74,8 @@ class Questions:
                 self._ledger.write(_end_leases)
             first: list[Query] = []
             if among is None and (practice.missing(state, annotator) or practice.waiting(state, annotator)):
-                first = [lease.query for lease in self._ledger.write(lambda one: self._practise(one, annotator))]
+                given = self._ledger.write(lambda one: self._practise(one, annotator))
+                first = [lease.query for lease in given[:wanted]]
             wanted = max(wanted - len(first), 0)
             overtaken = 0
             while len(mine := next_pair.open_queries(state, annotator, among)) < wanted:
@@ -343,11 +344,12 @@ class Questions:
 
     def _tell(self, transaction: Transaction, query_id: str, answer: Answer, details: AnswerDetails) -> bool:
         """Whether the answer counts."""
-        state = transaction.state
+        state, fields = transaction.state, details._asdict()
+        tokens = fields.pop("tokens")
         if practice.is_practice(query_id):
             shown = practice.find(state, self._token, query_id)
             if shown.query not in state.practised:  # sent again, it is the same answer
-                _note(transaction, shown, "practised", answer=answer, value=shown.value, **details._asdict())
+                _note(transaction, shown, "practised", answer=answer, value=shown.value, **fields)
             return False
         if details.key is not None and (earlier := state.keys.get(details.key)) is not None:
             if (self._id(earlier.query), earlier.answer) != (query_id, answer):
@@ -357,7 +359,9 @@ class Questions:
         if answer in ("tie", "both-bad") and not state.rules.ties:
             raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
         beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
-        _note(transaction, asked, "answer", answer=answer, value=beyond, **details._asdict())
+        _note(transaction, asked, "answer", answer=answer, value=beyond, **fields)
+        if tokens is not None:
+            transaction.append("spend", query=asked.query, annotator=asked.annotator, value=str(tokens))
         return beyond is None
 
     def _waiting(self, state: State, query_id: str, *, late: bool = False) -> Entry:

@@ -104,7 +104,7 @@ class Results:
     def answers(self, state: State) -> Answers:
         """All of them, as results are fitted to them."""
         total = len(state.effective)
-        return self.inference.first_answers(state, total, self.inference.fitted(state, total).weight)
+        return self.inference.first_answers(state, total, self.inference.fitted(state, total))
 
     def _result(self, state: State, count: int) -> Posterior:
         """The posterior that is shown: by expectation propagation where prior variances are fitted.
@@ -119,7 +119,7 @@ class Results:
         key = (state.version(count), newest)
         if key not in self._results:
             with one_thread():
-                answers = self.inference.first_answers(state, count, newest.weight)
+                answers = self.inference.first_answers(state, count, newest)
                 found = Propagation(model, self.inference.scaled(state).features, answers).posterior(model.prior)
             if count < len(state.effective):
                 return found
@@ -243,12 +243,11 @@ class Results:
             # Where nobody can be told from coins, the model finds everybody equally sharp, and nobody a coin.
             fewest = FEWEST_ANSWERS if self._better_than_coins(state) is not False else len(state.effective) + 1
         total = len(state.effective)
-        model, weight = self.inference.fitted(state, total)
-        answers, number = self.inference.first_answers(state, total), state.effective.annotators
+        used = self.inference.fitted(state, total)
+        answers = self.inference.first_answers(state, total, used._replace(weight=None))
+        features, number = self.inference.scaled(state).features, state.effective.annotators
         with one_thread():
-            return annotators_of(
-                model, self.inference.scaled(state).features, answers, number, state.annotator_names, weight, fewest
-            )
+            return annotators_of(used, features, answers, number, state.annotator_names, fewest, state.machines)
 
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""

@@ -25,6 +25,7 @@ from ordinate.data.comparison_formats import comparisons_of
 from ordinate.data.comparisons import ANSWERS, Answer, Comparison, Query, check_comparison
 from ordinate.data.feature_notes import feature_notes
 from ordinate.data.items import Items
+from ordinate.data.lookalikes import suggestion
 from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
@@ -47,6 +48,7 @@ from ordinate.study.fold import State
 from ordinate.study.inference import Beside
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
+from ordinate.study.machines import Machine
 from ordinate.study.pair import Compared
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.results import HISTORY_STEPS, Reliability
@@ -67,8 +69,8 @@ class Study:
     True
     """
 
-    def __init__(self, storage: Storage, clock: Clock = now) -> None:
-        self._ledger = Ledger(storage, clock)
+    def __init__(self, storage: Storage, clock: Clock = now, only: Collection[str | None] | None = None) -> None:
+        self._ledger = Ledger(storage, clock, only)
         self._questions = Questions(self._ledger)
 
     @classmethod
@@ -296,7 +298,7 @@ class Study:
     def answer(
         self,
         query_id: str,
-        answer: Answer,
+        answer: Answer | str,
         details: AnswerDetails | None = None,
         *,
         annotator: str | None,
@@ -309,9 +311,14 @@ class Study:
 
         Raises NotYourQuery where the query is another annotator's, unless `for_others`.
         """
+        side = next((one for one in ANSWERS if one == answer), None)
+        if side is None:
+            if not for_others:
+                self.require_own(query_id, annotator)
+            side = self._questions.side_of(query_id, answer)
         return self._questions.answer(
             query_id,
-            *_checked_answer(answer, details),
+            *_checked_answer(side, details),
             annotator,
             for_others=for_others,
             wanted=whole("count", count, 0),
@@ -595,6 +602,20 @@ class Study:
         with self._ledger.reading() as state:
             return state.annotators()
 
+    def only(self, annotators: Iterable[str | None]) -> Study:
+        """This study, with the answers of these annotators alone (None: those without a name); for results, not to be
+        asked. It shares the storage of this one, which is closed once for both. Raises InvalidInput."""
+        with self._ledger.reading() as state:
+            names = [state.name_of(one) for one in annotators]
+            known = state.annotators()
+        if not names:
+            raise InvalidInput("name the annotators whose answers are to count")
+        for name in names:
+            if name not in known:
+                others = [one for one in known if one is not None]
+                raise InvalidInput(f"there are no answers of {name!r}{suggestion(str(name), others)}")
+        return Study(self._ledger.storage, self._ledger.clock, frozenset(names))
+
     def answered(self) -> list[Entry]:
         """Answers and skips that were not taken back, with all that is known of each, in the order of the log."""
         with self._ledger.reading() as state:
@@ -670,6 +691,26 @@ class Study:
                 if state.answered[one.query or 0].at >= from_
             ]
         )
+
+    def add_machine(self, annotator: str, machine: Machine) -> str:
+        """Say that a model answers under this name from now on; returns the name as it is stored.
+
+        Again with the same model and prompt, it changes nothing. Raises InvalidInput where the name is a person's or
+        another judge's.
+        """
+        given = machine.checked()
+        return self._ledger.write(lambda transaction: owner.add_machine(transaction, annotator, given))
+
+    @property
+    def machines(self) -> dict[str, Machine]:
+        """The models that answer, by the name under which they do."""
+        with self._ledger.reading() as state:
+            return dict(state.machines)
+
+    def tokens(self, annotator: str) -> int:
+        """How many tokens the replies of a model took so far."""
+        with self._ledger.reading() as state:
+            return state.tokens.get(annotator, 0)
 
     def let_rest(self, annotator: str, resting: bool = True) -> None:
         """Give this annotator no pairs for now, or go on; their answers count either way."""

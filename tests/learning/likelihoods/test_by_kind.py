@@ -46,9 +46,10 @@ def log_likelihood(likelihood: Any, answers: Answers, scores: Any) -> float:
     count = len(answers.outcome)
     sharpness = np.ones(count) if answers.sharpness is None else answers.sharpness
     share = np.ones(count) if answers.share is None else answers.share
+    lean = np.zeros(count) if answers.lean is None else answers.lean
     total = 0.0
     for k in range(count):
-        at = chances(likelihood, sharpness[k] * (scores[answers.left[k]] - scores[answers.right[k]]))
+        at = chances(likelihood, sharpness[k] * (scores[answers.left[k]] - scores[answers.right[k]]) + lean[k])
         side = SIDES[answers.outcome[k]]
         if side == "tie" and likelihood.tie == 0.0:
             total += share[k] * 0.5 * (np.log(at["left", 0]) + np.log(at["right", 0]))
@@ -68,6 +69,7 @@ def drawn(rng: np.random.Generator, items: int, count: int, detailed: bool = Tru
         strength,
         rng.choice([0.0, 0.4, 1.0, 2.5], count) if detailed else None,
         rng.choice([1.0, 0.5], count) if detailed else None,
+        rng.choice([0.0, -0.6, 1.1], count) if detailed else None,
     )
 
 
@@ -133,12 +135,13 @@ def test_kinds_are_counted_by_pair() -> None:
     found: Counter[tuple[float, ...]] = Counter()
     for pair in range(len(pairs.left)):
         for kind in range(pairs.kinds.begins[pair], pairs.kinds.begins[pair + 1]):
-            _, outcome, strength, sharpness, size = pairs.kinds
-            found[pairs.left[pair], pairs.right[pair], outcome[kind], strength[kind], sharpness[kind]] = size[kind]
+            _, outcome, strength, sharpness, lean, size = pairs.kinds
+            what = outcome[kind], strength[kind], sharpness[kind], lean[kind]
+            found[pairs.left[pair], pairs.right[pair], *what] = size[kind]
     expected: Counter[tuple[float, ...]] = Counter()
-    for left, right, outcome, strength, sharpness, share in zip(*answers, strict=True):  # type: ignore[arg-type]
-        low, high, won = (left, right, outcome) if left < right else (right, left, 1.0 - outcome)
-        expected[low, high, won, strength, sharpness] += share
+    for left, right, outcome, strength, sharpness, share, lean in zip(*answers, strict=True):  # type: ignore[arg-type]
+        low, high, won, side = (left, right, outcome, lean) if left < right else (right, left, 1.0 - outcome, -lean)
+        expected[low, high, won, strength, sharpness, side] += share
     assert found == pytest.approx(expected)
 
 
@@ -158,10 +161,11 @@ def test_moments_are_those_of_numerical_integration(likelihood: Any, mean: float
     one = np.array([0.0, 0.5, 0.5, 1.0, 1.0] * times)
     zero = np.zeros(len(one), dtype=np.int64)
     strength = np.array([0, 0, 0, SLIGHTLY, MUCH] * times)
-    answers = Answers(zero, zero + 1, one, strength, np.array([1.0, 1.0, 0.5, 2.0, 1.0] * times))
+    lean = np.array([0.0, 0.3, 0.0, -0.5, 0.0] * times)
+    answers = Answers(zero, zero + 1, one, strength, np.array([1.0, 1.0, 0.5, 2.0, 1.0] * times), lean=lean)
     width = 12 * np.sqrt(variance) + 12
     grid = np.linspace(mean - width, mean + width, 400_001)
-    at = [chances(likelihood, sharpness * grid) for sharpness in (1.0, 1.0, 0.5, 2.0, 1.0)]
+    at = [chances(likelihood, answers.sharpness[kind] * grid + lean[kind]) for kind in range(5)]  # type: ignore[index]
     log = stats.norm.logpdf(grid, mean, np.sqrt(variance))
     for chance, outcome, mark in zip(at, one[:5], strength[:5], strict=True):
         if outcome == 0.5 and likelihood.tie == 0.0:
@@ -292,12 +296,14 @@ def test_the_slope_of_an_answer_is_the_difference_of_its_log_likelihood(likeliho
 def test_a_win_is_predicted_given_that_there_is_no_tie(likelihood: Any) -> None:
     answers = drawn(np.random.default_rng(5), 8, 30)
     assert answers.sharpness is not None
+    assert answers.lean is not None
     margin, variance = np.random.default_rng(6).normal(size=30), np.random.default_rng(7).uniform(0.1, 1.5, 30)
     exact, averaged = likelihood.wins(margin, np.zeros(30), answers), likelihood.wins(margin, variance, answers)
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     for row in range(30):
-        at = chances(likelihood, answers.sharpness[row] * margin[row])
+        at = chances(likelihood, answers.sharpness[row] * margin[row] + answers.lean[row])
         assert exact[row] == pytest.approx(at["left", 0] / (at["left", 0] + at["right", 0]))
-        spread = chances(likelihood, answers.sharpness[row] * (margin[row] + variance[row] ** 0.5 * nodes))
+        place = answers.sharpness[row] * (margin[row] + variance[row] ** 0.5 * nodes) + answers.lean[row]
+        spread = chances(likelihood, place)
         left, right = (weights @ spread[side, 0] for side in ("left", "right"))
         assert averaged[row] == pytest.approx(left / (left + right), abs=0.03)

@@ -1,6 +1,6 @@
 """Likelihoods that tell kinds of answers apart: ties, strengths, and answers of people of different sharpness.
 
-G  kinds of answers, those of a pair together     x = sharpness * m     size: how many answers a kind has
+G  kinds of answers, those of a pair together     x = sharpness * m + lean     size: how many answers a kind has
 
 A likelihood says of each kind which factor it is, by two numbers a and b:
     INTERVAL   sigma(x - a) sigma(b - x), that x plus logistic noise is between a and b, up to a constant
@@ -63,7 +63,15 @@ class ByKind:
             return LOGISTIC.evaluate(pairs, scores)
         kinds, factors = pairs.kinds, self.factors(pairs.kinds)
         value, slope, weight, degree = by_kind(
-            self.form, pairs.left, pairs.right, kinds.begins, kinds.sharpness, *factors[:2], factors.size, scores
+            self.form,
+            pairs.left,
+            pairs.right,
+            kinds.begins,
+            kinds.sharpness,
+            kinds.lean,
+            *factors[:2],
+            factors.size,
+            scores,
         )
         return value + float(factors.size @ factors.constant), slope, weight, degree
 
@@ -72,14 +80,14 @@ class ByKind:
         if kinds is None:
             return LOGISTIC.weight(margin, answers)
         a, b, _, size = self.factors(kinds)
-        return singles(self.form, a, b, size, kinds.sharpness, margin)[1]
+        return singles(self.form, a, b, size, kinds.sharpness, kinds.lean, margin)[1]
 
     def slope(self, margin: Floats, answers: Answers) -> Floats:
         kinds = Kinds.single(answers)
         if kinds is None:
             return LOGISTIC.slope(margin, answers)
         a, b, _, size = self.factors(kinds)
-        return singles(self.form, a, b, size, kinds.sharpness, margin)[0]
+        return singles(self.form, a, b, size, kinds.sharpness, kinds.lean, margin)[0]
 
     def wins(self, margin: Floats, variance: Floats, answers: Answers) -> Floats:
         from scipy.special import expit, log_expit
@@ -87,7 +95,7 @@ class ByKind:
         kinds = Kinds.single(answers)
         if kinds is None:
             return LOGISTIC.wins(margin, variance, answers)
-        place = kinds.sharpness * margin
+        place = kinds.sharpness * margin + kinds.lean
         scale = np.sqrt(1.0 + np.pi * np.square(kinds.sharpness) * variance / 8.0)
         left, right = (log_expit((side * place - self.shift) / scale) for side in (1.0, -1.0))
         chance: Floats = expit(left - right)
@@ -106,7 +114,16 @@ class ByKind:
         assert pairs.kinds is not None
         kinds, factors = pairs.kinds, self.factors(pairs.kinds)
         logarithm, first, second = integrate(
-            self.form, kinds.begins, kinds.sharpness, *factors[:2], factors.size, mean, variance, nodes, weights
+            self.form,
+            kinds.begins,
+            kinds.sharpness,
+            kinds.lean,
+            *factors[:2],
+            factors.size,
+            mean,
+            variance,
+            nodes,
+            weights,
         )
         if len(kinds.begins) > 1:
             logarithm += np.add.reduceat(factors.size * factors.constant, kinds.begins[:-1])
@@ -143,11 +160,13 @@ def derivatives(form: int, a: float, b: float, x: float) -> tuple[float, float]:
 
 
 @compiled
-def singles(form: int, a: Floats, b: Floats, size: Floats, sharpness: Floats, margin: Floats) -> tuple[Floats, Floats]:
+def singles(
+    form: int, a: Floats, b: Floats, size: Floats, sharpness: Floats, lean: Floats, margin: Floats
+) -> tuple[Floats, Floats]:
     """(G,) the slope and the weight of each kind at its own margin."""
     slope, weight = np.empty(margin.shape[0]), np.empty(margin.shape[0])
     for kind in range(margin.shape[0]):
-        first, curvature = derivatives(form, a[kind], b[kind], sharpness[kind] * margin[kind])
+        first, curvature = derivatives(form, a[kind], b[kind], sharpness[kind] * margin[kind] + lean[kind])
         slope[kind] = size[kind] * sharpness[kind] * first
         weight[kind] = size[kind] * sharpness[kind] * sharpness[kind] * curvature
     return slope, weight
@@ -160,6 +179,7 @@ def by_kind(
     right: Integers,
     begins: Integers,
     sharpness: Floats,
+    lean: Floats,
     a: Floats,
     b: Floats,
     size: Floats,
@@ -172,7 +192,7 @@ def by_kind(
         i, j = left[pair], right[pair]
         margin, push = scores[i] - scores[j], 0.0
         for kind in range(begins[pair], begins[pair + 1]):
-            place = sharpness[kind] * margin
+            place = sharpness[kind] * margin + lean[kind]
             term = dropped + size[kind] * log_factor(form, a[kind], b[kind], place)
             before, value = value, value + term
             dropped = term - (value - before)
@@ -191,6 +211,7 @@ def integrate(
     form: int,
     begins: Integers,
     sharpness: Floats,
+    lean: Floats,
     a: Floats,
     b: Floats,
     size: Floats,
@@ -211,7 +232,7 @@ def integrate(
         for _ in range(100):
             slope, curvature = (centre - mode) / spread, 1.0 / spread
             for kind in range(start, stop):
-                by_x, by_x_twice = derivatives(form, a[kind], b[kind], sharpness[kind] * mode)
+                by_x, by_x_twice = derivatives(form, a[kind], b[kind], sharpness[kind] * mode + lean[kind])
                 slope += size[kind] * sharpness[kind] * by_x
                 curvature += size[kind] * sharpness[kind] * sharpness[kind] * by_x_twice
             if slope > 0.0:
@@ -224,21 +245,21 @@ def integrate(
             change, mode = abs(moved - mode), moved
             if change < 1e-6 * math.sqrt(spread):
                 break
-        highest = log_density(form, start, stop, sharpness, a, b, size, centre, spread, mode)
+        highest = log_density(form, start, stop, sharpness, lean, a, b, size, centre, spread, mode)
         total, moment, square = 0.0, 0.0, 0.0
         for side in (-1.0, 1.0):
             # The density falls at least as fast as the Gaussian's.
             near, far = 0.0, math.sqrt(2.0 * _DEPTH * spread)
             for _ in range(_HALVINGS):
                 point = mode + side * 0.5 * (near + far)
-                at = log_density(form, start, stop, sharpness, a, b, size, centre, spread, point)
+                at = log_density(form, start, stop, sharpness, lean, a, b, size, centre, spread, point)
                 if at > highest - _DEPTH:
                     near = 0.5 * (near + far)
                 else:
                     far = 0.5 * (near + far)
             for node in range(nodes.shape[0]):
                 step = side * far * nodes[node]
-                at = log_density(form, start, stop, sharpness, a, b, size, centre, spread, mode + step)
+                at = log_density(form, start, stop, sharpness, lean, a, b, size, centre, spread, mode + step)
                 mass = far * weights[node] * math.exp(at - highest)
                 total += mass
                 moment += mass * step
@@ -255,6 +276,7 @@ def log_density(
     start: int,
     stop: int,
     sharpness: Floats,
+    lean: Floats,
     a: Floats,
     b: Floats,
     size: Floats,
@@ -265,5 +287,5 @@ def log_density(
     """log of N(centre, spread) times the factors of the kinds from `start` to `stop`, up to a constant."""
     value = -0.5 * (point - centre) ** 2 / spread
     for kind in range(start, stop):
-        value += size[kind] * log_factor(form, a[kind], b[kind], sharpness[kind] * point)
+        value += size[kind] * log_factor(form, a[kind], b[kind], sharpness[kind] * point + lean[kind])
     return value

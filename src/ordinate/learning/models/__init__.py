@@ -23,6 +23,7 @@ class Answers(NamedTuple):
     strength      (T,) 0 no strength, SLIGHTLY, MUCH; None: kinds of answers are not told apart
     sharpness  (T,) what the margin is multiplied by, for the person who answered; None: 1
     share      (T,) how much of an answer each is, where one person's answers about a pair are not independent; None: 1
+    lean       (T,) what is added to that product, where the person who answered prefers a side; None: 0
     """
 
     left: Integers
@@ -31,6 +32,7 @@ class Answers(NamedTuple):
     strength: Integers | None = None
     sharpness: Floats | None = None
     share: Floats | None = None
+    lean: Floats | None = None
 
     def those(self, chosen: NDArray[np.bool_] | Integers | slice) -> Answers:
         columns: Any = (None if column is None else column[chosen] for column in self)

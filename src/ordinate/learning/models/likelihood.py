@@ -31,6 +31,7 @@ class Kinds(NamedTuple):
     outcome    (G,) 1 the pair's left item won, 0 its right one, 0.5 a tie
     strength      (G,) 0 no strength, SLIGHTLY, MUCH
     sharpness  (G,) what the margin is multiplied by
+    lean       (G,) what is added to that product
     size       (G,) how many answers
     """
 
@@ -38,6 +39,7 @@ class Kinds(NamedTuple):
     outcome: Floats
     strength: Integers
     sharpness: Floats
+    lean: Floats
     size: Floats
 
     @classmethod
@@ -47,8 +49,9 @@ class Kinds(NamedTuple):
             return None
         total = len(answers.outcome)
         sharpness = np.ones(total) if answers.sharpness is None else answers.sharpness
+        lean = np.zeros(total) if answers.lean is None else answers.lean
         size = np.ones(total) if answers.share is None else answers.share
-        return cls(np.arange(total + 1), answers.outcome, answers.strength, sharpness, size)
+        return cls(np.arange(total + 1), answers.outcome, answers.strength, sharpness, lean, size)
 
     @classmethod
     def of(cls, answers: Answers, left: Integers, right: Integers, items: int) -> Kinds | None:
@@ -58,17 +61,19 @@ class Kinds(NamedTuple):
         low, high = np.minimum(answers.left, answers.right), np.maximum(answers.left, answers.right)
         pair = np.searchsorted(left * items + right, low * items + high)
         outcome = np.where(answers.left == low, each.outcome, 1.0 - each.outcome)
-        sharpness, person = np.unique(each.sharpness, return_inverse=True)
-        code = ((pair * 3 + np.rint(2.0 * outcome).astype(np.int64)) * 3 + each.strength) * len(sharpness) + person
-        found, kind = np.unique(code, return_inverse=True)
-        rest, person = np.divmod(found, max(len(sharpness), 1))
+        lean = np.where(answers.left == low, each.lean, -each.lean)
+        persons, person = np.unique(each.sharpness + 1j * lean, return_inverse=True)
+        code = (pair * 3 + np.rint(2.0 * outcome).astype(np.int64)) * 3 + each.strength
+        found, kind = np.unique(code * len(persons) + person.reshape(-1), return_inverse=True)
+        rest, person = np.divmod(found, max(len(persons), 1))
         rest, strength = np.divmod(rest, 3)
         pair, outcome_code = np.divmod(rest, 3)
         return cls(
             np.searchsorted(pair, np.arange(len(left) + 1)),
             0.5 * outcome_code,
             strength,
-            sharpness[person],
+            persons.real[person],
+            persons.imag[person],
             np.bincount(kind.reshape(-1), each.size, len(found)).astype(np.float64),
         )
 

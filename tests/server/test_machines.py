@@ -1,0 +1,115 @@
+"""A model judges a study on a server, through the owner's link."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from tests.judges.conftest import Model, completion, model
+from tests.server.test_client import Wire
+
+from ordinate.client import Client
+from ordinate.data.items import Items
+from ordinate.errors import InvalidInput, OrdinateError
+from ordinate.judges.endpoint import Endpoint
+from ordinate.judges.judging import Tally, Task, judge
+from ordinate.judges.places import OnServer
+from ordinate.judges.prompt import Prompt
+from ordinate.study.machines import Machine
+
+__all__ = ["model"]
+PROMPT = Prompt("Prefer the calmer one.", "1" * 64)
+
+
+def client(site: Any, role: str = "owner", name: str | None = None) -> Client:
+    return Client(f"http://testserver/join/essays/{site.token(role, name)}", pause=0.0, transport=Wire(site))
+
+
+def run(site: Any, model: Model, answers: int | None) -> Tally:
+    task = Task(PROMPT, Machine("m", PROMPT.sha256), "m", answers=answers)
+
+    async def whole() -> Tally:
+        async with Endpoint(model.url, "m", timeout=5.0, patience=1.0, pause=0.01) as endpoint:
+            with client(site, "owner", "Olga") as owner:
+                return await judge(OnServer(owner), endpoint, task, lambda _: None)
+
+    return asyncio.run(whole())
+
+
+def test_answers_and_tokens_reach_the_study(site, model):
+    model.answer = lambda _: completion("[[B]]")
+    assert run(site, model, 3).kinds == {"decided": 3}
+    assert run(site, model, 4).kinds == {"decided": 1}
+    assert site.study.annotators() == {"m": 4}
+    assert {entry.client for entry in site.study.answered()} == {"ordinate judge"}
+    # That an owner let it judge is told once, and not of every answer.
+    (told,) = [one for one in site.study.changes() if "judge" in one.what or "answer" in one.what or "ask" in one.what]
+    assert (told.by, told.what) == ("Olga", "let the model m judge as m")
+    with client(site) as owner:
+        (shown,) = owner.machines()
+    assert shown == {
+        "annotator": "m",
+        "model": "m",
+        "prompt": "1" * 64,
+        "orders": "one",
+        "parameters": "{}",
+        "tokens": 400,
+    }
+
+
+def test_groups_and_pictures_reach_the_model(build, model, tmp_path: Path):
+    for name, grey in (("a", 10), ("b", 90)):
+        Image.new("L", (4, 4), grey).save(tmp_path / f"{name}.png")
+    items = Items(["a", "b"], group=["Draw a cat"] * 2, content={"image": ["a.png", "b.png"]})
+    model.answer = lambda _: completion("[[A]]")
+    assert run(build(items), model, None).kinds == {"decided": 1}
+    (sent,) = model.sent
+    assert sent.texts[0] == "Draw a cat"
+    import base64
+
+    urls = [part["image_url"]["url"] for part in sent.body["messages"][1]["content"] if part["type"] == "image_url"]
+    greys = set()
+    for url in urls:
+        with Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) as shown:
+            greys.add(shown.getpixel((0, 0)))
+    assert greys == {10, 90}
+
+
+def test_only_an_owner_lets_a_model_judge(site, model):
+    with client(site, "annotator") as ann, pytest.raises(OrdinateError, match="owner"):
+        OnServer(ann)
+    with client(site, "annotator") as ann, pytest.raises(OrdinateError, match="owner"):
+        ann.add_machine("m", "m", "1" * 64)
+
+
+def test_a_machine_that_is_none_is_refused(site):
+    with client(site) as owner:
+        with pytest.raises(InvalidInput, match="parameters of a model are an object"):
+            owner.add_machine("m", "m", "1" * 64, parameters="[1]")
+        with pytest.raises(InvalidInput):
+            owner.add_machine("m", "m", "no hash")
+        site.study.tell(site.study.ask("Ann").id, "left")
+        with pytest.raises(InvalidInput, match="as a person"):
+            owner.add_machine("Ann", "m", "1" * 64)
+
+
+def test_the_client_takes_the_id_of_the_winner_as_a_study_does(site):
+    with client(site, "annotator") as ann, client(site, "annotator") as bob:
+        query = ann.ask("Ann")[0]
+        with pytest.raises(InvalidInput, match=r"unknown answer 'nobody'.*or the id of the item that won"):
+            ann.tell(query.id, "nobody", "Ann")
+        # Whoever holds no such query is not told which items are in it.
+        with pytest.raises(OrdinateError) as refused:
+            bob.tell(query.id, "nobody", "Bob")
+        assert query.left not in str(refused.value)
+        assert ann.tell(query.id, query.right, "Ann") == 1
+    assert site.study.comparisons()[0].outcome == "right"
+
+
+def test_pictures_are_fetched_from_the_server_of_the_link_alone(site):
+    with client(site) as owner, pytest.raises(InvalidInput, match="not on this server"):
+        owner.media("https://elsewhere.example/media/essays/0/image")
