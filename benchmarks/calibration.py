@@ -11,8 +11,9 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from scipy.stats import norm
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
+from ordinate.learning.forecast import Decline
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.metrics import ordering_error
 from ordinate.study.stopping import CHECK_EVERY
@@ -184,7 +186,54 @@ def tables(rows: list[dict[str, Any]]) -> str:
                 lines.append(
                     f"| {world} | {method} | " + " | ".join("" if one is None else error(one) for one in found) + " |"
                 )
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *forecasts(cells, counts), "", *endings(rows)])
+
+
+Row = dict[str, Any]
+
+
+def forecasts(cells: Mapping[tuple[str, str, int], list[Row]], counts: list[int]) -> list[str]:
+    """Of the errors after more answers, by the default in all worlds but the coins, where there was a forecast."""
+    lines = [
+        "Forecasts, in all worlds but the last:",
+        "",
+        "| answers per item, then | forecasts | 80 % intervals cover the true error | median miss of the expected |",
+        "|---|--:|--:|--:|",
+    ]
+    for now, then in [*pairwise(counts), *([(counts[1], counts[-1])] if len(counts) > 3 else [])]:
+        covered, missed = [], []
+        for world in list(WORLDS)[:-1]:
+            later = {row["seed"]: row for row in cells.get((world, "default", then), [])}
+            for row in cells.get((world, "default", now), []):
+                if row["decline"] is not None and (found := later.get(row["seed"])) is not None:
+                    forecast = Decline(**row["decline"]).error_after(ITEMS * then)
+                    covered.append(forecast.low <= found["error"] <= forecast.high)
+                    missed.append(abs(forecast.estimate / found["expected"] - 1.0))
+        if covered:
+            lines.append(
+                f"| {now}, {then} | {len(covered)} | {100 * np.mean(covered):.0f} % | {100 * np.median(missed):.0f} % |"
+            )
+    return lines
+
+
+def endings(rows: list[Row]) -> list[str]:
+    """How often the rules that finish a study were met too early, looked at after every tenth answer of a study."""
+    checks = [np.array(row["checks"]) for row in rows if row.get("checks")]
+    lines = [
+        "Rules that finish a study, in all worlds:",
+        "",
+        "| rule | met | of these too early | answers |",
+        "|---|--:|--:|--:|",
+    ]
+    rules = [(f"target {target:g}", 3, 4, target) for target in TARGETS]
+    for place, name in enumerate(GRADES):
+        rules += [(f"{name}, misplaced {most:g}", 5 + 2 * place, 6 + 2 * place, most) for most in MISPLACED]
+    for name, said, true, most in rules:
+        ends = [one[np.flatnonzero((one[:, 1] == 1.0) & (one[:, said] <= most))[:1]] for one in checks]
+        met = np.concatenate([one for one in ends if len(one)] or [np.empty((0, 9))])
+        early = f"{100 * np.mean(met[:, true] > most):.0f} % | {met[:, 0].mean():.0f}" if len(met) else "|"
+        lines.append(f"| {name} | {len(met)} of {len(checks)} | {early} |")
+    return lines
 
 
 def ratio(rows: list[dict[str, Any]]) -> str:

@@ -34,7 +34,8 @@ def run(seed: int, lean: float) -> list[float]:
     right = (left + rng.integers(1, ITEMS, len(who))) % ITEMS
     won = (rng.random(len(who)) < expit(truth[left] - truth[right] + lean)).astype(np.float64)
     answers = Answers(left, right, won)
-    people = People(who, np.ones(PEOPLE, dtype=np.bool_), np.ones(len(who), dtype=np.bool_))
+    everybody = np.ones(PEOPLE, dtype=np.bool_)
+    people = People(who, everybody, np.ones(len(who), dtype=np.bool_), ~everybody)
     found: list[float] = []
     for sides in (False, True):
         start = Hybrid(likelihood=Cumulative())

@@ -106,6 +106,7 @@ class Report(NamedTuple):
     tells: list[float]
     health: list[float]
     seconds: float
+    processor: float  # seconds of the server while people judge, those for the attackers among them
     memory: list[Sample]  # while people judge
     per_answer: float  # KiB of the server's memory for each answer in the second half
     per_name: float  # KiB of the server's memory for each visit in the second half of them
@@ -120,6 +121,8 @@ class Report(NamedTuple):
         yield f"ask      {milliseconds(self.asks)} ms"
         yield f"tell     {milliseconds(self.tells)} ms"
         yield f"healthz  {milliseconds(self.health)}  longest {1000 * max(self.health):.0f} ms"
+        answer, second = self.processor / len(self.tells), self.processor / self.seconds
+        yield f"server   {1000 * answer:.1f} ms of a processor for each answer, {second:.0%} of one"
         for name, share in (("first", 0.0), ("middle", 0.5), ("last", 1.0)):
             one = self.memory[round(share * (len(self.memory) - 1))]
             yield f"memory   {name:6} server {one.server:4.0f} MiB, helper {one.helper:4.0f} MiB"
@@ -170,6 +173,12 @@ def memory(process: int) -> float:
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
     return 0.0 if found is None else int(found[1]) / 1024
+
+
+def processor_seconds(process: int) -> float:
+    """How long a process has computed, all its threads together."""
+    user, system = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def children(process: int) -> list[int]:
@@ -225,9 +234,10 @@ def soak(people: int, rate: float, seconds: float, visits: int, seed: int) -> Re
         watch = Watch(server.pid, str(httpx.URL(link).copy_with(path="/healthz")))
         try:
             with watch.running():
+                begun = processor_seconds(server.pid)
                 with attacked(link) as attacks:
                     crowd = asyncio.run(load([link], truth, people, seconds, people / rate, seed, Judge))
-                ended = time.perf_counter()
+                ended, processor = time.perf_counter(), processor_seconds(server.pid) - begun
                 judging = [one for one in watch.samples if ended - seconds <= one.at <= ended]
                 told = sum(len(person.tells) for person in crowd)
                 asyncio.run(look(link, range(visits // 2)))
@@ -245,6 +255,7 @@ def soak(people: int, rate: float, seconds: float, visits: int, seed: int) -> Re
         [took for person in crowd for took in person.tells],
         watch.health,
         seconds,
+        processor,
         judging,
         1024 * watch.growth(ended - seconds / 2, ended) / (told / seconds),
         per_name,

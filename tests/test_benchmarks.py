@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
 
-from benchmarks import aims, files, fits, page, ratings, refits, soak  # noqa: E402
+from benchmarks import aims, calibration, files, fits, page, ratings, refits, soak  # noqa: E402
 from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
 from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
 
@@ -111,7 +112,16 @@ def test_a_short_soak_loses_nothing_and_reports_what_happened() -> None:
         "closed",
     }
     assert all(one.server > 50 for one in report.memory)
+    assert 0.001 < report.processor / len(report.tells) < 1.0
     assert any("20 names, 80 requests" in line for line in report.lines())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processor times are read from /proc")
+def test_processor_times_are_those_of_the_process() -> None:
+    begun, until = soak.processor_seconds(os.getpid()), time.process_time() + 0.2
+    while time.process_time() < until:
+        pass
+    assert soak.processor_seconds(os.getpid()) - begun == pytest.approx(0.2, abs=0.1)
 
 
 def test_an_exponent_is_the_slope_of_the_larger_sizes() -> None:
@@ -198,3 +208,23 @@ def test_runs_with_an_aim_make_a_table() -> None:
     assert (
         "3.0 (1.50)" in aims.cost_table([{"cost": 200, "order": 2.0, "top:10": 3.0, "top:20": 1.0, "above:7": 2.0}])[-1]
     )
+
+
+def test_forecasts_and_rules_are_counted_from_the_rows() -> None:
+    """Two studies: the forecast of one holds, and the rule of the other is met too early."""
+    decline = {"answers": 500, "error": 0.2, "exponent": 0.6, "spread": 0.1}
+    rows: list[dict[str, Any]] = []
+    for seed, error in enumerate((0.13, 0.4)):
+        checks = [[490, 1.0, 0.2, 0.16, error, 0.3, 0.3, 0.3, 0.3], [500, 1.0, 0.1, 0.14, error, 0.3, 0.3, 0.3, 0.3]]
+        for per_item, expected in ((5, 0.2), (10, 0.13)):
+            row = {"world": "half of it", "method": "default", "seed": seed, "per_item": per_item}
+            rows.append({**row, "error": error, "expected": expected, "decline": decline, "checks": checks})
+    cells = {
+        ("half of it", "default", per_item): [row for row in rows if row["per_item"] == per_item]
+        for per_item in (5, 10)
+    }
+    assert calibration.forecasts(cells, [5, 10])[-1] == "| 5, 10 | 2 | 50 % | 2 % |"
+    shown = calibration.endings([row for row in rows if row["per_item"] == 10])
+    assert "| target 0.15 | 2 of 2 | 50 % | 500 |" in shown
+    assert "| target 0.1 | 0 of 2 | | |" in shown
+    assert "| first ten, misplaced 0.2 | 0 of 2 | | |" in shown

@@ -34,6 +34,13 @@ def test_the_python_example_of_the_readme_runs(tmp_path: Path) -> None:
     assert (tmp_path / "ordering.csv").read_text().startswith("rank,id,score,standard_error")
 
 
+def test_the_python_examples_for_notebooks_run() -> None:
+    pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8"), re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", "\n".join(blocks)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_the_documents_name_every_algorithm(name: str) -> None:
     assert f"`{name}`" in README + (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")

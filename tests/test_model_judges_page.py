@@ -35,7 +35,7 @@ def test_the_example_runs(
         command = [one.replace("http://localhost:8000/v1", model.url) for one in shlex.split(line)]
         assert main(command[1:]) == 0, capsys.readouterr().err
         said.append(capsys.readouterr().out)
-    _, first, judged, annotators, order, of_models = said
+    _, first, judged, annotators, order, of_models, board = said
     assert "Explain tides." in first or "Name a prime." in first
     assert "Judged 6 pairs: 6 decided." in judged
     assert "llama-3.1-8b (model)" in annotators
@@ -43,4 +43,7 @@ def test_the_example_runs(
     assert main(["order", "study.db", "--json"]) == 0
     ranks = {one["id"]: one["rank"] for one in json.loads(capsys.readouterr().out)["items"]}
     assert ranks == {"3": 1, "2": 2, "1": 3, "6": 1, "5": 2, "4": 3}
+    assert board.index("large") < board.index("medium") < board.index("small")
+    assert "Errors are clustered by 2 groups." in board
+    assert "large, small: all answers agree" in board
     assert {sent.texts[0] for sent in model.sent} == {"Explain tides.", "Name a prime."}

@@ -8,9 +8,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
+from threading import Timer
+from time import monotonic
 from typing import Any, TypeVar, cast
 
 log = logging.getLogger(__name__)
+
+PATIENCE = 5.0
+"""Seconds of compiling of which nothing is said."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -65,18 +70,34 @@ def interrupted(error: SystemError) -> bool:
 
 @cache
 def _announce_compilation() -> None:
-    """Log it when this process compiles something for the first time: whoever waits for it may want to know."""
+    """Log it, once, when this process has compiled for `PATIENCE` seconds: whoever waits may want to know."""
     from numba.core import event
 
     class Announcement(event.Listener):
-        announced = False
+        depth = 0
+        spent = 0.0
+        since = 0.0
+        timer: Timer | None = None
 
         def on_start(self, event: object) -> None:
-            if not self.announced:
-                self.announced = True
-                log.info("Compiling for this computer, which takes some seconds; the result is kept for the next time.")
+            self.depth += 1
+            if self.depth > 1 or self.spent >= PATIENCE:
+                return
+            self.since = monotonic()
+            self.timer = Timer(PATIENCE - self.spent, self.announce)
+            self.timer.daemon = True
+            self.timer.start()
 
         def on_end(self, event: object) -> None:
-            pass
+            self.depth -= 1
+            if self.depth == 0 and self.timer is not None:
+                self.timer.cancel()
+                self.spent += monotonic() - self.since
+
+        def announce(self) -> None:
+            self.spent, self.timer = PATIENCE, None
+            log.info(
+                "Compiling what this command needs, for the first time on this computer; it may take half a minute."
+            )
 
     event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]

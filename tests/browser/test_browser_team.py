@@ -33,7 +33,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     check(page, "sheet", looks=FEW)
     page.go_back()
     page.wait_for_selector("#rules-form:not([inert])")
-    page.click("text=Guidelines, and words at the end")
+    page.click("text=Guidelines, practice, and words at the end")
     page.fill("#rule-guidelines", "Look at the **edges**, not at the colours.")
     page.fill("#rule-closing", "Thank you from *all* of us.")
     page.fill("#rule-practice", "photo-01 | photo-40 | left")

@@ -79,7 +79,12 @@ FEATURES = [
     Row("objects", {"bad.npy": np.array([[None]] * 4)}, MATRIX, ("bad.npy",)),
     Row("no .npy inside", {"bad.npy": "id\na\n"}, MATRIX, ("bad.npy",)),
     Row("empty file", {"bad.npy": ""}, MATRIX, ("bad.npy",)),
-    Row("both kinds", {"bad.npy": np.ones((4, 1))}, f"{MATRIX} --feature-columns contrast", ("not both",)),
+    Row(
+        "a block of other rows",
+        {"bad.npy": np.ones((3, 1))},
+        f"{MATRIX} --feature-columns contrast",
+        ("'columns' of the features has 4 rows", "'features' has 3"),
+    ),
     Row("other columns", {"bad.csv": "id,blur\ne,1\n"}, ADD, ("'sharpness'",)),
     Row(
         "other dimensions",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -294,7 +295,12 @@ class TestOrder:
 
     def test_table(self, run, answered):
         out = run("order", "study.db").out
-        assert [line.split("│")[2].strip() for line in out.splitlines() if line.startswith("│")] == list("dcba")
+        # One column says which place the item has, and which it may have.
+        read = re.findall(r"^ *(\d)(?: \((\d) to (\d)\))?  ([a-d])  ", out, flags=re.MULTILINE)
+        assert [(rank, item) for rank, _, _, item in read] == list(zip("1234", "dcba", strict=True))
+        assert all(not low or low <= rank <= high for rank, low, high, _ in read)
+        assert any(low for _, low, _, _ in read)
+        assert "rank (likely)  id " in out
         assert "The fourth" in out
         assert "From 6 comparisons. Expected error" in out
         assert "the answers cannot be told from coin tosses yet (if people answered sensibly, " in out

@@ -70,7 +70,7 @@ def test_a_study_without_a_recipe_takes_features_as_before(run, folder, new, stu
     [
         ("create s.db --items items.csv --pca 0.9", "there are no features to reduce"),
         ("create s.db --items items.csv --embed auto --features x.npy", "leave out --features"),
-        ("create s.db --items items.csv --features x.npz --feature-columns contrast", "not both"),
+        ("create s.db --items items.csv --features x.npz --feature-columns contrast", "stands alone"),
         ("create s.db --items items.csv --features gone.npz", "there is no file gone.npz"),
         ("create s.db --items items.csv --embed letters", "unknown encoder 'letters'"),
         ("embed --items items.csv --out a.csv", "a.csv: an embedding is"),

@@ -168,3 +168,21 @@ def test_order_takes_the_answers_of_people_or_of_models_alone(run, study, first)
     assert counts == {"people": 2, "models": PAIRS, "ann": 2, "ann,m-1": PAIRS + 2}
     refused = run("order", "study.db", "--annotators", "anna")
     assert (refused.code, "'anna'" in refused.err) == (2, True)
+
+
+def test_people_go_on_after_a_model_and_a_model_that_they_contradict_is_left_out(run, study, first):
+    run(*line(first))
+    assert "no pair was judged by people too" in run("order", "study.db", "--trust", "0.7").err
+    done = run("annotate", "study.db", "--annotator", "ann", "--after-models", keys="1" * 6 + "q")
+    assert done.code == 0, done.err
+    with Study.open(f"sqlite:///{study}") as opened:
+        known = {(one.left, one.right): one.outcome for one in opened.comparisons() if one.annotator == "m-1"}
+        # A person who always says the contrary of what the model did.
+        for (left, right), outcome in list(known.items()) * 3:
+            opened.record((left, right, "right" if outcome == "left" else "left", "bob"))
+    shown = run("order", "study.db", "--trust", "0.7", "--json")
+    assert "m-1: agrees with people on " in shown.err
+    assert "so it is left out." in shown.err
+    with Study.open(f"sqlite:///{study}") as opened:
+        assert shown.json["comparisons"] == len(opened.comparisons()) - PAIRS
+    assert run("order", "study.db", "--trust", "0.7", "--annotators", "ann").code == 2

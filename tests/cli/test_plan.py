@@ -30,6 +30,13 @@ def test_json_and_files_hold_the_same_measurements(run, folder):
     assert (folder / "plan.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_another_seed_draws_other_studies(run):
+    first, again, other = (run(*SMALL, "--json", "--seed", seed).json for seed in ("0", "0", "1"))
+    assert first == again
+    assert first["seed"] == 0
+    assert first["errors"] != other["errors"]
+
+
 def answered(path, sensibly):
     """A study of 20 items with 100 answers."""
     rng = np.random.default_rng(0)
@@ -45,7 +52,7 @@ def test_a_pilot_says_how_people_answer(run, folder):
     result = run("plan", "--from", "pilot.db", "--runs", "1", "--most", "1", "--json").json
     (world,) = result["worlds"]
     with Study.open(f"sqlite:///{folder / 'pilot.db'}") as study:
-        assert (world["coefficient_variance"], world["item_variance"]) == study.prior_variances()
+        assert (world["coefficient_variance"], world["item_variance"]) == study.prior_variances()[:2]
     assert result["items"] == 20
     assert (
         run("plan", "--from", "pilot.db", "--items", "items.csv", "--runs", "1", "--most", "1", "--json").json["items"]

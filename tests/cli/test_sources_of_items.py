@@ -94,7 +94,7 @@ def test_who_made_an_item_comes_from_a_column(run, folder):
     assert run("add-items", "s.db", "--items", "more.csv", "--maker-column", "author").code == 0
     with Study.open("sqlite:///s.db") as study:
         assert study.rules.makers == (("a", "Ann"), ("a", "Bob"), ("c", "Cy"), ("d", "Ann"))
-    query = run("ask", "s.db", "--annotator", "ann", "--json").json
-    assert {query["left"], query["right"]} == {"b", "c"}
+    query = run("ask", "s.db", "--annotator", "ann", "--json").json["queries"][0]
+    assert {query["left"]["id"], query["right"]["id"]} == {"b", "c"}
     refused = run("create", "t.db", "--items", "essays.csv", "--maker-column", "autor")
     assert "essays.csv: no column 'autor'" in refused.err

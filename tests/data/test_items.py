@@ -142,7 +142,6 @@ class TestItemsFromTables:
             ({"name": ["a"]}, {}, "no column 'id'; the table has 'name'"),
             ({"id": ["a"]}, {"feature_columns": ["x", "y"]}, "no column 'x', 'y'; the table has 'id'"),
             ({"id": ["a"], "x": []}, {}, r"different lengths: \{'id': 1, 'x': 0\}"),
-            ({"id": ["a"], "x": [1]}, {"features": [[1]], "feature_columns": ["x"]}, "not both"),
             ({"id": ["a"], "x": [1]}, {"feature_columns": ["x", "x"]}, "feature column 'x' is given twice"),
             ({"id": ["a", "b"], "x": ["1", "tall"]}, {"feature_columns": ["x"]}, "row 2 of column 'x' holds 'tall'"),
             ({"id": ["a", "b"], "x": ["1", "0,5"]}, {"feature_columns": ["x"]}, "row 2 of column 'x' holds '0,5'"),

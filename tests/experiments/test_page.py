@@ -135,7 +135,6 @@ def test_the_project_s_page_has_a_place_for_everything(everything):
         assert text.count(f"<!-- begin {name} -->") == text.count(f"<!-- end {name} -->") == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the page shows the rows of the earlier plan until the whole run has been done")
 def test_the_project_s_page_states_every_claim_as_it_is_now():
     text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
     for claim in CLAIMS:

@@ -6,6 +6,7 @@ const window = new Window({ url: "http://127.0.0.1/judge/study" });
 const names = [
   "document", "navigator", "localStorage", "sessionStorage", "location", "matchMedia", "addEventListener", "dispatchEvent",
   "Element", "HTMLElement", "HTMLInputElement", "HTMLButtonElement", "HTMLSelectElement", "HTMLTextAreaElement", "HTMLDialogElement", "Event",
+  "KeyboardEvent",
 ];
 for (const name of names) {
   const value = /** @type {any} */ (window)[name];

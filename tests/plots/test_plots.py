@@ -1,10 +1,12 @@
 """The figures: what is drawn is what was given, in light and dark, into axes of the caller's too."""
 
+import io
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from ordinate import plots
 from ordinate.data.comparisons import Comparison
@@ -112,6 +114,15 @@ def test_of_many_items_the_first_and_last_of_each_group_are_drawn_and_the_rest_c
     assert [line.place for line in lines] == [None, 0, 1, 2, 3, None, 18, 19, None, 20, 21, 22, 23, None, 38, 39]
     assert [line.said for line in lines if line.place is None] == ["group 0:", "14 more", "group 1:", "14 more"]
     assert [line.place for line in chosen_lines(ordering(5), 5)] == [0, 1, 2, 3, 4]
+
+
+def test_a_notebook_shows_a_figure() -> None:
+    figure: Any = plots.caterpillar(ordering(12))
+    data, shown = figure._repr_png_()
+    with Image.open(io.BytesIO(data)) as picture:
+        assert picture.format == "PNG"
+        assert picture.width > 1.5 * shown["width"]  # sharp on fine screens
+    assert shown["width"] == 672
 
 
 def test_an_ordering_without_intervals_has_no_caterpillar() -> None:

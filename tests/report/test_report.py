@@ -15,10 +15,10 @@ from PIL import Image
 
 from ordinate.__main__ import main
 from ordinate.data.comparisons import Comparison
+from ordinate.data.html import Html, joined, tag
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
 from ordinate.report import gather, page, write_report
-from ordinate.report.html import Html, joined, tag
 from ordinate.study.study import Study
 from ordinate.study.words import next_in_words
 
@@ -179,7 +179,7 @@ def test_of_coin_tosses_the_error_and_its_forecast_are_withheld(tmp_path: Path) 
     assert "withheld: a check failed that this figure presumes" in read.text
     assert "This figure is withheld" in read.text
     assert "with a probability of 90 %" not in read.text
-    assert read.text.count("so these ranks may be due to chance. Items share") == 1
+    assert read.text.count("so these ranks may be due to chance. The rank is") == 1
     assert "likely to be in the wrong order" not in read.text
 
 

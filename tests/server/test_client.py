@@ -91,7 +91,7 @@ def test_errors_are_those_of_the_package(site, connect):
         client.tell(query.id, "right", "Ann")
     with pytest.raises(UnknownQuery):
         client.tell("nonsense", "right", "Ann")
-    with pytest.raises(InvalidInput, match="only the owner"):
+    with pytest.raises(InvalidInput, match="only owners"):
         client.ordering()
     site.study.set_rules(annotator_budget=1)
     with pytest.raises(BudgetSpent) as spent:
@@ -190,7 +190,7 @@ def test_an_owner_does_everything(site, connect):
         assert [one.part for one in owner.ordering()][:3] == [1, 1, 2]
         created = owner.create_study("best", [{"id": "1"}, {"id": "2"}], aim=["top:1"])
         assert site.authenticator.find_study(created["study"]).study.rules.aim == ("top:1",)
-        with pytest.raises(InvalidInput, match="only the owner"):
+        with pytest.raises(InvalidInput, match="only owners"):
             ann.export("ordering")
 
 

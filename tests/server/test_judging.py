@@ -43,6 +43,7 @@ def test_a_person_judges(site: Any) -> None:
     assert told.json() == {
         "accepted": True,
         "counts": True,
+        "practice": False,
         "your_answers": 1,
         "answers": 1,
         "next": [],

@@ -11,7 +11,17 @@ from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import Decline
 from ordinate.simulation.annotators import LogisticAnnotators
-from ordinate.simulation.planning import MOST_ITEMS, Budgets, DrawnTask, World, _sample, plan, variance_of, worlds
+from ordinate.simulation.planning import (
+    MOST_ITEMS,
+    Budgets,
+    DrawnTask,
+    World,
+    _in_blocks,
+    _sample,
+    plan,
+    variance_of,
+    worlds,
+)
 
 FEATURES = np.random.default_rng(0).normal(size=(12, 2))
 ITEMS = Items([f"item {row:02}" for row in range(12)], FEATURES)
@@ -38,15 +48,33 @@ def test_the_worlds_differ_in_what_the_features_say_and_not_in_the_variance():
     assert worlds(Items(ITEMS.ids), 0.8) == [World("no features", 0.0, total)]
 
 
-def test_true_scores_have_the_variance_of_their_world():
+@pytest.mark.parametrize("group", [None, ["x", "y"] * 6])
+def test_true_scores_have_the_variance_of_their_world_in_every_run(group):
+    """Also where two coefficients make them, which by chance would often be small."""
     scaled = FeatureMap.fit(FEATURES, False, "robust", np.ones(12, dtype=bool)).transform(FEATURES)
-    for world in worlds(ITEMS, 0.8):
-        task, margins = DrawnTask(ITEMS, scaled, world), []
-        for seed in range(200):
-            people = task.build(seed).annotators
+    items = Items(ITEMS.ids, FEATURES, group=group)
+    for world in worlds(items, 0.8):
+        shares = []
+        for seed in range(60):
+            people = DrawnTask(items, scaled, world).build(seed).annotators
             assert isinstance(people, LogisticAnnotators)
-            margins += [logit(people.probability(left, left + 1)) for left in range(11)]
-        assert np.var(margins) == pytest.approx(2.0 * variance_of(0.8), rel=0.25)
+            rows = range(0, 12, 1 if group is None else 2)
+            margins = logit([people.probability(0, row) for row in rows])
+            if "half" not in world.name and group is None:
+                assert np.var(margins) == pytest.approx(variance_of(0.8))
+            shares.append(np.var(margins))
+        assert np.mean(shares) == pytest.approx(variance_of(0.8), rel=0.2)
+
+
+def test_blocks_of_a_pilot_keep_their_shares() -> None:
+    scaled = np.random.default_rng(2).normal(size=(400, 4))
+    items = Items([str(row) for row in range(400)])
+    world = World("pilot", 1.0, 0.0, (1.0, 1e-6))
+    truth = DrawnTask(items, _in_blocks(scaled, (2, 2), world), world).build(0).annotators
+    assert isinstance(truth, LogisticAnnotators)
+    margins = logit([truth.probability(0, row) for row in range(400)])
+    fit, *_ = np.linalg.lstsq(scaled[:, :2] - scaled[0, :2], margins, rcond=None)
+    np.testing.assert_allclose((scaled[:, :2] - scaled[0, :2]) @ fit, margins, atol=0.02)
 
 
 def test_a_plan_has_every_world_and_falls_with_the_answers():

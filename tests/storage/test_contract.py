@@ -24,6 +24,7 @@ SETTINGS = Settings(
     "probit",
     0.1 + 0.7,
     True,
+    True,
 )
 ITEMS = Items(
     ids=["001", "1", "naïve ∑", "a,b\n'c'\""],

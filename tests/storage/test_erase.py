@@ -53,17 +53,23 @@ def test_the_name_is_gone_and_the_ordering_is_the_same(
             study.tell(query.id, side, AnswerDetails(reason=f"said by {number % 2}", client="a phone"))
         study.exclude_annotator(NAME)
         study.include_annotator(NAME)
+        study.set_rules(makers=[("1", "Ann"), ("2", NAME.upper())])
+        study.let_rest(NAME)
         before = study.ordering()
     assert NAME.encode() in stored()
+    assert NAME.upper().encode() in stored()
 
     pseudonym, changed = storages.erase(url, NAME)
-    assert changed == 19
+    assert changed == 21
     assert NAME.encode() not in stored()
+    assert NAME.upper().encode() not in stored()
     assert b"said by 0" not in stored()
     assert b"said by 1" in stored()
     with Study.open(url) as study:
         after = study.ordering()
         assert study.annotators() == {pseudonym: 7, "Ann": 7}
+        assert study.rules.resting == (pseudonym,)
+        assert study.rules.makers == (("1", "Ann"), ("2", pseudonym))
         query = study.ask(NAME)  # a new person of this name
         study.tell(query.id, "left")
     np.testing.assert_array_equal(before.scores, after.scores)

@@ -77,6 +77,7 @@ COMMANDS = (
         "annotate.annotate",
         "ordinate annotate study.db",
         "ordinate annotate study.db --annotator anna",
+        "ordinate annotate study.db --after-models",
     ),
     _row(
         ANSWER,
@@ -130,6 +131,8 @@ COMMANDS = (
         "ordinate order study.db",
         "ordinate order study.db --out ordering.csv",
         "ordinate order study.db --annotators people",
+        "ordinate order study.db --trust 0.7",
+        "ordinate order study.db --by model",
         "ordinate order battles.csv",
         "ordinate order study.db --items new.csv --features new.npy --out new-ordering.json",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ordinate.cli.options import AsJson
-from ordinate.cli.screen import console, print_json
+from ordinate.cli.screen import print_json, print_table
 
 
 def algorithms(as_json: AsJson = False) -> None:
@@ -18,4 +18,4 @@ def algorithms(as_json: AsJson = False) -> None:
     table = Table("name", "what it does")
     for name, row in ALGORITHMS.items():
         table.add_row(name, row.summary)
-    console().print(table)
+    print_table(table)

@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from ordinate.cli import media
 from ordinate.cli.answering import item_contents
@@ -41,21 +43,39 @@ QUICK = 0.2
 EVERY_TENTH = 10
 
 
-def annotate(study: StudyFile, annotator: Annotator = None) -> None:
+def annotate(
+    study: StudyFile,
+    annotator: Annotator = None,
+    after_models: Annotated[
+        bool,
+        typer.Option(
+            "--after-models", help="Ask about pairs of which models are unsure, and one in five to check the models."
+        ),
+    ] = False,
+) -> None:
     """Answer questions in this terminal with one key each.
 
     Keys: left arrow or 1 for the left item, right arrow or 2 for the right one, t for a tie, s to skip, u to take
     back the last answer, o to open the images (or links) again, q to quit. Each answer is stored at once.
     """
     with open_study(study) as opened, open_keys() as keys, ExitStack() as at_the_end:
-        _Session(opened, study, annotator, keys, at_the_end).run()
+        _Session(opened, study, annotator, keys, at_the_end, after_models).run()
 
 
 class _Session:
     """One person at one terminal, from the first question to the last."""
 
-    def __init__(self, study: Study, address: str, annotator: str | None, keys: Keys, at_the_end: ExitStack) -> None:
+    def __init__(
+        self,
+        study: Study,
+        address: str,
+        annotator: str | None,
+        keys: Keys,
+        at_the_end: ExitStack,
+        after_models: bool = False,
+    ) -> None:
         self._study = study
+        self._ask = study.ask_after_models if after_models else study.ask
         self._address = address
         self._annotator = annotator
         self._keys = keys
@@ -73,7 +93,7 @@ class _Session:
     def run(self) -> None:
         while True:
             try:
-                query = self._study.ask(self._annotator)
+                query = self._ask(self._annotator)
             except PoolExhausted as error:
                 self._screen.print(visible(str(error)))
                 break

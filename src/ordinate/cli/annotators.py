@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ordinate.cli.options import AsJson, StudyFileOrLink, is_link, open_client, open_study
-from ordinate.cli.screen import console, count, percent, print_json, say
+from ordinate.cli.screen import count, percent, print_json, print_table, say
 
 _SHARPNESS = "{sharpness:.1f} ({sharpness_low:.1f} to {sharpness_high:.1f})"
 
@@ -75,7 +75,7 @@ def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
             *(_share(row, name) for name in ("with_ordering", "with_themselves", "with_others", "left")),
         ]
         table.add_row(*cells, *([f"{row['weight']:.2f}"] if weighed else []))
-    console().print(table)
+    print_table(table)
     if found["left"] is not None:
         low, high = percent(found["left_low"]), percent(found["left_high"])
         say(f"Of two equal items, the left one is chosen {percent(found['left'])} of the time ({low} to {high}).")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ordinate.cli.options import Annotator, AsJson, StudyFile, StudyFileOrLink, is_link, open_client, open_study
-from ordinate.cli.screen import console, one_line, print_json, say
+from ordinate.cli.screen import one_line, print_json, print_table, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def ask(
     table = Table("query", "left", "right", title=one_line(question), title_justify="left")
     for query in queries:
         table.add_row(query.id, _preview(query.left, contents), _preview(query.right, contents))
-    console().print(table)
+    print_table(table)
     say(f"Answer with: ordinate tell {quote(study)} {queries[0].id} left|right|tie|skip")
 
 

@@ -302,14 +302,14 @@ def read_items(
     from ordinate.data.items import Items
     from ordinate.data.recipe import Recipe
 
-    features, names = table.features, table.feature_names()
-    if encoder is None and (features is None or Path(features).suffix != ".npz"):
+    features, names = table.matrices(), table.feature_names()
+    if encoder is None and not (isinstance(features, str) and Path(features).suffix == ".npz"):
         read = Items.from_file_columns(columns, path, features=features, **table.named(), **table.options())
         return (read, None) if table.pca is None else Recipe.of_given(read, table.pca)
     if encoder is not None and (features is not None or names):
         raise InvalidInput("--embed makes the features; leave out --features, --feature-columns and --categorical")
     if names:
-        raise InvalidInput("give features as a file or as named columns, not both")
+        raise InvalidInput(f"{features} stands alone; give a .npy matrix beside --feature-columns and --categorical")
     read = Items.from_file_columns(columns, path, **table.options())
     if encoder is not None:
         return embedded(read, path, encoder, table.pca)
@@ -325,17 +325,21 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     from ordinate.data.items import Items
     from ordinate.data.recipe import GIVEN
 
-    features = table.features
+    features = table.matrices()
     if table.pca is not None:
         raise InvalidInput("--pca is decided when a study is made; new items go through its projection, if it has one")
-    if features is not None and Path(features).suffix == ".npz":
+    if isinstance(features, str) and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
         )
     named, recipe = table.named(), study.settings.recipe
-    if features is None and not any(named.values()):
-        names = study.items.feature_names if recipe is None else recipe.given_names
+    blocks = study.items.blocks
+    if not any(named.values()) and (features is None or blocks is not None):
+        names = study.items.column_names if recipe is None else recipe.given_names
         named = {"feature_columns": list(names or ())}
+    matrices = [block.name for block in blocks or () if block.names is None]
+    if isinstance(features, str) and len(matrices) == 1:
+        features = {matrices[0]: features}
     read = Items.from_file_columns(columns, path, features=features, **named, **table.options())
     if recipe is not None and recipe.encoder == GIVEN:
         return recipe.projected(read)
@@ -390,6 +394,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "features": int(items.features.shape[1]),
         "encoder": None if study.settings.recipe is None else study.settings.recipe.encoder,
         "feature_names": None if items.feature_names is None else list(items.feature_names),
+        "blocks": None if items.blocks is None else {block.name: block.columns for block in items.blocks},
         "groups": 1 if items.group is None else len(set(items.group)),
         "algorithm": study.settings.algorithm,
         "question": study.question,
@@ -406,7 +411,9 @@ def _summary(study: Study) -> dict[str, Any]:
 def _described(items: Items) -> str:
     parts = [count(len(items), "item")]
     columns = items.features.shape[1]
-    if items.feature_names:
+    if items.blocks is not None:
+        parts.append(f"{count(columns, 'feature column')} in the blocks {', '.join(map(str, items.blocks))}")
+    elif items.feature_names:
         parts.append(f"{count(columns, 'feature column')} ({', '.join(items.feature_names)})")
     else:
         parts.append(count(columns, "feature column") if columns else "no features")

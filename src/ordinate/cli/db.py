@@ -74,6 +74,7 @@ def erase(
     with open_study(study) as opened:
         known = [one.name for one in opened.people() if one.name is not None]
         known += [link.annotator for link in opened.links() if link.annotator is not None]
+        known += [maker for _, maker in opened.rules.makers]
     if annotator not in known:
         raise InvalidInput(f"{study} has no annotator {annotator!r}{suggestion(annotator, known)}")
     pseudonym, changed = storage.erase(study_url(study), annotator)

@@ -7,6 +7,7 @@ import inspect
 import os
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
@@ -108,8 +109,9 @@ class TableOptions:
     features: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE",
-            help="Features: a .npy matrix with one row per item, or a .npz file from `ordinate embed`.",
+            metavar="FILE|NAME=FILE",
+            help="Features: a .npy matrix with one row per item, or a .npz file from `ordinate embed`. Several "
+            "matrices, text=a.npy,image=b.npy, or one beside --feature-columns, have a scale each.",
             show_default=False,
         ),
     ] = None
@@ -139,6 +141,12 @@ class TableOptions:
     ] = None
     id_column: IdColumn = "id"
     pca: PrincipalComponents = None
+
+    def matrices(self) -> str | dict[str, str] | None:
+        """The file of features, or several by the names of their blocks."""
+        if self.features is None or "=" not in self.features or Path(self.features).exists():
+            return self.features
+        return _assignments("--features", split_names(self.features))
 
     def feature_names(self) -> list[str]:
         """The columns of the table that are features."""

@@ -24,11 +24,13 @@ from ordinate.cli.options import (
 )
 from ordinate.cli.screen import (
     connection_in_words,
-    console,
     count,
     grade_in_words,
+    note,
     one_line,
+    percent,
     print_json,
+    print_table,
     reliability_in_words,
     say,
     span,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from ordinate.data.items import Items
     from ordinate.data.ordering import Ordering
     from ordinate.learning.forecast import Forecast
+    from ordinate.study.leaderboard import Leaderboard
     from ordinate.study.study import Study
 
 PREVIEW = 60
@@ -94,6 +97,24 @@ def order(
             show_default=False,
         ),
     ] = None,
+    trust: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            help="Leave out models that agree with people on fewer of the pairs that both judged, such as 0.7.",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Order the models that made the items instead, by the column model of the items' table.",
+            show_default=False,
+        ),
+    ] = None,
     reading: ReadingOptions,
     as_json: AsJson = False,
 ) -> None:
@@ -104,22 +125,29 @@ def order(
     A score is a difference to the mean of the study's items, in units in which one point means odds of about 2.7 to
     1 in a comparison. The standard error says how sure the score is.
 
-    Items share a rank, such as "2 to 5", when the answers do not separate them, with 90 % probability, from the first
-    item of that rank. With that probability each item's own rank is among the likely ranks. Items of another table are
-    given the ranks that they would have among the study's items.
+    Rank "4 (2 to 7)" says that the item is fourth by its score, and that its true rank is from 2 to 7 with 90 %
+    probability. Items of another table are also given the ranks that they would have among the study's items. The file
+    of --out says in addition which neighbours in the order cannot be told apart (rank_tied_low, rank_tied_high).
+
+    With `--by model` there is one score per model, with errors that are clustered by the items' group: by the prompt
+    that they answer. docs/model-judges.md has an example.
 
     Where the study has an aim (`ordinate aim`), the table says which items are wanted, each with the probability that
     it is.
     """
     ends = _ranks(cuts)
     if is_link(study):
-        if annotators is not None:
-            raise InvalidInput("--annotators needs the file of a study")
+        if annotators is not None or by is not None or trust is not None:
+            raise InvalidInput("--annotators, --trust and --by need the file of a study")
         _order_served(study, out, items, ends, as_json)
         return
     with _opened(study, items, table, reading) as (opened, given):
         if annotators is not None:
+            if trust is not None:
+                raise InvalidInput("--annotators says whose answers count, so leave --trust out")
             opened = _only(opened, annotators)
+        elif trust is not None:
+            opened = _trusted(opened, trust)
         contents = item_contents(given or opened.items)
         known = set(opened.items.ids)
         answers = len(opened.comparisons())
@@ -130,6 +158,11 @@ def order(
             if back := include_command(opened, study):
                 advice = f"Take what is excluded back in, for instance with {back}"
             _say_no_answers(study, out, as_json, f" {advice}")
+            return
+        if by is not None:
+            if given is not None or ends is not None:
+                raise InvalidInput("--by orders models; leave --items and --cuts out")
+            _show_leaderboard(opened.leaderboard(by), study, by, out, as_json)
             return
         blind = given is not None and not opened.items.features.size and not known.issuperset(given.ids)
         ordering = opened.ordering(given, cuts=ends)
@@ -178,6 +211,60 @@ def _only(study: Study, given: str) -> Study:
     if names == []:
         raise InvalidInput(f"there are no answers of {given} yet")
     return study.only(names or split_names(given))
+
+
+def _trusted(study: Study, bound: float) -> Study:
+    """Without the models that agree with people too rarely; says of each whether it counts."""
+    kept: list[str | None] = list(study.annotators())
+    for name, found in study.agreement_of_models().items():
+        if found.share is None:
+            note(f"{name}: no pair was judged by people too, so it counts unchecked.")
+            continue
+        left_out = found.is_below(bound)
+        share = f"{percent(found.share.estimate)} ({100 * found.share.low:.0f} to {100 * found.share.high:.0f} %)"
+        note(
+            f"{name}: agrees with people on {share} of {count(found.pairs, 'pair')}, so it "
+            f"{'is left out' if left_out else 'counts'}."
+        )
+        if left_out and name in kept:
+            kept.remove(name)
+    return study.only(kept) if kept else study
+
+
+def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, as_json: bool) -> None:
+    from rich.table import Table
+
+    columns = found.to_columns()
+    if out is not None:
+        from ordinate.data.formats import write_columns
+
+        write_columns(out, columns)
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    if as_json:
+        known = {"study": study, "by": by, "comparisons": found.compared, "prompts": found.prompts, "file": out}
+        print_json({**known, "items": rows})
+        return
+    if out is not None:
+        say(f"Wrote {count(len(rows), 'row')} to {out}.")
+    else:
+        table = Table("rank", by)
+        for title in ("score", "standard error", "likely ranks", "answers", "won"):
+            table.add_column(title, justify="right")
+        for row in rows:
+            table.add_row(
+                span(row["rank_tied_low"], row["rank_tied_high"]),
+                one_line(row["id"]),
+                f"{row['score']:.2f}",
+                f"{row['standard_error']:.2f}",
+                span(row["rank_low"], row["rank_high"]),
+                f"{row['answers']:,}",
+                f"{100 * row['share']:.1f} %",
+            )
+        print_table(table)
+    by_what = "each answer on its own" if found.prompts is None else f"clustered by {count(found.prompts, 'group')}"
+    say(f"From {count(found.compared, 'comparison')} of items whose {by} differs. Errors are {by_what}.")
+    if never := [row["id"] for row in rows if row["share"] in (0.0, 1.0)]:
+        say(one_line(f"{', '.join(never)}: all answers agree, so how far from the others is not known."))
 
 
 @contextmanager
@@ -279,25 +366,24 @@ def _rows(ordering: Ordering) -> list[dict[str, Any]]:
 def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
     from rich.table import Table
 
+    from ordinate.data.ordering import rank_in_words
+
     grouped = ordering.group is not None
     kinds = list(dict.fromkeys(kind for shown in contents.values() for kind in shown))
     table = Table()
     if grouped:
         table.add_column("group")
-    table.add_column("rank", justify="right")
+    intervals = ordering.intervals
+    table.add_column("rank" if intervals is None else "rank (likely)", justify="right")
     table.add_column("id", overflow="fold")
     table.add_column("score", justify="right")
     table.add_column("standard error", justify="right")
-    intervals = ordering.intervals
-    if intervals is not None:
-        table.add_column("likely ranks", justify="right")
     if ordering.grades is not None:
         table.add_column("grade", justify="right")
     if ordering.selection is not None:
         table.add_column("grade by marks" if ordering.selection.measure == "right grade" else "wanted", justify="right")
     if ordering.study_ranks is not None:
-        table.add_column("rank in the study", justify="right")
-        table.add_column("likely ranks", justify="right")
+        table.add_column("rank in the study (likely)", justify="right")
     if kinds:
         table.add_column(kinds[0], no_wrap=True, overflow="ellipsis", max_width=PREVIEW)
     previous: str | None = None
@@ -305,17 +391,17 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         if grouped and previous not in (None, row["group"]):
             table.add_section()
         previous = row.get("group")
-        rank = str(row["rank"]) if intervals is None else span(row["rank_tied_low"], row["rank_tied_high"])
-        cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
+        rank = str(row["rank"])
         if intervals is not None:
-            cells.append(span(row["rank_low"], row["rank_high"]))
+            rank = rank_in_words(row["rank"], row["rank_low"], row["rank_high"])
+        cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
         if ordering.grades is not None:
             cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
         if ordering.selection is not None:
             cells.append(part_in_words(ordering.selection, place))
         if ordering.study_ranks is not None:
-            cells += [str(row["study_rank"]), span(row["study_rank_low"], row["study_rank_high"])]
+            cells.append(rank_in_words(row["study_rank"], row["study_rank_low"], row["study_rank_high"]))
         if kinds:
             cells.append(one_line(contents.get(row["id"], {}).get(kinds[0], "")))
         table.add_row(*([one_line(row["group"])] if grouped else []), *cells)
-    console().print(table)
+    print_table(table)

@@ -9,7 +9,7 @@ import typer
 
 from ordinate.cli.create import read_items, read_items_like
 from ordinate.cli.options import AsJson, TableOptions, WorkerOptions, open_study
-from ordinate.cli.screen import console, count, print_json, progress_bar, rough, say
+from ordinate.cli.screen import count, print_json, print_table, progress_bar, rough, say
 from ordinate.cli.simulate import require_plot, require_table
 from ordinate.errors import InvalidInput
 
@@ -57,6 +57,9 @@ def plan(
         ),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Simulated studies in each world.")] = 3,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the simulated studies; another one draws other scores.")
+    ] = 0,
     most: Annotated[int, typer.Option(min=1, max=100, help="Answers per item up to which to simulate.")] = 10,
     workers: WorkerOptions,
     out: Annotated[
@@ -116,6 +119,7 @@ def plan(
             tried,
             runs=runs,
             most=most,
+            seed=seed,
             jobs=workers.workers(),
             progress=lambda made, total: bar.update(shown, completed=made, total=total),
         )
@@ -136,6 +140,7 @@ def plan(
                 "items": budgets.items,
                 "simulated_items": budgets.simulated,
                 "runs": budgets.runs,
+                "seed": seed,
                 "target": target,
                 "answers": {world: round(answers) for world, (answers, _) in needed.items()},
                 "worlds": [world._asdict() for world in tried],
@@ -181,7 +186,7 @@ def _show(budgets: Budgets, tried: list[World], needed: dict[str, tuple[float, b
         shown.add_row(
             world.name, *(f"{100 * error:.1f} %" for error in errors), f"{'~' if beyond else ''}{rough(answers)}"
         )
-    console().print(shown)
+    print_table(shown)
     sample = "" if budgets.simulated == budgets.items else f" of a sample of {budgets.simulated} items"
     noisy = " Means of so few are noisy; simulate more with --runs." if budgets.runs < _MANY_RUNS else ""
     say(f"Means of {count(budgets.runs, 'simulated study', 'simulated studies')}{sample} for each row.{noisy}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordinate.cli.options import WorkerOptions
-from ordinate.cli.screen import console, count, note, progress_bar, say
+from ordinate.cli.screen import count, note, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from ordinate.experiments.reproduce import Done
@@ -152,5 +152,5 @@ def _show(done: Done) -> None:
                 drawn.add_column(column, justify="left" if column == "algorithm" else "right", no_wrap=True)
             for row in zip(*table.values(), strict=True):
                 drawn.add_row(look(row[0]).name, *row[1:])
-            console().print(drawn)
+            print_table(drawn)
         say(f"Wrote {done.figures[figure.name][0].with_suffix('')}.png, .svg and .pdf.")

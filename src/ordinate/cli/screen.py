@@ -24,6 +24,7 @@ from ordinate.study.words import span as span
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 # They change the direction of the text around them, so one text could be made to look like another.
@@ -59,6 +60,13 @@ def console(*, error: bool = False) -> Console:
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() else ENDLESS
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+
+
+def print_table(table: Table) -> None:
+    """A table on standard output; where that is no terminal, without lines, so that other programs can read it."""
+    if not sys.stdout.isatty():
+        table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
+    console().print(table)
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:

@@ -19,7 +19,7 @@ from ordinate.cli.options import (
     examples,
     split_names,
 )
-from ordinate.cli.screen import console, count, print_json, progress_bar, say
+from ordinate.cli.screen import count, print_json, print_table, progress_bar, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def recorded(
     dataset = read_recorded(
         items,
         comparisons,
-        features=table.features,
+        features=table.matrices(),
         pca=table.pca,
         reading=reading.reading(),
         **table.named(),
@@ -284,7 +284,7 @@ def _show(table: dict[str, list[str]], measure: str, seeds: int) -> None:
         shown.add_column(name, justify="left" if name == "algorithm" else "right", no_wrap=True)
     for row in zip(*table.values(), strict=True):
         shown.add_row(*row)
-    console().print(shown)
+    print_table(shown)
 
 
 add_command(

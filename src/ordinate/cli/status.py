@@ -106,6 +106,8 @@ def status(
             return
         features = items.features.shape[1]
         named = "" if items.feature_names is None else f" ({listed(items.feature_names)})"
+        if items.blocks is not None:
+            named = f" in {count(len(items.blocks), 'block')}: {', '.join(map(str, items.blocks))}"
         inside = f" in {groups:,} groups" if items.group is not None else ""
         known = f"{count(features, 'feature column')}{named}" if features else "no features"
         excluded = opened.excluded_items

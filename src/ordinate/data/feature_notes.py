@@ -6,6 +6,8 @@ n  items     d  feature columns
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,22 @@ def feature_notes(items: Items, scaling: str, counted: NDArray[np.bool_] | None 
     rows, features = np.flatnonzero(counted), items.features
     if not features.shape[1] or len(rows) < 2:
         return []
+    if items.blocks is not None:
+        ends = accumulate((block.columns for block in items.blocks), initial=0)
+        return [
+            f"{block.name}: {note}"
+            for block, start in zip(items.blocks, ends, strict=False)
+            for note in feature_notes(
+                replace(
+                    items,
+                    features=features[:, start : start + block.columns],
+                    feature_names=block.names,
+                    blocks=None,
+                ),
+                scaling,
+                counted,
+            )
+        ]
     names = items.feature_names or [f"column {number + 1}" for number in range(features.shape[1])]
     notes = []
     constant, repeated = _constant(features, rows), _repeated(features, rows)

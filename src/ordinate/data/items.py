@@ -14,6 +14,7 @@ import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.cells import all_valid_ids, id_text, is_missing, plain_text, require_single, text_id
+from ordinate.data.feature_blocks import COLUMNS, MATRIX, FeatureBlock, checked_blocks, side_by_side
 from ordinate.data.feature_columns import categories, feature_matrix, one_hot_names
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.matrices import LARGEST_IN_MEMORY, FileMatrix, StackedMatrix
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
+FeatureFiles = str | Path | Mapping[str, str | Path] | None
 CONTENT_KINDS = ("text", "image", "audio", "video", "link")
+LABELS = ("model",)
+"""Columns of a table of items that say what an item belongs to, besides its group."""
 
 
 def read_item_columns(path: str | Path) -> Columns:
@@ -49,11 +53,15 @@ class Items:
 
     ids            n distinct texts that are not empty
     features       (n, d) finite numbers; d may be 0 (then only the answers tell the items apart). Given the path of
-                   a .npy file, they stay there, and a study stores the path and a checksum of the file (`FileMatrix`)
+                   a .npy file, they stay there, and a study stores the path and a checksum of the file (`FileMatrix`).
+                   Several matrices by name, {"text": (n, d1), "image": (n, d2)}, are blocks
     feature_names  d names if the columns are separate measurements, each standardised on its own; None for a matrix
                    such as an embedding, whose columns share one unit
+    blocks         if the columns are of several kinds, how many belong to each: the answers tell how much each says.
+                   Named columns have their names there, and `feature_names` is None
     group          n texts; items are compared, and ordered, only within their group. None: all in one
     content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
+    labels         "model" -> n texts (or None): what each item belongs to besides its group, for `Study.leaderboard`
 
     Raises InvalidInput, naming the row, the column or the id.
     """
@@ -63,11 +71,16 @@ class Items:
     feature_names: Sequence[str] | None = None
     group: Sequence[str] | None = None
     content: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    blocks: Sequence[FeatureBlock] | None = None
+    labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = _texts("ids", self.ids, _text_id)
         _refuse_duplicates(ids)
         given: Any = self.features
+        blocks = self.blocks
+        if isinstance(given, Mapping):
+            given, blocks = side_by_side([(name, matrix, None) for name, matrix in given.items()])
         features = np.empty((len(ids), 0)) if given is None else _feature_matrix(given, ids)
         names = None
         if self.feature_names is not None:
@@ -75,6 +88,12 @@ class Items:
             if len(names) != features.shape[1]:
                 raise InvalidInput(f"there are {len(names)} feature names for {features.shape[1]} feature columns")
             _refuse_repeated_names(names)
+        if blocks is not None:
+            if names is not None:
+                raise InvalidInput("give the names of the columns in the blocks, or no blocks")
+            if not isinstance(features, np.ndarray):
+                raise InvalidInput("features in blocks are read into memory; give them as an array")
+            blocks = checked_blocks(blocks, features.shape[1])
         group = None
         if self.group is not None:
             group = _texts("group", self.group, _text_group)
@@ -87,12 +106,22 @@ class Items:
                 _text_shown(value, f"row {row} of {kind}") for row, value in enumerate(_listed(kind, values), start=1)
             )
             _require_length(kind, content[kind], ids)
+        labels: dict[str, tuple[str | None, ...]] = {}
+        for label, values in self.labels.items():
+            if label not in LABELS:
+                raise InvalidInput(f"unknown label {label!r}; there is {', '.join(LABELS)}")
+            labels[label] = tuple(
+                _text_shown(value, f"row {row} of {label}") for row, value in enumerate(_listed(label, values), start=1)
+            )
+            _require_length(label, labels[label], ids)
         for name, value in (
             ("ids", ids),
             ("features", features),
             ("feature_names", names),
             ("group", group),
             ("content", content),
+            ("blocks", blocks),
+            ("labels", labels),
         ):
             object.__setattr__(self, name, value)
 
@@ -103,6 +132,11 @@ class Items:
         groups = "" if self.group is None else f", {len(set(self.group))} groups"
         content = f", {' and '.join(self.content)}" if self.content else ""
         return f"Items({len(self)} items, {self.features.shape[1]} features{groups}{content})"
+
+    def _repr_html_(self) -> str:
+        from ordinate.data.html_tables import items_table
+
+        return items_table(self)
 
     @classmethod
     def from_columns(
@@ -116,10 +150,11 @@ class Items:
         content: Mapping[str, str] | None = None,
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `video`, `link`. Other columns are left aside.
+        columns `group`, `text`, `image`, `audio`, `video`, `link`, `model`. Other columns are left aside.
 
         feature_columns  numbers, or one column that holds a vector in each row
         categorical      columns of which each value becomes a feature column, such as "material=wood"
+        features         a matrix, or several by name; with columns beside them, each is a block
         content          the columns of texts, images and so on where they are called otherwise: {"text": "review"}
 
         A table without a column `id` is named by its texts, or by its paths and addresses.
@@ -133,10 +168,14 @@ class Items:
         # Ignored in silence, "Group" would put all items into one group.
         refuse_near_misses(columns, ("group", *CONTENT_KINDS))
         names: list[str] | None = [*feature_columns, *one_hot_names(given, categorical)]
-        if features is not None and names:
-            raise InvalidInput("give features as a matrix or as named columns, not both")
         _refuse_repeated_names(names or ())
-        if names:
+        used, blocks = tuple(names or ()), None
+        if names and features is not None:
+            matrices = features if isinstance(features, Mapping) else {MATRIX: features}
+            columns_of_table = (COLUMNS, *feature_matrix(given, names))
+            features, blocks = side_by_side([*((name, one, None) for name, one in matrices.items()), columns_of_table])
+            names = None
+        elif names:
             features, names = feature_matrix(given, names)
         return cls(
             ids=columns[id_column],
@@ -144,6 +183,8 @@ class Items:
             feature_names=names or None,
             group=columns.get("group"),
             content={kind: columns[kind] for kind in CONTENT_KINDS if kind in columns},
+            blocks=blocks,
+            labels={label: columns[label] for label in LABELS if label in columns and label not in used},
         )
 
     @classmethod
@@ -156,12 +197,12 @@ class Items:
         cls,
         path: str | Path,
         *,
-        features: str | Path | None = None,
+        features: FeatureFiles = None,
         **options: Any,
     ) -> Items:
         """Items from a table in a file, a folder of files, a data set on disk, or the lines of a text file; see
-        docs/files.md. `features` is a .npy file with one row per item. A large one (above 64 MB) is not read into
-        memory. The options are those of `from_columns`.
+        docs/files.md. `features` is a .npy file with one row per item, or several by name. A large one (above 64 MB)
+        that is alone is not read into memory. The options are those of `from_columns`.
 
         Errors name the file. Row 1 is the first below the header line.
         """
@@ -169,23 +210,35 @@ class Items:
 
     @classmethod
     def from_file_columns(
-        cls, columns: Columns, path: str | Path, *, features: str | Path | None = None, **options: Any
+        cls, columns: Columns, path: str | Path, *, features: FeatureFiles = None, **options: Any
     ) -> Items:
         """`read`, given the columns that `read_item_columns` found at `path`."""
         from ordinate.data.formats import read_matrix
 
+        if isinstance(features, Mapping):
+            matrices = {name: read_matrix(one) for name, one in features.items()}
+            with naming(f"{path} with {', '.join(map(str, features.values()))}"):
+                return cls.from_columns(columns, features=matrices, **options)
+        beside = any(options.get(name) for name in ("feature_columns", "categorical"))
         matrix: Any = features
         large = features is not None and Path(features).is_file() and Path(features).stat().st_size > LARGEST_IN_MEMORY
-        if features is not None and not large:
+        if features is not None and (beside or not large):
             matrix = read_matrix(features)
         with naming(path if features is None else f"{path} with {features}"):
             return cls.from_columns(columns, features=matrix, **options)
 
     def unused(self, columns: Columns, *used: str) -> list[str]:
         """Those of the columns, from which these items were made, that they do not hold; `used` are others they do."""
-        names = self.feature_names or ()
-        held = {*used, "id", "group", *CONTENT_KINDS, *names, *categories(columns, names)}
+        names = self.column_names
+        held = {*used, "id", "group", *CONTENT_KINDS, *LABELS, *names, *categories(columns, names)}
         return [name for name in columns if name not in held]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns that have one."""
+        if self.blocks is None:
+            return tuple(self.feature_names or ())
+        return tuple(name for block in self.blocks for name in block.names or ())
 
     def take(self, rows: Sequence[int] | Integers) -> Items:
         """The items in the given rows, in that order."""
@@ -196,6 +249,8 @@ class Items:
             feature_names=self.feature_names,
             group=None if self.group is None else [self.group[row] for row in chosen],
             content={kind: [values[row] for row in chosen] for kind, values in self.content.items()},
+            blocks=self.blocks,
+            labels={label: [values[row] for row in chosen] for label, values in self.labels.items()},
         )
 
 

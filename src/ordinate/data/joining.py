@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ordinate.data.items import CONTENT_KINDS, Items
+from ordinate.data.items import CONTENT_KINDS, LABELS, Items
 from ordinate.data.matrices import stacked
 from ordinate.errors import InvalidInput
 
@@ -19,16 +19,26 @@ def joined(old: Items, new: Items) -> Items:
         ids=(*old.ids, *new.ids),
         features=stacked(old.features, new.features),
         feature_names=old.feature_names,
+        blocks=old.blocks,
         group=None if old.group is None or new.group is None else (*old.group, *new.group),
         content={
             kind: (*old.content.get(kind, (None,) * len(old)), *new.content.get(kind, (None,) * len(new)))
             for kind in CONTENT_KINDS
             if kind in old.content or kind in new.content
         },
+        labels={
+            label: (*old.labels.get(label, (None,) * len(old)), *new.labels.get(label, (None,) * len(new)))
+            for label in LABELS
+            if label in old.labels or label in new.labels
+        },
     )
 
 
 def require_same_features(old: Items, new: Items) -> None:
+    if new.blocks != old.blocks:
+        raise InvalidInput(
+            f"these items have {_blocks(new)}; those of the study have {_blocks(old)}: give every block, in that order"
+        )
     if new.features.shape[1] != old.features.shape[1]:
         raise InvalidInput(
             f"these items have {new.features.shape[1]} feature columns; those of the study have {old.features.shape[1]}"
@@ -48,3 +58,9 @@ def require_same_grouping(old: Items, new: Items) -> None:
 
 def _named(items: Items) -> str:
     return "unnamed features" if items.feature_names is None else f"the features {', '.join(items.feature_names)}"
+
+
+def _blocks(items: Items) -> str:
+    if items.blocks is None:
+        return f"{items.features.shape[1]} feature columns without blocks"
+    return f"the blocks of features {', '.join(map(str, items.blocks))}"

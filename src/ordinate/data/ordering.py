@@ -6,15 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.tables import columns_to_frame
 
+if TYPE_CHECKING:
+    from ordinate.data.items import Items
+
 REACH = 1.6449
 """90 % of a normal distribution are within so many standard deviations."""
+
+
+def rank_in_words(rank: int, low: int, high: int) -> str:
+    """ "4 (2 to 7)": a rank, and the ranks that are likely; "4" where no other is."""
+    return str(rank) if low == rank == high else f"{rank} ({low} to {high})"
 
 
 class Interval(NamedTuple):
@@ -158,6 +166,7 @@ class Ordering:
     grades           where cuts between grades were given, or the study's rules have some
     selection        where the study has an aim other than the whole order
     study_ranks      of given items, where they belong among the study's own; else None
+    items            what is ordered, for its pictures and texts in a notebook; a copy in another process has None
     """
 
     ids: tuple[str, ...]
@@ -169,6 +178,7 @@ class Ordering:
     grades: Grades | None = None
     selection: Selection | None = None
     study_ranks: StudyRanks | None = None
+    items: Items | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -181,6 +191,14 @@ class Ordering:
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {score:+.2f}" for name, score in zip(self.ids[:3], self.scores[:3], strict=True))
         return f"Ordering({len(self)} items: {shown}{', ...' if len(self) > 3 else ''})"
+
+    def _repr_html_(self) -> str:
+        from ordinate.data.html_tables import ordering_table
+
+        return ordering_table(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"items": None}
 
     @property
     def ranks(self) -> Integers:

@@ -38,6 +38,8 @@ class Recipe:
 
         Named columns are standardised first. `keep` as in `principal_components`.
         """
+        if items.blocks is not None:
+            raise InvalidInput("principal components are those of one matrix; reduce the blocks before, or give one")
         features = np.asarray(items.features)
         fit = Projection.fit if items.feature_names is None else Projection.of_measurements
         recipe = cls(GIVEN, "text", json.dumps(items.feature_names), fit(features, keep))
@@ -62,7 +64,7 @@ class Recipe:
     def require_made(self, items: Items) -> None:
         """Raise InvalidInput if the features of these items cannot come from this recipe."""
         columns = items.features.shape[1]
-        if items.feature_names is not None or columns == 0:
-            raise InvalidInput("a recipe makes a feature matrix; these items have named feature columns or none")
+        if items.feature_names is not None or items.blocks is not None or columns == 0:
+            raise InvalidInput("a recipe makes one feature matrix; these items have named columns, blocks or none")
         if self.projection is not None and columns != len(self.projection.components):
             raise InvalidInput(f"this recipe makes {len(self.projection.components)} columns; the items have {columns}")

@@ -127,10 +127,14 @@ class FeatureMap:
             return cls(kept, centre, divisor, basis, limits)
         return found
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many columns there are after the map: those of one block."""
+        return (len(self.kept) if self.basis is None else self.basis.shape[1] + 1,)
+
     def transform(self, features: Floats, kept: type[np.floating[Any]] = np.float64) -> Floats:
         """(m, d) raw features -> (m, k) of the type `kept`."""
-        columns = len(self.kept) if self.basis is None else self.basis.shape[1] + 1
-        scaled: Floats = np.empty((len(features), columns), dtype=kept)
+        scaled: Floats = np.empty((len(features), *self.widths), dtype=kept)
         for start, block in row_blocks(features, _BLOCK):
             scaled[start : start + len(block)] = self._transformed(block)
         return scaled

@@ -9,7 +9,7 @@ from typing import Any
 
 from ordinate.data.cells import numbers
 from ordinate.data.comparison_formats import Reading, read_comparison_file
-from ordinate.data.items import Items
+from ordinate.data.items import FeatureFiles, Items
 from ordinate.data.projection import principal_components
 from ordinate.data.recipe import Recipe
 from ordinate.data.tables import Columns
@@ -44,7 +44,7 @@ def read_recorded(
     items: str | Path,
     comparisons: str | Path,
     *,
-    features: str | Path | None = None,
+    features: FeatureFiles = None,
     pca: float | int | None = None,
     reading: Reading | None = None,
     **options: Any,
@@ -61,7 +61,7 @@ def read_recorded(
         with naming(comparisons):
             compared = read.item_columns()
         table = replace(table, group=_groups_from_comparisons(table.ids, compared))
-    if pca is not None and table.feature_names is not None:
+    if pca is not None and (table.feature_names is not None or table.blocks is not None):
         table = Recipe.of_given(table, pca)[0]
     elif pca is not None:
         table = replace(table, features=principal_components(table.features, pca))

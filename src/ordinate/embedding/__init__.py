@@ -205,7 +205,7 @@ def _cache(folder: str | Path | None, mark: str) -> VectorCache:
 
 def _with_features(items: Items, vectors: Floats, recipe: Recipe) -> Items:
     features = vectors if recipe.projection is None else recipe.projection.apply(vectors)
-    return replace(items, features=features, feature_names=None)
+    return replace(items, features=features, feature_names=None, blocks=None)
 
 
 Batch = Sequence[tuple[str, bytes]]  # for each content, its place (for errors) and its bytes

@@ -67,7 +67,9 @@ def read_embedding(path: str | Path, items: Items) -> tuple[Items, Recipe]:
             raise InvalidInput(
                 f"item {missing[0]!r} is not in this file ({len(missing):,} are missing); embed these items again"
             )
-    return replace(items, features=made.features[[row[name] for name in items.ids]], feature_names=None), recipe
+    return replace(
+        items, features=made.features[[row[name] for name in items.ids]], feature_names=None, blocks=None
+    ), recipe
 
 
 def require_suffix(path: str | Path) -> Path:

@@ -20,6 +20,7 @@ from ordinate.experiments import EXPERIMENTS, Data, Experiment, Figure, Setting,
 from ordinate.experiments.figures import draw_figure, reference_panel
 from ordinate.experiments.rows import make_rows, read_rows
 from ordinate.simulation.parallel import Jobs, Progress
+from ordinate.study.threads import one_thread
 
 
 class Sources(NamedTuple):
@@ -79,7 +80,8 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
     Raises DataMissing if none is present.
     """
     row = experiment(name)
-    found = list(_found(name, row, sources))
+    with one_thread():  # so that the data, of which plans have a digest, do not depend on the number of cores
+        found = list(_found(name, row, sources))
     if not found:
         known = ", ".join(f"{one} (in place of {data.stand_in})" if data.stand_in else one for one, data in row.items())
         where = (
@@ -89,7 +91,8 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
         )
         raise DataMissing(f"{name} runs on {known}; {where}")
     for data_name, data, dataset in found:
-        settings = tuple(wishes.applied(setting) for setting in data.build(dataset, wishes))
+        with one_thread():
+            settings = tuple(wishes.applied(setting) for setting in data.build(dataset, wishes))
         yield Case(name, data_name, data, settings)
 
 

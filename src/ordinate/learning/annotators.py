@@ -67,13 +67,18 @@ class Alone(NamedTuple):
     variance: Floats
 
 
-def sharpness(fit: Fit, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> tuple[Sharpness, Alone]:
-    """Of annotators 0, 1, ...; `named` (A,): who is one person. The others, such as answers without a name, weigh 1."""
-    people = len(named)
+def sharpness(
+    fit: Fit, answers: Answers, annotators: Integers, named: NDArray[np.bool_], unit: NDArray[np.bool_] | None = None
+) -> tuple[Sharpness, Alone]:
+    """Of annotators 0, 1, ...; `named` (A,): who is one person. The others, such as answers without a name, weigh 1.
+
+    unit  (A,) of whom the geometric mean over honest answers is 1; None: of those with a name
+    """
+    people, unit = len(named), named if unit is None else unit
     weight = np.ones(people)
     for _ in range(_ROUNDS):
         alone = without_itself(fit, answers, weight[annotators])
-        sharp = _scaled(by_own_answers(answers, annotators, alone, named), answers, annotators, named)
+        sharp = _scaled(by_own_answers(answers, annotators, alone, named), answers, annotators, unit)
         before, weight = weight, np.where(named, sharp.weight, 1.0)
         if np.array_equal(before, weight):
             break
@@ -121,17 +126,17 @@ def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: 
     return Sharpness(np.ones(people), coin, mass @ np.exp(_GRID), low, high)
 
 
-def _scaled(sharp: Sharpness, answers: Answers, annotators: Integers, named: NDArray[np.bool_]) -> Sharpness:
-    """In the unit in which the geometric mean of alpha over the honest answers of named people is 1.
+def _scaled(sharp: Sharpness, answers: Answers, annotators: Integers, unit: NDArray[np.bool_]) -> Sharpness:
+    """In the unit in which the geometric mean of alpha over the honest answers of these people (A,) is 1.
 
     Weights are on a grid of 5 %.
     """
     decided = annotators[answers.outcome != 0.5]
-    honest = np.bincount(decided, minlength=len(named)) * (1.0 - sharp.coin) * named
-    unit = math.exp(float(honest @ np.log(sharp.alpha)) / float(honest.sum())) if honest.sum() > 0.0 else 1.0
-    weight = (1.0 - sharp.coin) * sharp.alpha / unit
+    honest = np.bincount(decided, minlength=len(unit)) * (1.0 - sharp.coin) * unit
+    mean = math.exp(float(honest @ np.log(sharp.alpha)) / float(honest.sum())) if honest.sum() > 0.0 else 1.0
+    weight = (1.0 - sharp.coin) * sharp.alpha / mean
     weight = np.where(weight < _LEAST, 0.0, np.exp(_STEP * np.rint(np.log(np.maximum(weight, _LEAST)) / _STEP)))
-    return Sharpness(weight, sharp.coin, sharp.alpha / unit, sharp.low / unit, sharp.high / unit)
+    return Sharpness(weight, sharp.coin, sharp.alpha / mean, sharp.low / mean, sharp.high / mean)
 
 
 def _quantile(mass: Floats, level: float) -> Floats:

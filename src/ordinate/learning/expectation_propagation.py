@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
 
 from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
@@ -28,28 +26,12 @@ from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.models.sites import Sites
 from ordinate.learning.posterior import Posterior
+from ordinate.learning.quadrature import DEPTH, FURTHEST, HALVINGS, NORMAL, ONE_SIDE, WIDEST, Rule
 
 CONVERGED = 1e-4
 """Of a margin's posterior standard deviation: as far as its mean may still move."""
 _MOST_SWEEPS = 50
 
-
-class _Rule(NamedTuple):
-    """A quadrature rule; both (q,)."""
-
-    nodes: Floats
-    weights: Floats
-
-
-_ONE_SIDE = _Rule(*(0.5 * (part + shift) for part, shift in zip(leggauss(32), (1.0, 0.0), strict=True)))
-_DEPTH = 30.0
-_HALVINGS = 8
-_STEP = 0.25
-_EVEN = np.arange(-10.0, 10.0 + _STEP, _STEP)
-_NORMAL = _Rule(_EVEN, _STEP * np.exp(-0.5 * np.square(_EVEN)) / math.sqrt(2.0 * math.pi))
-_WIDEST, _FURTHEST = 6.0, 20.0
-"""Up to this variance and this |mean| `_NORMAL` is right to 11 digits for one answer: the logistic function's poles are
-pi from the axis, so the error of a trapezoidal rule is about exp(-2 pi^2 / (step * standard deviation))."""
 
 _LEAST_VARIANCE = 1e-10
 """Of a margin: where the model cannot tell two items apart it is 0, and the answers about them change nothing."""
@@ -70,6 +52,14 @@ class Propagation:
         pairs = self.compared.pairs
         # Laplace's sites where nothing is known.
         self.sites = Sites(0.25 * pairs.asked, pairs.wins - 0.5 * pairs.asked)
+
+    def at(self, prior: Prior) -> Propagation:
+        """The same, with the sites so far, for the variances of the blocks of features in this prior."""
+        if prior.blocks == self.model.prior.blocks:
+            return self
+        moved = Propagation(self.model.with_prior(prior), self._features, self._answers)
+        moved.sites = self.sites
+        return moved
 
     def propagate(self, prior: Prior, converged: float = CONVERGED) -> None:
         """Update the sites for these prior variances."""
@@ -159,8 +149,8 @@ def tilted(
 ) -> tuple[Floats, Floats, Floats]:
     """(p,) each of N(mean, variance) times the likelihood of a pair's answers: log integral, mean and variance."""
     if pairs.kinds is not None and isinstance(likelihood, ByKind):
-        return likelihood.tilted(pairs, mean, variance, *_ONE_SIDE)
-    return integrate(pairs.wins, pairs.asked - pairs.wins, mean, variance, _ONE_SIDE, _NORMAL)
+        return likelihood.tilted(pairs, mean, variance)
+    return integrate(pairs.wins, pairs.asked - pairs.wins, mean, variance, ONE_SIDE, NORMAL)
 
 
 @compiled
@@ -194,7 +184,7 @@ def mode_of(wins: float, losses: float, mean: float, variance: float) -> float:
 
 
 @compiled
-def integrate_one_answer(sign: float, mean: float, variance: float, normal: _Rule) -> tuple[float, float, float]:
+def integrate_one_answer(sign: float, mean: float, variance: float, normal: Rule) -> tuple[float, float, float]:
     """`tilted` of one answer, 1 left or -1 right, by the trapezoidal rule."""
     nodes, weights = normal
     deviation = math.sqrt(variance)
@@ -214,8 +204,8 @@ def integrate(
     losses: Floats,
     mean: Floats,
     variance: Floats,
-    one_side: _Rule,
-    normal: _Rule,
+    one_side: Rule,
+    normal: Rule,
 ) -> tuple[Floats, Floats, Floats]:
     """`tilted`, by Gauss-Legendre quadrature on both sides of the mode, as far as exp(-30) of the density there.
 
@@ -226,7 +216,7 @@ def integrate(
     logarithm, first, second = np.empty(count), np.empty(count), np.empty(count)
     for pair in range(count):
         won, lost, centre, spread = wins[pair], losses[pair], mean[pair], variance[pair]
-        if won * lost == 0.0 and won + lost == 1.0 and spread <= _WIDEST and abs(centre) <= _FURTHEST:
+        if won * lost == 0.0 and won + lost == 1.0 and spread <= WIDEST and abs(centre) <= FURTHEST:
             logarithm[pair], first[pair], second[pair] = integrate_one_answer(won - lost, centre, spread, normal)
             continue
         mode = mode_of(won, lost, centre, spread)
@@ -234,10 +224,10 @@ def integrate(
         total, moment, square = 0.0, 0.0, 0.0
         for side in (-1.0, 1.0):
             # The density falls at least as fast as the Gaussian's.
-            near, far = 0.0, math.sqrt(2.0 * _DEPTH * spread)
-            for _ in range(_HALVINGS):
+            near, far = 0.0, math.sqrt(2.0 * DEPTH * spread)
+            for _ in range(HALVINGS):
                 point = mode + side * 0.5 * (near + far)
-                if log_likelihood(won, lost, point) - 0.5 * (point - centre) ** 2 / spread > highest - _DEPTH:
+                if log_likelihood(won, lost, point) - 0.5 * (point - centre) ** 2 / spread > highest - DEPTH:
                     near = 0.5 * (near + far)
                 else:
                     far = 0.5 * (near + far)

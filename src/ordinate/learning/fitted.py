@@ -4,7 +4,7 @@ which side they prefer."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +15,13 @@ from ordinate.learning.annotators import FEWEST, sharpness
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.likelihoods.cumulative import Cumulative
 from ordinate.learning.models import Answers, Model, SiteModel
+from ordinate.learning.models.blocks import InBlocks
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.independent import Independent
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.side_bias import leans
-from ordinate.learning.thresholds import fitted_likelihood, with_likelihood
+from ordinate.learning.thresholds import fitted_likelihood
 
 _QUICK = 1000
 """Up to so many items a full covariance takes less than a second."""
@@ -62,13 +63,34 @@ class People:
     """Who gave the answers.
 
     number  (T,) of the annotator
-    named   (A,) which of these numbers are one person, known by name
+    named   (A,) which of these numbers are one person or model, known by name
     sided   (T,) whether the left item was shown on the left, so that the answer tells of sides
+    models  (A,) which of these numbers are models
     """
 
     number: Integers
     named: NDArray[np.bool_]
     sided: NDArray[np.bool_]
+    models: NDArray[np.bool_]
+
+    @property
+    def can_be_told_apart(self) -> bool:
+        """Three can be. A model is held against people, so one of these is enough, or several without a name."""
+        others = bool((~self.named[self.number]).any())
+        return int(self.named.sum()) >= FEWEST or (bool(self.models.any()) and int(self.named.sum()) + others >= 2)
+
+    @property
+    def unit(self) -> NDArray[np.bool_]:
+        """(A,) whose sharpness is 1 on average; see `unit_of`."""
+        return unit_of(self.number, self.named, self.models)
+
+
+def unit_of(number: Integers, named: NDArray[np.bool_], models: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(A,) whose sharpness is 1 on average: people with names; models, where nobody else answered. Where people have no
+    names it is nobody's, because their answers weigh 1 as they are."""
+    people = named & ~models
+    nobody_else = not people.any() and bool(named[number].all())
+    return named if nobody_else else people
 
 
 def fitted(
@@ -84,9 +106,10 @@ def fitted(
         found = Fitted(model, lean=tuple(lean.tolist()))
         answers = found.applied(answers, people)
         found = found._replace(model=_of_answers(model, features, answers, prior))
-    if not weigh or int(people.named.sum()) < FEWEST:
+    if not weigh or not people.can_be_told_apart:
         return found
-    sharp, _ = sharpness(plain_fit(found.model, features), with_kinds(answers), people.number, people.named)
+    fit = plain_fit(found.model, features)
+    sharp, _ = sharpness(fit, with_kinds(answers), people.number, people.named, people.unit)
     if (sharp.weight == 1.0).all():
         return found
     weighted = with_kinds(answers)._replace(sharpness=sharp.weight[people.number])
@@ -95,13 +118,13 @@ def fitted(
 
 def _of_answers(model: SiteModel, features: Floats, answers: Answers, prior: bool) -> SiteModel:
     """Thresholds, prior variances given these, and thresholds once more given those."""
-    found = with_likelihood(model, fitted_likelihood(model, features, answers))
+    found = model.with_likelihood(fitted_likelihood(model, features, answers))
     if not prior:
         return found
     found = found.with_prior(fitted_prior(found, features, answers))
     if found.likelihood == model.likelihood:
         return found
-    return with_likelihood(found, fitted_likelihood(with_likelihood(found, model.likelihood), features, answers))
+    return found.with_likelihood(fitted_likelihood(found.with_likelihood(model.likelihood), features, answers))
 
 
 def with_kinds(answers: Answers) -> Answers:
@@ -118,10 +141,11 @@ def plain_fit(model: Model, features: Floats) -> Callable[[Answers], Posterior]:
     """
     if not isinstance(model, SiteModel):
         model = FactoredHybrid(likelihood=Cumulative())
-    used = model if isinstance(model.likelihood, ByKind) else with_likelihood(model, Cumulative())
+    used = model if isinstance(model.likelihood, ByKind) else model.with_likelihood(Cumulative())
     columns = features
     if used.dense and len(features) > _QUICK:
         if isinstance(model, Independent):
             columns = features[:, :0]
-        used = FactoredHybrid(used.prior.coefficients or 1.0, used.prior.items, used.likelihood)
+        factored = FactoredHybrid(used.prior.coefficients or 1.0, used.prior.items, used.likelihood)
+        used = replace(used, model=factored) if isinstance(used, InBlocks) else factored
     return lambda answers: used.fit(columns, answers)

@@ -7,6 +7,8 @@ With sites fixed, the evidence as a function of c and z is, up to a constant,
     -1/2 log |I + K A| + 1/2 b^T (K^-1 + A)^-1 b,
 and at EP's fixed point its gradient is that of EP's own evidence (Seeger 2005; Rasmussen and Williams 2006, 5.5.2). So
 they are moved with the sites fixed and the sites are propagated again, in turns.
+
+Where features come in blocks, each has a variance of its own in the place of c.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 from ordinate.data.arrays import Floats
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.models import Answers, SiteModel
+from ordinate.learning.models.blocks import InBlocks
 from ordinate.learning.models.contextual import information
 from ordinate.learning.models.likelihood import sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior
@@ -29,6 +32,8 @@ from ordinate.learning.models.sites import Sites
 _LOG_DEVIATION = Prior(0.5 * math.log(2.0), -1.0)
 _SPREAD = Prior(1.5, 3.0)
 """Mean and standard deviation, before any answer, of log sqrt(c) and log sqrt(z). Terms per item may nearly vanish."""
+_BLOCK_SPREAD = 3.0
+"""That of each of several blocks of features: some may say nothing, and nearly vanish."""
 _PREFER_NONE = 0.7
 """log odds in favour of no terms per item. Scores that are linear in the features are then predicted as well as by a
 model of features alone; with more odds, terms per item would be missed where there are few answers."""
@@ -45,8 +50,8 @@ ROUGHLY = 0.01
 MOST_ITEMS = 1000
 """Two numbers need no more items; the evidence takes n^3."""
 
-Place = tuple[int, int]
-"""Steps along the two axes of the grid."""
+Place = tuple[int, ...]
+"""Steps along the axes of the grid: that of c, or of each block's variance, and that of z."""
 
 
 def fitted_prior(model: SiteModel, features: Floats, answers: Answers) -> Prior:
@@ -56,12 +61,12 @@ def fitted_prior(model: SiteModel, features: Floats, answers: Answers) -> Prior:
     """
     answers = among_most_compared(answers, MOST_ITEMS)
     prior, probability = _most_probable(Propagation(model, features, answers), model.prior)
-    if not all(prior):
+    if not (prior.coefficients and prior.items):
         return prior
-    start = Prior(model.prior.coefficients, 0.0)
+    start = model.prior._replace(items=0.0)
     without, probability_without = _most_probable(Propagation(model, features, answers), start)
     if probability_without + _PREFER_NONE > probability:
-        return Prior(without.coefficients, _NEARLY_NONE)
+        return without._replace(items=_NEARLY_NONE)
     return prior
 
 
@@ -70,15 +75,19 @@ def _most_probable(propagation: Propagation, start: Prior) -> tuple[Prior, float
 
     Found in turns: the highest place for the sites, then the sites for that place.
     """
-    place, highest, seen = (0, 0), (0, 0), set[Place]()
-    axes = [axis for axis, variance in enumerate(start) if variance > 0.0]
+    number = max(len(start.blocks), 1)
+    highest: Place = (0,) * (number + 1)
+    seen = set[Place]()
+    axes = [*range(number if start.coefficients > 0.0 else 0), *([number] if start.items > 0.0 else [])]
     for _ in range(_MOST_ROUNDS):
         place = highest
+        propagation = propagation.at(_prior_at(start, place))
         propagation.propagate(_prior_at(start, place), ROUGHLY)
         evidence = Evidence(propagation.compared, propagation.sites)
 
-        def probability(place: Place, evidence: Evidence = evidence) -> float:
-            return evidence(_prior_at(start, place)) + log_hyperprior(_prior_at(start, place))
+        def probability(place: Place, evidence: Evidence = evidence, model: SiteModel = propagation.model) -> float:
+            prior = _prior_at(start, place)
+            return evidence(prior, _relative(model, prior)) + log_hyperprior(prior)
 
         seen.add(place)
         highest = climb(probability, place, axes)
@@ -89,7 +98,18 @@ def _most_probable(propagation: Propagation, start: Prior) -> tuple[Prior, float
 
 
 def _prior_at(start: Prior, place: Place) -> Prior:
-    return Prior(*(variance * math.exp(2.0 * _STEP * steps) for variance, steps in zip(start, place, strict=True)))
+    *moved, items = (math.exp(2.0 * _STEP * steps) for steps in place)
+    if start.blocks:
+        blocks = tuple(variance * factor for variance, factor in zip(start.blocks, moved, strict=True))
+        return Prior(start.coefficients, start.items * items, blocks)
+    return Prior(start.coefficients * moved[0], start.items * items)
+
+
+def _relative(model: SiteModel, prior: Prior) -> Floats | None:
+    """(k,) the variances of the columns' coefficients, in the unit of the model's own; None where they share one."""
+    if not isinstance(model, InBlocks):
+        return None
+    return model.by_column(prior.blocks) / model.by_column(model.variances)
 
 
 def among_most_compared(answers: Answers, most: int) -> Answers:
@@ -127,7 +147,7 @@ def climb(value: Callable[[Place], float], start: Place, axes: Sequence[int]) ->
                 for step in (-stride, stride):
                     moved = [*best]
                     moved[axis] = min(max(moved[axis] + step, -_FURTHEST), _FURTHEST)
-                    near.append((moved[0], moved[1]))
+                    near.append(tuple(moved))
             highest = max(near, key=at)
             if highest == best:
                 break
@@ -146,14 +166,17 @@ class Evidence:
         self._shift = sum_by_item(compared.pairs, sites.shift, len(compared.rows), -1.0)
         self._known: dict[float, _Part] = {}
 
-    def __call__(self, prior: Prior) -> float:
-        """log evidence, up to a constant."""
+    def __call__(self, prior: Prior, columns: Floats | None = None) -> float:
+        """log evidence, up to a constant; columns (k,): what the variance of each coefficient is multiplied by."""
         if prior.items not in self._known:
             terms = prior.items > 0.0 and len(self._shift) > 0
             self._known[prior.items] = self._with_items(prior.items) if terms else self._without_items()
         determinant, quadratic, information, pull = self._known[prior.items]
         if len(information) and prior.coefficients > 0.0:
             matrix = prior.coefficients * information
+            if columns is not None:
+                root = np.sqrt(columns)
+                matrix, pull = root[:, None] * matrix * root, root * pull
             matrix.flat[:: len(matrix) + 1] += 1.0
             lower = np.linalg.cholesky(matrix)
             determinant += 2.0 * float(np.log(np.diagonal(lower)).sum())
@@ -217,9 +240,17 @@ class _Part(NamedTuple):
 
 
 def log_hyperprior(prior: Prior) -> float:
-    """Of log sqrt(c) and log sqrt(z), up to a constant; a variance of 0 is one that the model lacks."""
+    """Of log sqrt(c) and log sqrt(z), up to a constant; a variance of 0 is one that the model lacks.
+
+    Where there are several blocks of features, they share the variance that one block is expected to have.
+    """
+    terms = [(prior.coefficients, _LOG_DEVIATION.coefficients, _SPREAD.coefficients)]
+    if prior.blocks:
+        mean = _LOG_DEVIATION.coefficients - 0.5 * math.log(len(prior.blocks))
+        terms = [(prior.coefficients * one / len(prior.blocks), mean, _BLOCK_SPREAD) for one in prior.blocks]
+    terms.append((prior.items, _LOG_DEVIATION.items, _SPREAD.items))
     total = 0.0
-    for variance, mean, deviation in zip(prior, _LOG_DEVIATION, _SPREAD, strict=True):
+    for variance, mean, deviation in terms:
         if variance > 0.0:
             total -= 0.5 * ((0.5 * math.log(variance) - mean) / deviation) ** 2
     return total

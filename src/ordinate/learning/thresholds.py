@@ -7,9 +7,6 @@ thresholds are moved with the cavities fixed and the sites are propagated again,
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 from ordinate.data.arrays import Floats
 from ordinate.learning.expectation_propagation import Propagation, tilted
 from ordinate.learning.likelihoods import Likelihood
@@ -22,7 +19,7 @@ _DEVIATION = 2.0
 """Standard deviation of the logarithm of a threshold about its start, before any answer."""
 _MOST_ROUNDS = 10
 
-Place = tuple[int, int]
+Place = tuple[int, ...]
 
 
 def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> Likelihood:
@@ -34,11 +31,12 @@ def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> L
     kinds = model.compared(features, answers).pairs.kinds
     if kinds is None or not isinstance(likelihood, ByKind) or not any(used := likelihood.thresholds(kinds)):
         return likelihood
-    place, propagation = (0, 0), Propagation(model, features, answers)
+    place: Place = (0, 0)
+    propagation = Propagation(model, features, answers)
     axes = [axis for axis, one in enumerate(used) if one]
     for _ in range(_MOST_ROUNDS):
         last = place
-        propagation.model = with_likelihood(model, likelihood.at(place, used))
+        propagation.model = model.with_likelihood(likelihood.at(place, used))
         propagation.propagate(model.prior, ROUGHLY)
         cavities = propagation.cavities(model.prior)
 
@@ -51,9 +49,3 @@ def fitted_likelihood(model: SiteModel, features: Floats, answers: Answers) -> L
         if place == last:
             break
     return likelihood.at(place, used)
-
-
-def with_likelihood(model: SiteModel, likelihood: Likelihood) -> SiteModel:
-    """The model with this likelihood."""
-    changed: Any = replace(model, likelihood=likelihood)  # type: ignore[type-var]
-    return changed  # type: ignore[no-any-return]

@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 def caterpillar(ordering: Ordering, *, most: int = 60, axes: Axes | None = None, theme: Theme = "light") -> Figure:
     """At most `most` items, of each group its first and its last ones. Items
-    that share a rank are on one band, shaded or not."""
+    that the answers cannot tell apart are on one band, shaded or not."""
     if ordering.intervals is None:
         raise InvalidInput("this ordering has no intervals of ranks; take that of the study's own items")
     from matplotlib.ticker import MaxNLocator
@@ -90,7 +90,7 @@ def chosen_lines(ordering: Ordering, most: int) -> list[Line]:
 
 
 def _bands(tied: Integers, height: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[tuple[float, float]]:
-    """First and last line of every other set that shares a rank, so that neighbouring sets can be told apart."""
+    """First and last line of every other set that cannot be told apart, so that neighbouring sets can be told apart."""
     starts = np.flatnonzero(np.r_[True, (np.diff(tied) != 0) | (np.diff(height) != 1)])
     ends = np.r_[starts[1:], len(tied)] - 1
     return [(float(height[a]), float(height[b])) for a, b in zip(starts[::2], ends[::2], strict=True)]

@@ -36,12 +36,12 @@ COLOURS: dict[Theme, Colours] = {
 
 def prepared(axes: Axes | None, theme: Theme, size: tuple[float, float]) -> tuple[Axes, Colours]:
     """The given axes or those of a new figure of this size in inches, in the theme's colours."""
-    from matplotlib.figure import Figure
+    from ordinate.plots.shown import ShownFigure
 
     colours = COLOURS[theme]
     if axes is None:
-        # A Figure without pyplot: it has no global state and needs no window system.
-        axes = Figure(figsize=size, dpi=160, layout="constrained").subplots()
+        # A figure without pyplot: it has no global state and needs no window system.
+        axes = ShownFigure(figsize=size, dpi=160, layout="constrained").subplots()
     figure_of(axes).set_facecolor(colours.ground)
     axes.set_facecolor(colours.ground)
     axes.tick_params(colors=colours.muted, labelcolor=colours.ink, length=0, labelsize=9)

@@ -8,9 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from ordinate.data.formats.files import write_bytes
+from ordinate.data.html import Html, joined, tag
 from ordinate.report import figures, sections
 from ordinate.report.contents import Contents, gather
-from ordinate.report.html import Html, joined, tag
 from ordinate.study.study import Study
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -59,8 +59,8 @@ def page(contents: Contents, folders: Sequence[Path]) -> str:
             sections.order(contents, folders),
             sections.section(
                 "How sure the ranks are",
-                f"{sections.caution(contents)}The dot is an item’s rank; the line covers its likely ranks. Items on "
-                "one band share a rank: the answers cannot tell them apart.",
+                f"{sections.caution(contents)}The dot is an item’s rank; the line covers its likely ranks. The "
+                "answers cannot tell items on one band apart.",
                 sections.figure(drawn, "ranks", "Ranks of the items with intervals of 90 percent"),
             ),
             sections.section(

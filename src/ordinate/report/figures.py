@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordinate.data.formats.files import write_bytes
+from ordinate.data.html import Html
 from ordinate.plots.theme import COLOURS
-from ordinate.report.html import Html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ordinate import plots
+from ordinate.data.embedded_pictures import embedded, is_outside
 from ordinate.data.formats import FORMATS
+from ordinate.data.html import Html, joined, tag
 from ordinate.learning.checks import listed
 from ordinate.plots.rank_intervals import chosen_lines
 from ordinate.report import figures
 from ordinate.report.contents import Contents
-from ordinate.report.html import Html, joined, tag
-from ordinate.report.thumbnails import embedded, is_outside
 from ordinate.study.words import (
     BY_CHANCE,
     aim_in_words,
@@ -30,6 +30,8 @@ from ordinate.study.words import (
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ordinate.learning.models.map_estimate import Prior
 
 MOST_ROWS, MOST_LINES = 200, 60
 """Items of the table, and of the caterpillar plot; of more, the first and the last ones of each group."""
@@ -110,11 +112,12 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     ordering, lines = contents.ordering, chosen_lines(contents.ordering, MOST_ROWS)
     shown = sum(line.place is not None for line in lines)
     rows = {item: place for place, item in enumerate(contents.items.ids)}
+    ranks = ordering.ranks
     names = ["Rank", "Item", "Likely ranks", "Score"]
     if ordering.selection is not None:
         names.append("Grade by marks" if ordering.selection.measure == "right grade" else "Wanted")
     bodies = [
-        _item(contents, line.place, rows, folders)
+        _item(contents, line.place, int(ranks[line.place]), rows, folders)
         if line.place is not None
         else tag("tr", tag("th", line.said, colspan=len(names), scope="colgroup"), class_="between")
         for line in lines
@@ -136,8 +139,7 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     )
     return section(
         "The order",
-        f"{presumed}Items share a rank, such as “2 to 5”, where the answers cannot tell them apart. Each item’s own "
-        f"rank {sure}.{shortened}",
+        f"{presumed}The rank is the item’s place by score; its true rank {sure}.{shortened}",
         tag("p", save),
         _left_out(contents, [ordering.ids[line.place] for line in lines if line.place is not None], rows, folders),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,
@@ -159,13 +161,12 @@ def _left_out(contents: Contents, shown: Sequence[str], rows: dict[str, int], fo
     )
 
 
-def _item(contents: Contents, place: int, rows: dict[str, int], folders: Sequence[Path]) -> Html:
+def _item(contents: Contents, place: int, rank: int, rows: dict[str, int], folders: Sequence[Path]) -> Html:
     ordering, item = contents.ordering, contents.ordering.ids[place]
     assert ordering.intervals is not None
     intervals = ordering.intervals
     low, high = int(intervals.low[place]), int(intervals.high[place])
-    first, last = int(intervals.tied_low[place]), int(intervals.tied_high[place])
-    size = max(int(intervals.tied_high.max()), 1)
+    size = max(int(intervals.high.max()), 1)
     bar = Html(
         f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect class="rail" width="100" y="3" height="2"/>'
@@ -173,7 +174,7 @@ def _item(contents: Contents, place: int, rows: dict[str, int], folders: Sequenc
     )
     return tag(
         "tr",
-        tag("td", span(first, last), class_="number"),
+        tag("td", str(rank), class_="number"),
         tag("td", tag("div", *_content(contents, rows[item], item, folders)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
         tag("td", f"{ordering.scores[place]:+.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
@@ -263,6 +264,14 @@ def people(contents: Contents) -> Html:
     )  # fmt: skip
 
 
+def _variances(contents: Contents, prior: Prior) -> str:
+    """Of the coefficients, or of those of each block."""
+    if not prior.blocks:
+        return f"{prior.coefficients:.3g} of coefficients"
+    named = zip(contents.items.blocks or (), prior.blocks, strict=True)
+    return ", ".join(f"{prior.coefficients * variance:.3g} of those of {block.name}" for block, variance in named)
+
+
 def made(contents: Contents) -> Html:
     """How the order was made: what somebody needs to make it again."""
     settings, prior = contents.settings, contents.prior
@@ -274,7 +283,7 @@ def made(contents: Contents) -> Html:
         "Likelihood": settings.likelihood or "the algorithm’s own",
         "Prior variances": "the algorithm has none"
         if prior is None
-        else f"{prior.coefficients:.3g} of coefficients, {prior.items:.3g} of terms per item"
+        else f"{_variances(contents, prior)}, {prior.items:.3g} of terms per item"
         + (" (fitted)" if settings.coefficient_variance is None and settings.item_variance is None else " (given)"),
         "Random pairs": f"{100 * contents.rules.random:.0f} % of the questions",
         "Seed": f"{settings.seed}",

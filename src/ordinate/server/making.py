@@ -225,7 +225,7 @@ def duplicate(source: Path, folder: Path, name: str) -> int:
 def options_of(settings: Settings) -> dict[str, Any]:
     """The options of Study.create that give these settings."""
     found = asdict(settings)
-    del found["recipe"]
+    del found["recipe"], found["side_bias"]  # the second follows from the algorithm
     return found
 
 

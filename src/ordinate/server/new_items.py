@@ -17,7 +17,7 @@ from ordinate.server.schemas import NewItem
 from ordinate.server.workspace import Workspace
 
 
-def items_of(given: Sequence[NewItem], folders: Sequence[Path], feature_names: Any = None) -> Items:
+def items_of(given: Sequence[NewItem], folders: Sequence[Path], feature_names: Any = None, blocks: Any = None) -> Items:
     """Raises InvalidInput where browsers could not be shown what is in these folders."""
     widths = {len(item.features) for item in given}
     if len(widths) > 1:
@@ -28,6 +28,7 @@ def items_of(given: Sequence[NewItem], folders: Sequence[Path], feature_names: A
         ids=[item.id for item in given],
         features=[item.features for item in given] if widths != {0} else None,  # type: ignore[arg-type]
         feature_names=feature_names,
+        blocks=blocks,
         group=None if given[0].group is None else [str(item.group) for item in given],
         content={kind: values for kind in CONTENT_KINDS if any(values := [getattr(item, kind) for item in given])},
     )

@@ -249,7 +249,10 @@ def add_items(request: Request, caller: TheCaller, new: NewItems) -> Added:
     """
     study = caller.served.study
     require_own_files(new.items, caller, request.app.state.workspace)
-    added, recipe = items_of(new.items, caller.served.folders, study.items.feature_names), study.settings.recipe
+    added, recipe = (
+        items_of(new.items, caller.served.folders, study.items.feature_names, study.items.blocks),
+        study.settings.recipe,
+    )
     if recipe is not None and recipe.encoder == GIVEN:
         added = recipe.projected(added)
     elif recipe is not None and not added.features.shape[1]:

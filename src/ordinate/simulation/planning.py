@@ -18,9 +18,9 @@ import numpy as np
 
 from ordinate.algorithms import default_algorithm
 from ordinate.data.arrays import Floats, Integers
+from ordinate.data.feature_blocks import feature_map
 from ordinate.data.items import Items
 from ordinate.data.pairs import members
-from ordinate.data.scaling import FeatureMap
 from ordinate.errors import InvalidInput
 from ordinate.learning.forecast import Decline
 from ordinate.simulation.annotators import LogisticAnnotators
@@ -37,16 +37,24 @@ _POINTS = 40
 
 
 class World(NamedTuple):
-    """How true scores come about: scores = X theta + zeta with Var(theta) = c and Var(zeta) = z."""
+    """How true scores come about: scores = X theta + zeta, where X theta has the variance c over the items, and zeta z.
+
+    blocks  what the variance of a coefficient is multiplied by, in each block of features; none: there is one block
+    """
 
     name: str
     coefficient_variance: float
     item_variance: float
+    blocks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnTask:
-    """True scores of given items, drawn anew for each seed; X (n, k) scaled features."""
+    """True scores of given items, drawn anew for each seed; X (n, k) scaled features.
+
+    Both parts are brought to their variances within groups. Else a draw of few coefficients would often make all scores
+    alike, and no number of answers could tell such items apart; the runs would differ more than the worlds.
+    """
 
     items: Items
     scaled: Floats
@@ -55,14 +63,24 @@ class DrawnTask:
     def build(self, seed: int) -> Trial:
         rng = np.random.default_rng([seed, 0x9A17])
         theta, own = rng.standard_normal(self.scaled.shape[1]), rng.standard_normal(len(self.items))
-        truth = np.sqrt(self.world.coefficient_variance) * self.scaled @ theta
-        truth += np.sqrt(self.world.item_variance) * own
         group = group_codes(self.items)
+        truth = np.zeros(len(self.items))
+        for part, variance in ((self.scaled @ theta, self.world.coefficient_variance), (own, self.world.item_variance)):
+            truth += np.sqrt(variance) * _of_variance_one(part, group)
         return Trial(
             items=self.items,
             annotators=LogisticAnnotators(truth, 1.0, seed),
             evaluate=lambda study: {"ordering error": ordering_error(study.scores(), truth, group)},
         )
+
+
+def _of_variance_one(scores: Floats, group: Integers | None) -> Floats:
+    """The scores (n,) with variance 1 within groups; 0 where all are equal."""
+    centred = scores.copy()
+    for rows in members(np.zeros(len(scores), dtype=np.int64) if group is None else group):
+        centred[rows] -= scores[rows].mean()
+    spread = float(np.sqrt(np.square(centred).mean()))
+    return centred / spread if spread > 0.0 else centred
 
 
 class Budgets(NamedTuple):
@@ -142,12 +160,17 @@ def plan(
 ) -> Budgets:
     """Simulate studies of these items with the default algorithm, up to `most` answers per item."""
     sample = _sample(items, np.random.default_rng(seed))
-    count, named = len(sample), items.feature_names is not None
-    scaling = FeatureMap.fit(sample.features, named, "robust", np.ones(count, dtype=np.bool_))
+    count = len(sample)
+    active = np.ones(count, dtype=np.bool_)
+    scaling = feature_map(sample.features, items.feature_names, items.blocks, "robust", active)
     scaled = scaling.transform(sample.features)
     budget = most * count
     settings = Plan(budget, max(1, budget // _POINTS))
-    tasks = [(world.name, DrawnTask(sample, scaled, world), run) for world in worlds for run in range(runs)]
+    tasks = [
+        (world.name, DrawnTask(sample, _in_blocks(scaled, scaling.widths, world), world), run)
+        for world in worlds
+        for run in range(runs)
+    ]
     made = run_all(
         [partial(run_once, task, settings, default_algorithm(items), seed + run) for _, task, run in tasks],
         budget,
@@ -163,6 +186,13 @@ def plan(
     found = Budgets(len(items), count, runs, np.empty(0, dtype=np.int64), {}, rows)
     lines = curves(found.columns())
     return found._replace(answers=lines[0].step, errors={line.algorithm: line.mean for line in lines})
+
+
+def _in_blocks(scaled: Floats, widths: tuple[int, ...], world: World) -> Floats:
+    """(n, k) features whose coefficients have one variance in this world."""
+    if len(world.blocks) != len(widths):
+        return scaled
+    return np.asarray(scaled * np.sqrt(np.repeat(world.blocks, widths)))
 
 
 def _sample(items: Items, rng: np.random.Generator) -> Items:

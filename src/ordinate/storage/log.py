@@ -92,7 +92,7 @@ class Entry(NamedTuple):
     record                     left, right, answer, annotator
     exclude-item, include-item            left (the item)
     exclude-annotator, include-annotator  annotator
-    add-items                  none: the items stored under this position
+    add-items                  value: the labels of the items stored under this position, as JSON; None: they have none
     set                        name, value: a rule that the owner changed, and its new value as JSON
     link                       name (its id), value (the role), annotator (whose it is, if one person's), expires_at,
                                key (the id of the shared link by which the annotator came, where they gave their name)

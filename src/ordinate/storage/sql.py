@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ordinate.data.feature_blocks import FeatureBlock
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.matrices import FileMatrix
+from ordinate.data.names import caseless
 from ordinate.errors import InvalidInput, NotAStudy, StudyMoved
 from ordinate.storage import feature_files, recipes
 from ordinate.storage.connection import Connection, Cursor
@@ -105,17 +107,19 @@ class SqlLog:
         else:
             features = np.frombuffer(numbers, dtype="<f8").reshape(count, columns)
         ids, groups, *contents = self._item_columns(added)
+        (labels,) = _only_row(self._connection.execute("SELECT [value] FROM log WHERE position = ?", (added,)))
         try:
             return Items(
                 ids=ids,
                 features=features,
-                feature_names=None if names is None else json.loads(names),
+                **_columns_named(names),
                 group=None if None in groups else groups,
                 content={
                     kind: values
                     for kind, values in zip(CONTENT_KINDS, contents, strict=True)
                     if any(value is not None for value in values)
                 },
+                labels=json.loads(labels or "{}"),
             )
         except (ValueError, TypeError) as error:
             raise NotAStudy(f"the items of entry {added} are damaged: {error}") from error
@@ -133,6 +137,8 @@ class SqlLog:
     def append(self, entries: Sequence[Entry], items: Items | None = None) -> None:
         if items is not None:
             _require_room(items)
+            if items.labels:
+                entries = [entries[0]._replace(value=json.dumps(items.labels)), *entries[1:]]
         self._connection.executemany(_APPEND, entries)
         if items is not None:
             self._append_items(items, entries[0].position)
@@ -153,12 +159,31 @@ class SqlLog:
         )
         features: Any = items.features
         in_file = isinstance(features, FileMatrix)
-        names = None if items.feature_names is None else json.dumps(list(items.feature_names))
+        names = _names_of_columns(items)
         numbers = b"" if in_file else features.astype("<f8").tobytes()
         block = {"added": added, "items": features.shape[0], "columns": features.shape[1], "names": names}
         self._connection.execute(_insert("features", (*block, "numbers")), (*block.values(), numbers))
         if in_file:
             feature_files.write(self._connection, self._folder, added, features)
+
+
+def _names_of_columns(items: Items) -> str | None:
+    """In JSON: the names of the columns; of blocks {name: names of its columns, or how many it has}."""
+    if items.blocks is not None:
+        return json.dumps({name: columns if names is None else names for name, columns, names in items.blocks})
+    return None if items.feature_names is None else json.dumps(list(items.feature_names))
+
+
+def _columns_named(stored: str | None) -> dict[str, Any]:
+    """What `_names_of_columns` wrote, as the options of Items."""
+    names = None if stored is None else json.loads(stored)
+    if not isinstance(names, dict):
+        return {"feature_names": names}
+    blocks = [
+        FeatureBlock(name, one) if isinstance(one, int) else FeatureBlock(name, len(one), tuple(one))
+        for name, one in names.items()
+    ]
+    return {"blocks": blocks}
 
 
 def _require_room(items: Items) -> None:
@@ -175,12 +200,31 @@ def erase(connection: Connection, annotator: str, pseudonym: str) -> int:
     """Replace a person's name, and drop what they wrote and which device they had; returns how many entries that
     changed. It is the one exception to the log being append-only."""
     as_owner = "UPDATE log SET [by] = ? WHERE [by] = ? AND (annotator IS NULL OR annotator <> ?)"
-    changed = connection.execute(as_owner, (pseudonym, annotator, annotator)).rowcount
+    changed = _erase_from_rules(connection, annotator, pseudonym)
+    changed += connection.execute(as_owner, (pseudonym, annotator, annotator)).rowcount
     change = (
         "UPDATE log SET annotator = ?, [by] = CASE WHEN [by] = ? THEN ? ELSE [by] END, "
         "reason = NULL, client = NULL, tab = NULL WHERE annotator = ?"
     )
     return changed + connection.execute(change, (pseudonym, annotator, pseudonym, annotator)).rowcount
+
+
+def _erase_from_rules(connection: Connection, annotator: str, pseudonym: str) -> int:
+    """From the names of who rests, and of who made an item, which are the same person in any case."""
+    rows = connection.execute(
+        "SELECT position, [name], [value] FROM log WHERE kind = 'set' AND [name] IN ('resting', 'makers')"
+    ).fetchall()
+    changed = 0
+    for position, rule, value in rows:
+        old = json.loads(value)
+        if rule == "resting":
+            new = [pseudonym if name == annotator else name for name in old]
+        else:
+            new = [[item, pseudonym if caseless(name) == caseless(annotator) else name] for item, name in old]
+        if new != old:
+            connection.execute("UPDATE log SET [value] = ? WHERE position = ?", (json.dumps(new), position))
+            changed += 1
+    return changed
 
 
 _REPLACED = "an older copy of the study was put in its place; open the study again"

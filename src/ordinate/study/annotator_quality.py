@@ -13,7 +13,7 @@ from ordinate.data.pairs import pair_codes
 from ordinate.learning.annotators import sharpness, with_others, with_themselves
 from ordinate.learning.coin_gate import people_better_than_coins
 from ordinate.learning.consistency import share_interval
-from ordinate.learning.fitted import Fitted, plain_fit, with_kinds
+from ordinate.learning.fitted import Fitted, plain_fit, unit_of, with_kinds
 from ordinate.learning.models import Answers
 from ordinate.learning.side_bias import left_share
 
@@ -96,9 +96,11 @@ def annotators_of(
 
     fewest  decided answers for which `coin` is given
     """
-    named = np.array([name is not None for name in names], dtype=np.bool_)
+    named, models = ([name is not None for name in names], [name in machines for name in names])
+    who = np.array(named, dtype=np.bool_)
     total, answers = len(names), with_kinds(answers)
-    sharp, alone = sharpness(plain_fit(used.model, features), answers, number, named)
+    unit = unit_of(number, who, np.array(models, dtype=np.bool_))
+    sharp, alone = sharpness(plain_fit(used.model, features), answers, number, who, unit)
     decided = answers.outcome != 0.5
     pairs = pair_codes(answers.left, answers.right)
     first = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)

@@ -13,6 +13,7 @@ from ordinate.learning.calibration import Bin, bins
 from ordinate.learning.checks import Finding, StudyData, bridged, connected, not_run
 from ordinate.learning.checks import State as CheckState
 from ordinate.learning.checks.table import CHECKS
+from ordinate.learning.models.blocks import InBlocks
 from ordinate.study.aim import aim_of
 from ordinate.study.fold import State
 from ordinate.study.results import Results, asked_at_random
@@ -79,17 +80,22 @@ class Verdict(NamedTuple):
 def study_data(state: State, results: Results, seed: int) -> StudyData:
     """What checks look at; there must be answers."""
     effective, reliability = state.effective, results.reliability(state)
+    model, features = results.inference.newest_model(state), results.inference.features(state)
+    refit = partial(results.refit, state, model)
+    if isinstance(model, InBlocks):
+        features = model.scaled(features)
+        model = model.model
     return StudyData(
         ids=tuple(state.items.ids),
         names=state.annotator_names,
         group=state.active,
-        features=results.inference.features(state),
+        features=features,
         answers=results.answers(state),
         annotators=effective.annotators,
         at_random=asked_at_random(state),
-        model=results.inference.newest_model(state),
+        model=model,
         posterior=results.posterior(state),
-        refit=partial(results.refit, state, results.inference.newest_model(state)),
+        refit=refit,
         better_than_coins=reliability.better_than_coins,
         error_high=reliability.error_high,
         top=_top(state.rules),

@@ -19,6 +19,7 @@ from ordinate.algorithms import MANY_ITEMS, algorithm, model_of
 from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
+from ordinate.data.feature_blocks import BlockMap, feature_map
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
 from ordinate.learning.annotators import shares
@@ -27,6 +28,7 @@ from ordinate.learning.fitted import Fitted, People, fitted
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.membership import item_weights
 from ordinate.learning.models import Answers, Model, SiteModel
+from ordinate.learning.models.blocks import InBlocks
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import Settings
 from ordinate.study.aim import aim_of
@@ -40,7 +42,7 @@ class Scaled:
     """The features of all items as models take them, and how new items get theirs."""
 
     items_epoch: int
-    map: FeatureMap
+    map: FeatureMap | BlockMap
     features: Floats
 
 
@@ -146,33 +148,43 @@ class Inference:
 
     def fitted(self, state: State, count: int) -> Fitted:
         """What a fit of the first `count` answers is made with, as it was last fitted on schedule."""
-        model = self._model
-        if not isinstance(model, SiteModel) or not (self._kinds or self.site_model is not None):
-            return Fitted(model)
+        if not isinstance(self._model, SiteModel) or not (self._kinds or self.site_model is not None):
+            return Fitted(self._model)
         if not (at := last_prior_fit(count, len(state.items))):
-            return Fitted(model)
+            return Fitted(self._model)
         key = state.version(at)
         if key not in self._fitted_priors:
+            people = self._people(state, at)
             with one_thread():
                 found = fitted(
-                    model,
+                    self._model if self.site_model is None else self.start(state),
                     self.scaled(state).features,
                     self.first_answers(state, at),
-                    self._people(state, at),
+                    people,
                     prior=self.site_model is not None,
-                    weigh=self._settings.weigh_annotators,
+                    # A model counts with its own sharpness, whatever was decided about people.
+                    weigh=self._kinds and bool(self._settings.weigh_annotators or people.models.any()),
                     sides=self._settings.side_bias,
                 )
             self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: found}
         return self._fitted_priors[key]
 
+    def start(self, state: State) -> SiteModel:
+        """The model before its prior variances are fitted to the answers."""
+        assert self.site_model is not None
+        widths = self.scaled(state).map.widths
+        if len(widths) == 1 or not self.site_model.prior.coefficients:
+            return self.site_model
+        return InBlocks(self.site_model, widths, (1.0,) * len(widths))
+
     def _people(self, state: State, count: int) -> People:
         """Those of the first so many answers: who came since must not change what was fitted to these."""
         number = state.effective.annotators[:count]
         given = np.bincount(number) > 0
-        named = [name is not None for name in state.annotator_names[: len(given)]]
+        names = state.annotator_names[: len(given)]
+        named, models = ([name is not None for name in names], [name in state.machines for name in names])
         asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
-        return People(number, given & np.array(named, dtype=np.bool_), asked)
+        return People(number, given & np.array(named, dtype=np.bool_), asked, given & np.array(models, dtype=np.bool_))
 
     def first_answers(self, state: State, count: int, used: Fitted | None = None) -> Answers:
         """The first so many, with kinds of answers where these matter, and what was fitted of the annotators."""
@@ -317,9 +329,10 @@ class Inference:
         if self._scaled is None or self._scaled.items_epoch != state.items_epoch:
             items = state.items
             counted = state.active >= 0
-            used = FeatureMap.fit(
+            used = feature_map(
                 items.features,
-                items.feature_names is not None,
+                items.feature_names,
+                items.blocks,
                 self._settings.scaling,
                 counted if counted.any() else ~counted,
             )

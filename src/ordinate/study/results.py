@@ -37,7 +37,6 @@ from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
 from ordinate.learning.selection import Found, found_by
-from ordinate.learning.thresholds import with_likelihood
 from ordinate.storage import Settings
 from ordinate.study.aim import aim_of
 from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators, annotators_of
@@ -263,7 +262,7 @@ class Results:
             """With prior variances of their own, and the thresholds of the study."""
             if self.inference.site_model is None or not isinstance(newest, SiteModel):
                 return fit(answers)
-            start = with_likelihood(self.inference.site_model, newest.likelihood)
+            start = self.inference.start(state).with_likelihood(newest.likelihood)
             return self.refit(state, start.with_prior(fitted_prior(start, features, answers)), answers)
 
         with one_thread():
@@ -360,4 +359,5 @@ def _ordered(
         grades=None if grades is None else grades.of(ordered),
         selection=None if selection is None else selection.of(ordered),
         study_ranks=None if study_ranks is None else study_ranks.of(ordered),
+        items=items,
     )

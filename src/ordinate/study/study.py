@@ -12,7 +12,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
@@ -30,7 +30,7 @@ from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling
-from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
+from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo, PoolExhausted
 from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
@@ -39,16 +39,31 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import changes, checking, creation, history, leases, next_pair, owner, pair, practice, stopping
+from ordinate.study import (
+    changes,
+    checking,
+    creation,
+    history,
+    leases,
+    mixing,
+    next_pair,
+    owner,
+    pair,
+    practice,
+    stopping,
+)
+from ordinate.study import leaderboard as leaderboards
 from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
 from ordinate.study.changes import Change
 from ordinate.study.checking import Verdict
 from ordinate.study.fold import State
 from ordinate.study.inference import Beside
+from ordinate.study.leaderboard import Leaderboard
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
 from ordinate.study.machines import Machine
+from ordinate.study.mixing import Agreement
 from ordinate.study.pair import Compared
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.results import HISTORY_STEPS, Reliability
@@ -177,6 +192,16 @@ class Study:
     def close(self) -> None:
         self._ledger.storage.close()
 
+    def __repr__(self) -> str:
+        with self._ledger.reading() as state:
+            items, answers = len(state.items), len(state.effective)
+        return f"Study({items} items, {answers} answers, {self.settings.algorithm}: {self.question!r})"
+
+    def _repr_html_(self) -> str:
+        from ordinate.study.notebook_view import summary
+
+        return summary(self)
+
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a study cannot be pickled or copied, because several processes would write to it as one. Keep it in a "
@@ -212,6 +237,24 @@ class Study:
         self._finish_if_met()
         queries = self._questions.ask(annotator, wanted, among)
         return queries[0] if count is None else queries
+
+    def ask_after_models(self, annotator: str | None = None) -> Query:
+        """A query about a pair of which models are unsure, or one in five by which they are checked; see `mixing.py`.
+
+        Where models leave nothing to look at, it is one as from `ask`.
+        """
+        with self._ledger.reading() as state:
+            held = next_pair.open_queries(state, state.name_of(annotator))
+            among = None if held else mixing.pairs_for_people(state, self.settings.seed)
+        if among is not None:
+            with suppress(PoolExhausted):
+                return self.ask(annotator, among=among)
+        return self.ask(annotator)
+
+    def agreement_of_models(self) -> dict[str, Agreement]:
+        """How often each model agrees with people, on the pairs that both decided."""
+        with self._ledger.reading() as state:
+            return mixing.agreement(state)
 
     def _finish_if_met(self) -> None:
         with self._ledger.reading() as state:
@@ -400,6 +443,15 @@ class Study:
             if chosen and items is None:
                 require_more(chosen[0], f"the cut {chosen[0]}", state.active, state.items.group or ())
             return self._ledger.results.ordering(state, items, chosen)
+
+    def leaderboard(self, by: str = "model") -> Leaderboard:
+        """A score for each value of a label of the items, such as the model that made them; see `Leaderboard`.
+
+        All answers about items of two models count, as comparisons of these models. Errors are clustered by group: by
+        the prompt that the items answer. Raises InvalidInput where answers do not connect the models.
+        """
+        with self._ledger.reading() as state:
+            return leaderboards.leaderboard(state, self._ledger.results.answers(state), by, self.settings.seed)
 
     def posterior(self) -> Posterior:
         """What all answers say of the scores: means, covariances, draws. Do not change its arrays."""

@@ -1,17 +1,16 @@
 """Questions for an aim: where they are asked, and against a look at all pairs in a study."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.choosing.strategies.conftest import Known
 
 from ordinate.algorithms import AIMED, GURO
-from ordinate.choosing.search import LazySearch, Search, best_scored
+from ordinate.choosing.search import LazySearch, best_scored
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
 from ordinate.data.pairs import AllPairs
-from ordinate.learning.belief import Belief
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.membership import Wanted, item_weights
 from ordinate.study.aim import aim_of
@@ -19,35 +18,6 @@ from ordinate.study.next_pair import allowed_pairs, pending_pairs
 from ordinate.study.study import Study
 
 GROUP: Integers = np.zeros(30, dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class Known:
-    """A situation without features, answers or open queries."""
-
-    given: Belief
-    aim: Wanted | None = None
-
-    def belief(self) -> Belief:
-        return self.given
-
-    def answered(self) -> Belief:
-        return self.given
-
-    def search(self) -> Search:
-        return LazySearch()
-
-    def weights(self) -> Floats | None:
-        return None if self.aim is None else item_weights(self.given, GROUP, self.aim)
-
-    def coefficients(self) -> Floats:
-        return np.empty(0)
-
-    def features(self) -> Floats:
-        return np.empty((30, 0))
-
-    def asked(self) -> tuple[Integers, Integers]:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
 def test_without_an_aim_it_is_guro() -> None:
@@ -65,7 +35,7 @@ def asked(wanted: Wanted) -> set[int]:
     """Of thirty equally well known items, the first one highest: whole-order GURO asks about neighbours anywhere."""
     covariance: Floats = 0.05 * np.eye(30)
     belief = DenseCovariance(covariance).belief(np.linspace(8.7, 0.0, 30))
-    return set(AIMED.choose(Known(belief, wanted), AllPairs.of(GROUP), np.random.default_rng(0))[:2])
+    return set(AIMED.choose(Known(belief, wanted, GROUP), AllPairs.of(GROUP), np.random.default_rng(0))[:2])
 
 
 def test_it_asks_about_items_near_the_boundary() -> None:

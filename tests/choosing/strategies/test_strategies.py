@@ -1,66 +1,41 @@
 """A contract that every strategy of the table keeps."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.choosing.strategies.conftest import Known
 
 from ordinate.algorithms import ALGORITHMS, GURO, NORM_MIN, strategy_of
-from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Strategy
 from ordinate.choosing.strategies.subsampled import Subsampled
 from ordinate.choosing.strategies.uniform import Uniform
-from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs
 from ordinate.errors import InvalidInput, PoolExhausted
 from ordinate.learning.belief import Belief
 from ordinate.learning.belief.factored import FactoredBelief
-from ordinate.learning.membership import Wanted, item_weights
+from ordinate.learning.membership import Wanted
 from ordinate.study.schedule import last_refit
 
 STRATEGIES: dict[str, Strategy] = {repr(row.strategy): row.strategy for row in ALGORITHMS.values()}
 STRATEGIES |= {f"5 candidates, {name}": Subsampled(strategy, 5) for name, strategy in STRATEGIES.items()}
 
 
-@dataclass(frozen=True)
-class Known:
-    """A situation that is what it is given as."""
-
-    given: Belief
-    aim: Wanted | None = None
-
-    def belief(self) -> Belief:
-        return self.given
-
-    def answered(self) -> Belief:
-        return self.given
-
-    def search(self) -> Search:
-        return LazySearch()
-
-    def weights(self) -> Floats | None:
-        return None if self.aim is None else item_weights(self.given, GROUP, self.aim)
-
-    def coefficients(self) -> Floats:
-        return np.array([1.0, -0.5, 0.2])
-
-    def features(self) -> Floats:
-        return np.random.default_rng(1).normal(size=(len(self.given.mean), 3))
-
-    def asked(self) -> tuple[Integers, Integers]:
-        return np.array([0, 3, 7]), np.array([1, 5, 8])
-
-
 GROUP = np.array([0] * 6 + [1] * 5 + [-1])
 NUMBERS = np.random.default_rng(0)
-SITUATION = Known(FactoredBelief(NUMBERS.normal(size=12), NUMBERS.normal(size=(12, 3)), NUMBERS.random(12)))
+SITUATION = Known(
+    FactoredBelief(NUMBERS.normal(size=12), NUMBERS.normal(size=(12, 3)), NUMBERS.random(12)),
+    group=GROUP,
+    theta=np.array([1.0, -0.5, 0.2]),
+    pairs=(np.array([0, 3, 7]), np.array([1, 5, 8])),
+)
 AIMS = {"order": None, "first": Wanted(first=2), "last": Wanted(last=5), "marks": Wanted(marks=np.array([1, 4, 7]))}
 
 
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_chooses_a_pair_of_the_pool_and_the_same_one_for_the_same_seed(name: str, aim: str) -> None:
-    situation = Known(SITUATION.given, AIMS[aim])
+    situation = replace(SITUATION, aim=AIMS[aim])
     full = AllPairs.of(GROUP)
     every = full.sample(99, np.random.default_rng(0))
     for seed in range(20):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import log_expit, log_ndtr
+from tests.learning.likelihoods.conftest import require_derivatives
 
 from ordinate.algorithms import LIKELIHOODS
 from ordinate.learning.likelihoods import Likelihood
@@ -48,21 +49,7 @@ def test_the_value_is_that_of_scipy_far_into_the_tails(name: str, likelihood: Li
 def test_slopes_and_weights_are_the_derivatives(likelihood: Likelihood, spread: float) -> None:
     rng = np.random.default_rng(1)
     pairs, scores = pairs_of(rng, 6, 25), spread * rng.normal(size=6)
-    _, slope, weight, degree = likelihood.evaluate(pairs, scores)
-    steps = 1e-5 * np.eye(6)
-
-    def difference(part: int, step: Any) -> Any:
-        return (
-            likelihood.evaluate(pairs, scores + step)[part] - likelihood.evaluate(pairs, scores - step)[part]
-        ) / 2e-5
-
-    np.testing.assert_allclose(slope, [difference(0, step) for step in steps], rtol=1e-6, atol=1e-6)
-    laplacian = np.zeros((6, 6))
-    for i, j, w in zip(pairs.left, pairs.right, weight, strict=True):
-        z = np.eye(6)[i] - np.eye(6)[j]
-        laplacian += w * np.outer(z, z)
-    np.testing.assert_allclose(-laplacian, [difference(1, step) for step in steps], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(degree, np.diagonal(laplacian))
+    require_derivatives(likelihood, pairs, scores)
 
 
 @pytest.mark.parametrize("outcome", [0.0, 0.5, 1.0])

@@ -32,19 +32,22 @@ def moved(left: Integers, right: Integers, probability: Floats, outcome: Floats,
     return float((np.square(total) / variance)[compared].mean())
 
 
+def against_chance(data: StudyData, time: Floats, rng: np.random.Generator) -> tuple[float, float]:
+    """`moved` of the answers that are not ties, at these times, and what 1 % of simulated answers exceed."""
+    chance, items = data.left_out.probability[data.decisive], len(data.ids)
+    left, right, outcome, *_ = data.decided
+    simulated = [
+        moved(left, right, chance, (rng.random(len(chance)) < chance).astype(np.float64), time, items)
+        for _ in range(SIMULATED)
+    ]
+    return moved(left, right, chance, outcome, time, items), float(np.quantile(simulated, 1.0 - LEVEL))
+
+
 def of_scores(data: StudyData) -> Finding:
     used = np.flatnonzero(data.decisive)
     if len(used) < _FEWEST:
         return not_run(f"There are {len(used)} answers that are not ties; it takes {_FEWEST}.")
-    rng, items = data.rng(4), len(data.ids)
-    left, right, outcome, *_ = data.decided
-    chance, time = data.left_out.probability[used], _time(used, len(data.answers.outcome))
-    value = moved(left, right, chance, outcome, time, items)
-    simulated = [
-        moved(left, right, chance, (rng.random(len(used)) < chance).astype(np.float64), time, items)
-        for _ in range(SIMULATED)
-    ]
-    limit = float(np.quantile(simulated, 1.0 - LEVEL))
+    value, limit = against_chance(data, _time(used, len(data.answers.outcome)), data.rng(4))
     if value <= limit:
         return Finding("passed", value, limit, "Items were judged the same way late in the study as early on.")
     return Finding(

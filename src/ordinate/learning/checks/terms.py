@@ -10,25 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ordinate.learning.checks import LEVEL, SIMULATED, Finding, StudyData, not_run
-from ordinate.learning.checks.drift import moved
+from ordinate.learning.checks import Finding, StudyData, not_run
+from ordinate.learning.checks.drift import against_chance
 
 
 def check(data: StudyData) -> Finding:
     if data.prior is None or data.prior.items > 0.0:
         return not_run("The model has terms per item already.")
-    used = data.decisive
-    if not used.any():
+    if not data.decisive.any():
         return not_run("There are no answers but ties.")
-    rng, items = data.rng(5), len(data.ids)
-    left, right, outcome, *_ = data.decided
-    chance, always = data.left_out.probability[used], np.ones(int(used.sum()))
-    value = moved(left, right, chance, outcome, always, items)
-    simulated = [
-        moved(left, right, chance, (rng.random(len(outcome)) < chance).astype(np.float64), always, items)
-        for _ in range(SIMULATED)
-    ]
-    limit = float(np.quantile(simulated, 1.0 - LEVEL))
+    value, limit = against_chance(data, np.ones(int(data.decisive.sum())), data.rng(5))
     if value <= limit:
         return Finding("passed", value, limit, "The features explain what there is to explain.")
     return Finding(

@@ -46,7 +46,7 @@ class Cumulative(ByKind):
     def thresholds(self, kinds: Kinds) -> tuple[bool, bool]:
         return bool((kinds.outcome == 0.5).any()), bool((kinds.strength > 0).any())
 
-    def at(self, place: tuple[int, int], used: tuple[bool, bool]) -> Cumulative:
+    def at(self, place: tuple[int, ...], used: tuple[bool, bool]) -> Cumulative:
         tie, slight = (
             start * math.exp(STEP * steps) if one else 0.0
             for start, steps, one in zip(_START, place, used, strict=True)

@@ -29,5 +29,5 @@ class Davidson(ByKind):
     def thresholds(self, kinds: Kinds) -> tuple[bool, bool]:
         return bool((kinds.outcome == 0.5).any()), False
 
-    def at(self, place: tuple[int, int], used: tuple[bool, bool]) -> Davidson:
+    def at(self, place: tuple[int, ...], used: tuple[bool, bool]) -> Davidson:
         return Davidson(_START * math.exp(STEP * place[0]) if used[0] else 0.0)

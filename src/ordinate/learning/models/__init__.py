@@ -61,6 +61,8 @@ class SiteModel(Model, Protocol):
 
     def with_prior(self, prior: Prior) -> Self: ...
 
+    def with_likelihood(self, likelihood: Likelihood) -> Self: ...
+
     def compared(self, features: Floats, answers: Answers) -> Compared:
         """The compared items, with the features that the model uses."""
 

@@ -49,6 +49,9 @@ class Contextual:
     def with_prior(self, prior: Prior) -> Contextual:
         return replace(self, coefficient_variance=prior.coefficients)
 
+    def with_likelihood(self, likelihood: Likelihood) -> Contextual:
+        return replace(self, likelihood=likelihood)
+
     def compared(self, features: Floats, answers: Answers) -> Compared:
         return Compared.of(features, answers)
 

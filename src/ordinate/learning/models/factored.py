@@ -52,6 +52,9 @@ class FactoredHybrid:
     def with_prior(self, prior: Prior) -> FactoredHybrid:
         return replace(self, coefficient_variance=prior.coefficients, item_variance=prior.items)
 
+    def with_likelihood(self, likelihood: Likelihood) -> FactoredHybrid:
+        return replace(self, likelihood=likelihood)
+
     def compared(self, features: Floats, answers: Answers) -> Compared:
         return Compared.of(features, answers)
 

@@ -65,6 +65,9 @@ class Hybrid:
     def with_prior(self, prior: Prior) -> Hybrid:
         return replace(self, coefficient_variance=prior.coefficients, item_variance=prior.items)
 
+    def with_likelihood(self, likelihood: Likelihood) -> Hybrid:
+        return replace(self, likelihood=likelihood)
+
     def compared(self, features: Floats, answers: Answers) -> Compared:
         return Compared.of(features, answers)
 

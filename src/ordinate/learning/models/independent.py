@@ -32,6 +32,9 @@ class Independent:
     def with_prior(self, prior: Prior) -> Independent:
         return replace(self, item_variance=prior.items)
 
+    def with_likelihood(self, likelihood: Likelihood) -> Independent:
+        return replace(self, likelihood=likelihood)
+
     def compared(self, features: Floats, answers: Answers) -> Compared:
         return Compared.of(features[:, :0], answers)
 

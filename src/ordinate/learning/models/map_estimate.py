@@ -27,10 +27,14 @@ _STEPS_PER_GRAM = 4
 
 
 class Prior(NamedTuple):
-    """Variances of theta's and zeta's entries."""
+    """Variances of theta's and zeta's entries.
+
+    blocks  what that of theta is multiplied by, for the columns of each block of features; none: there is one block
+    """
 
     coefficients: float
     items: float
+    blocks: tuple[float, ...] = ()
 
 
 class Compared(NamedTuple):

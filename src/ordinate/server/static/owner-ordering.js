@@ -142,7 +142,7 @@ export class OrderingList {
     const which = { highest: "The first", middle: "The middle", lowest: "The last" }[this.#part];
     const words = all ? count(total, "item") : `${which} ${this.#rows.length} of ${count(total, "item")}`;
     const found = this.#selection === null ? "" : ` ${foundInWords(this.#selection)}`;
-    byId("ordering-words").textContent = `${words}, highest first. Items that share ranks cannot be told apart yet. The bar shows the score and how sure it is.${found}`;
+    byId("ordering-words").textContent = `${words}, highest first. In parentheses are the ranks that are likely (90\u00a0%). The bar shows the score and how sure it is.${found}`;
     const low = Math.min(...this.#rows.map((row) => row.score - row.standard_error));
     const high = Math.max(...this.#rows.map((row) => row.score + row.standard_error));
     // A place in the list keeps its element, so the focus stays where it is when items move.
@@ -173,7 +173,7 @@ export class OrderingList {
         item.audio_url && make("audio", { src: item.audio_url, controls: true, "aria-label": `The sound of ${item.id}` }),
         item.text && wholeText(item),
         item.link && /^https?:\/\//i.test(item.link) && make("a", { href: item.link, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
-        make("p", {}, `Rank ${span(row.rank_tied_low, row.rank_tied_high)}${row.group == null ? "" : ` in group ${row.group}`}; likely ranks ${span(row.rank_low, row.rank_high)}; score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
+        make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, likely ${span(row.rank_low, row.rank_high)}; score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
       ].flatMap((element) => element || []),
     );
     this.#label();
@@ -257,12 +257,13 @@ function fillCard(card, row, low, width, selection) {
     );
   }
   const group = row.group == null ? "" : `${row.group} · `;
-  const shared = span(row.rank_tied_low, row.rank_tied_high);
-  card.words.replaceChildren(make("b", {}, `${group}${shared.replace(" to ", "–")}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
+  const likely = span(row.rank_low, row.rank_high);
+  const sure = likely === String(row.rank);
+  card.words.replaceChildren(make("b", {}, `${group}${row.rank}${sure ? "" : ` (${likely.replace(" to ", "–")})`}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
   if (item.thumbnail_url) card.words.append(make("span", { class: "item-id" }, item.id));
   const part = partInWords(row, selection);
   if (part) card.words.append(make("span", { class: "part" }, part));
-  card.button.setAttribute("aria-label", `Rank ${group}${shared}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}${part && `, ${part}`}`);
+  card.button.setAttribute("aria-label", `Rank ${group}${row.rank}${sure ? "" : `, likely ${likely}`}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}${part && `, ${part}`}`);
   const range = /** @type {HTMLElement} */ (card.bar.firstElementChild);
   range.style.left = `${(100 * (row.score - row.standard_error - low)) / width}%`;
   range.style.width = `${(200 * row.standard_error) / width}%`;

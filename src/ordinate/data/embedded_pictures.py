@@ -1,4 +1,4 @@
-"""Small pictures of items, inside the page."""
+"""Small pictures of items, inside a page."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ordinate.data.thumbnails import thumbnail
 SIZE = 128
 
 
-def embedded(place: str, folders: Sequence[Path]) -> str | None:
+def embedded(place: str, folders: Sequence[Path], size: int = SIZE) -> str | None:
     """A data: URL of a picture in a file or in a data: URL; None for one that lies elsewhere or cannot be read."""
     if place.startswith("data:"):
         found = data_url(place)
-        made = None if found is None else thumbnail(io.BytesIO(found[1]), SIZE)
+        made = None if found is None else thumbnail(io.BytesIO(found[1]), size)
     elif is_address(place):
         return None
     else:
         path = inside(place, folders)
-        made = thumbnail(path, SIZE) if path is not None and path.is_file() else None
+        made = thumbnail(path, size) if path is not None and path.is_file() else None
     return None if made is None else f"data:image/webp;base64,{base64.b64encode(made).decode('ascii')}"
 
 

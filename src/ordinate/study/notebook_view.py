@@ -1,0 +1,29 @@
+"""What a notebook shows of a study: its question, how far it is, and the ordering where there are answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ordinate.data.html import Html, joined, tag
+from ordinate.data.html_tables import items_table, ordering_table
+from ordinate.study.words import BY_CHANCE, count, error_in_words
+
+if TYPE_CHECKING:
+    from ordinate.study.study import Study
+
+MOST_ITEMS = 2_000
+"""Of more items the ordering takes seconds, which nobody asked for by showing a study."""
+
+
+def summary(study: Study) -> Html:
+    answers, people = len(study.comparisons()), len(study.annotators())
+    said = f"{count(len(study.items), 'item')}, {count(answers, 'answer')} of {count(people, 'annotator')}"
+    head = joined(tag("p", tag("strong", study.question)), tag("p", f"{said}; {study.settings.algorithm}."))
+    if not answers:
+        return joined(head, items_table(study.items))
+    if len(study.items) > MOST_ITEMS:
+        return joined(head, tag("p", "The ordering is study.ordering()."))
+    reliability = study.reliability()
+    error = f"Expected error {error_in_words(reliability.expected_error)}"
+    chance = BY_CHANCE if reliability.better_than_coins is False else f"{error}."
+    return joined(head, tag("p", chance), ordering_table(study.ordering()))

@@ -1,0 +1,93 @@
+"""The widget's end in the kernel: what it stores and what it shows next. tests/pages has its end in the browser."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import pytest
+from PIL import Image
+
+from ordinate import Items, Study
+from ordinate.errors import InvalidInput
+from ordinate.notebook import judge
+
+pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+
+
+@pytest.fixture
+def study() -> Study:
+    return Study.create(Items(["a", "b", "c"], content={"text": ["first", "<i>second</i>", "third"]}), random=0.0)
+
+
+def press(widget, does: str, query: str | None = None) -> None:
+    shown = widget.state["pair"]
+    widget._handle_custom_msg({"do": does, "query": query or (shown and shown["query"])}, [])
+
+
+def test_an_answer_is_in_the_study_before_the_next_pair_is_shown(study: Study) -> None:
+    widget = judge(study, annotator="ada")
+    first = widget.state["pair"]
+    press(widget, "left")
+    (answer,) = study.comparisons()
+    assert (answer.left, answer.right, answer.outcome, answer.annotator) == (
+        first["left"]["id"],
+        first["right"]["id"],
+        "left",
+        "ada",
+    )
+    assert widget.state["answers"] == 1
+    assert widget.state["pair"]["query"] != first["query"]
+
+
+def test_an_answer_to_an_earlier_pair_does_not_count_for_the_one_that_is_shown(study: Study) -> None:
+    widget = judge(study)
+    first = widget.state["pair"]["query"]
+    press(widget, "left")
+    press(widget, "right", query=first)
+    assert len(study.comparisons()) == 1
+
+
+def test_undo_and_what_the_study_refuses_are_said(study: Study) -> None:
+    widget = judge(study, annotator="ada")
+    press(widget, "undo")
+    assert "ada" in widget.state["said"]
+    press(widget, "right")
+    press(widget, "undo")
+    assert (widget.state["said"], study.comparisons()) == ("The newest answer is taken back.", [])
+    before = widget.state["number"]
+    press(widget, "nonsense")
+    assert "nonsense" in widget.state["said"]
+    assert widget.state["number"] == before + 1
+
+
+def test_practice_is_said(study: Study) -> None:
+    study.set_rules(practice=[("a", "b", "left")])
+    widget = judge(study, annotator="ada")
+    assert "Practice" in widget.state["said"]
+    press(widget, "left")
+    assert widget.state["said"] == ""
+    assert study.comparisons() == []
+
+
+def test_the_end_is_said(study: Study) -> None:
+    study.set_rules(again=False)
+    widget = judge(study, annotator="ada")
+    for _ in range(3):
+        press(widget, "left")
+    assert widget.state["pair"] is None
+    assert "no pair" in widget.state["said"].lower()
+    assert len(study.comparisons()) == 3
+
+
+def test_pictures_are_sent_and_sounds_are_refused() -> None:
+    written = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(written, "PNG")
+    url = "data:image/png;base64," + base64.b64encode(written.getvalue()).decode()
+    widget = judge(Study.create(Items(["a", "b"], content={"image": [url, "missing.png"]})))
+    pair = widget.state["pair"]
+    pictures = {pair[side]["id"]: pair[side].get("image") for side in ("left", "right")}
+    assert pictures["a"].startswith("data:image/webp;base64,")
+    assert pictures["b"] is None
+    with pytest.raises(InvalidInput, match="ordinate serve"):
+        judge(Study.create(Items(["a", "b"], content={"audio": ["a.wav", "b.wav"]})))

@@ -1,0 +1,167 @@
+"""A score per model, against other programs, plain formulas and simulated prompts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from ordinate.data.comparisons import Comparison
+from ordinate.data.items import Items
+from ordinate.errors import InvalidInput
+from ordinate.learning.leaderboard import PRIOR_VARIANCE, scores
+from ordinate.learning.models import Answers
+from ordinate.study.study import Study
+
+MODELS = ("small", "medium", "large", "huge")
+
+
+def battles(prompts: int, per_prompt: int, spread: float, seed: int) -> tuple[Answers, np.ndarray]:
+    """Answers by model, and the prompt of each; how good a model is differs by prompt with this spread."""
+    rng = np.random.default_rng(seed)
+    truth = np.linspace(-0.6, 0.6, len(MODELS))
+    prompt = np.repeat(np.arange(prompts), per_prompt)
+    strength = truth + spread * rng.standard_normal((prompts, len(MODELS)))
+    first = rng.integers(len(MODELS), size=len(prompt))
+    pairs = np.column_stack([first, (first + rng.integers(1, len(MODELS), size=len(prompt))) % len(MODELS)])
+    margin = strength[prompt, pairs[:, 0]] - strength[prompt, pairs[:, 1]]
+    won = rng.random(len(prompt)) < 1.0 / (1.0 + np.exp(-margin))
+    outcome = np.where(rng.random(len(prompt)) < 0.1, 0.5, won.astype(np.float64))
+    return Answers(pairs[:, 0], pairs[:, 1], outcome), prompt
+
+
+def plain(answers: Answers, prompt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores by a general optimiser, and the clustered covariance by sums over answers, one after another."""
+
+    def loss(theta: np.ndarray) -> float:
+        margin = theta[answers.left] - theta[answers.right]
+        wins = answers.outcome * np.logaddexp(0.0, -margin) + (1.0 - answers.outcome) * np.logaddexp(0.0, margin)
+        return float(wins.sum() + 0.5 * theta @ theta / PRIOR_VARIANCE)
+
+    theta = minimize(loss, np.zeros(len(MODELS)), method="BFGS", options={"gtol": 1e-9}).x
+    information = np.eye(len(MODELS)) / PRIOR_VARIANCE
+    pushes: dict[int, np.ndarray] = {}
+    for left, right, outcome, group in zip(*answers[:3], prompt, strict=True):
+        z = np.zeros(len(MODELS))
+        z[left], z[right] = 1.0, -1.0
+        chance = 1.0 / (1.0 + np.exp(-(theta[left] - theta[right])))
+        information += chance * (1.0 - chance) * np.outer(z, z)
+        pushes[group] = pushes.get(group, np.zeros(len(MODELS))) + (outcome - chance) * z
+    bread = np.linalg.inv(information)
+    meat = sum(np.outer(one, one) for one in pushes.values())
+    centre = np.eye(len(MODELS)) - 1.0 / len(MODELS)
+    factor = len(pushes) / (len(pushes) - 1)
+    return theta - theta.mean(), factor * centre @ bread @ meat @ bread @ centre
+
+
+def test_scores_and_covariance_are_those_of_the_plain_formulas():
+    answers, prompt = battles(30, 12, 0.5, seed=1)
+    found = scores(answers, len(MODELS), prompt)
+    mean, covariance = plain(answers, prompt)
+    np.testing.assert_allclose(found.mean, mean, atol=1e-5)
+    np.testing.assert_allclose(found.covariance, covariance, rtol=1e-3, atol=1e-7)
+
+
+def test_clustered_errors_cover_the_truth_where_prompts_differ_and_others_do_not():
+    """The limit of the scores is not the mean strength, so it is found from very many prompts."""
+    answers, prompt = battles(4000, 20, 1.0, seed=0)
+    limit = scores(answers, len(MODELS), prompt).mean
+    inside = {"clustered": 0, "alone": 0}
+    runs = 120
+    for seed in range(1, runs + 1):
+        answers, prompt = battles(40, 20, 1.0, seed)
+        for kind, cluster in (("clustered", prompt), ("alone", np.arange(len(prompt)))):
+            found = scores(answers, len(MODELS), cluster)
+            reach = 1.645 * np.sqrt(found.covariance[3, 3])
+            inside[kind] += abs(found.mean[3] - limit[3]) < reach
+    assert 0.82 < inside["clustered"] / runs < 0.97
+    assert inside["alone"] / runs < 0.75
+
+
+def test_likely_ranks_follow_the_errors():
+    answers, prompt = battles(60, 20, 0.0, seed=3)
+    found = scores(answers, len(MODELS), prompt)
+    ranks = found.ranks(np.random.default_rng(0))
+    assert ranks.tied_low.tolist() == [4, 3, 2, 1]
+    unsure = scores(answers.those(slice(0, 24)), len(MODELS), prompt[:24]).ranks(np.random.default_rng(0))
+    assert (unsure.high - unsure.low).sum() > (ranks.high - ranks.low).sum()
+    assert found.mean.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def study_of(storage: str | None = None) -> Study:
+    items = Items(
+        [f"{model}-{prompt}" for prompt in range(6) for model in MODELS],
+        group=[f"prompt {prompt}" for prompt in range(6) for _ in MODELS],
+        labels={"model": list(MODELS) * 6},
+    )
+    study = Study.create(items, algorithm="uniform-independent", storage=storage)
+    answers, prompt = battles(6, 15, 0.3, seed=4)
+    words = {1.0: "left", 0.0: "right", 0.5: "tie"}
+    study.record(
+        [
+            Comparison(f"{MODELS[left]}-{group}", f"{MODELS[right]}-{group}", words[outcome])  # type: ignore[arg-type]
+            for left, right, outcome, group in zip(*(c.tolist() for c in (*answers[:3], prompt)), strict=True)
+        ]
+    )
+    return study
+
+
+def test_a_study_keeps_the_models_and_orders_them(tmp_path: Path):
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    study_of(url).close()
+    with Study.open(url) as study:
+        assert study.items.labels == {"model": MODELS * 6}
+        board = study.leaderboard()
+        answers, prompt = battles(6, 15, 0.3, seed=4)
+        expected = scores(answers, len(MODELS), prompt)
+        order = np.argsort(-expected.mean)
+        assert board.ordering.ids == tuple(MODELS[place] for place in order)
+        np.testing.assert_allclose(board.ordering.scores, expected.mean[order], atol=1e-9)
+        assert (board.compared, board.prompts, sum(board.answers)) == (90, 6, 180)
+        assert np.average(board.share, weights=board.answers) == pytest.approx(0.5)
+        # Items that come later, without a model, are in no leaderboard.
+        study.add_items(Items(["new"], group=["prompt 0"]))
+        study.record([Comparison("new", "small-0", "left")])
+        assert study.leaderboard().compared == 90
+
+
+def test_models_that_nothing_compares_are_named():
+    items = Items(list("abcdef"), labels={"model": ["m", "n", "o", "p", None, "m"]})
+    study = Study.create(items, algorithm="uniform-independent")
+    study.record([Comparison("a", "f", "left"), Comparison("a", "e", "left")])
+    with pytest.raises(InvalidInput, match="no answer compares items of two values of 'model'"):
+        study.leaderboard()
+    study.record([Comparison("a", "b", "left"), Comparison("c", "d", "left")])
+    with pytest.raises(InvalidInput, match="no answer compares 'm', 'n' with 'o', 'p'"):
+        study.leaderboard()
+    with pytest.raises(InvalidInput, match=r"no label 'system'.*there are labels model"):
+        study.leaderboard("system")
+
+
+@pytest.mark.filterwarnings("ignore")  # of arena-rank
+def test_it_agrees_with_arena_rank():
+    """Scores to 0.001, and standard errors, which it does not cluster, to 1 %."""
+    pytest.importorskip("arena_rank", reason="python -m pip install arena-rank")
+    import pandas
+    from arena_rank.models.bradley_terry import BradleyTerry
+    from arena_rank.utils.data_utils import PairDataset
+
+    answers, _ = battles(40, 20, 0.0, seed=5)
+    words = {1.0: "model_a", 0.0: "model_b", 0.5: "tie"}
+    frame = pandas.DataFrame(
+        {
+            "model_a": [MODELS[one] for one in answers.left],
+            "model_b": [MODELS[one] for one in answers.right],
+            "winner": [words[one] for one in answers.outcome.tolist()],
+        }
+    )
+    theirs = BradleyTerry(n_competitors=len(MODELS)).compute_ratings_and_cis(PairDataset.from_pandas(frame))
+    place = [list(theirs["competitors"]).index(model) for model in MODELS]
+    point = np.log(10) / 400  # of their scale, in ours
+    rating = np.asarray(theirs["ratings"])[place] * point
+    error = np.sqrt(np.asarray(theirs["variances"])[place]) * point
+    ours = scores(answers, len(MODELS), np.arange(len(answers.left)))
+    np.testing.assert_allclose(ours.mean, rating - rating.mean(), atol=1e-3)
+    np.testing.assert_allclose(np.sqrt(np.diag(ours.covariance)), error, rtol=0.01)

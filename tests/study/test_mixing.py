@@ -1,0 +1,125 @@
+"""Models first, then people: what people are asked, which models are left out, and what that is worth."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ordinate.data.comparisons import Comparison, Outcome
+from ordinate.data.items import Items
+from ordinate.storage import AnswerDetails
+from ordinate.study.machines import Machine
+from ordinate.study.study import Study
+
+MODEL = Machine("m", "0" * 64)
+
+
+def study_with(answers: list[tuple[str, str, str, str]], ids: str = "abcdef") -> Study:
+    study = Study.create(Items(list(ids)), algorithm="uniform-independent")
+    for name in dict.fromkeys(annotator for *_, annotator in answers if annotator.startswith("m")):
+        study.add_machine(name, MODEL)
+    study.record([Comparison(*one) for one in answers])  # type: ignore[arg-type]
+    return study
+
+
+def pairs_asked(study: Study, annotator: str, count: int) -> list[frozenset[str]]:
+    asked = []
+    for _ in range(count):
+        query = study.ask_after_models(annotator)
+        assert study.ask_after_models(annotator) == query, "an open query comes first"
+        study.tell(query.id, "left")
+        asked.append(frozenset((query.left, query.right)))
+    return asked
+
+
+def test_people_are_asked_where_models_are_unsure_and_to_check_them():
+    sure = [("a", "b", "left", "m"), ("a", "c", "left", "m"), ("b", "c", "left", "m"), ("b", "d", "left", "m")]
+    torn = [("d", "e", "left", "m"), ("e", "d", "left", "m2")]
+    study = study_with([*sure, ("e", "f", "tie", "m"), *torn, ("c", "f", "tie", "m"), ("c", "f", "left", "ann")])
+    study.exclude_item("a")
+    asked = pairs_asked(study, "bob", 4)
+    # c and f: ann has judged it. a is excluded. The others are asked, and each once.
+    assert set(asked) == {frozenset("ef"), frozenset("de"), frozenset("bc"), frozenset("bd")}
+    # Then as usual.
+    assert len(pairs_asked(study, "bob", 3)) == 3
+
+
+def test_a_pair_that_a_model_skipped_is_for_people_and_one_that_is_open_is_not():
+    study = Study.create(Items(list("abc")), algorithm="uniform-independent")
+    study.add_machine("m", MODEL)
+    skipped = study.ask("m")
+    study.tell(skipped.id, "skip", AnswerDetails("no verdict in 'A or B'"))
+    first = study.ask_after_models("ann")
+    assert {first.left, first.right} == {skipped.left, skipped.right}
+    other = study.ask_after_models("bob")
+    assert {other.left, other.right} != {skipped.left, skipped.right}
+
+
+def test_one_pair_in_five_checks_the_models():
+    ids = [str(number) for number in range(40)]
+    study = Study.create(Items(ids), algorithm="uniform-independent")
+    study.add_machine("m", MODEL)
+    study.record([Comparison(one, other, "tie", "m") for one, other in pairwise(ids)])
+    decided = [(one, other) for one, other in zip(ids, ids[2:], strict=False)]
+    study.record([Comparison(one, other, "left", "m") for one, other in decided])
+    asked = pairs_asked(study, "ann", 30)
+    checks = sum(one in {frozenset(pair) for pair in decided} for one in asked)
+    assert 2 <= checks <= 12
+
+
+def test_agreement_counts_pairs_that_both_decided():
+    study = study_with(
+        [
+            ("a", "b", "left", "m"), ("a", "c", "left", "m"), ("b", "c", "tie", "m"), ("c", "d", "left", "m"),
+            ("b", "a", "right", "ann"), ("a", "c", "right", "ann"), ("b", "c", "left", "ann"),
+            ("a", "b", "left", "bob"),
+        ]
+    )  # fmt: skip
+    found = study.agreement_of_models()["m"]
+    assert found.pairs == 3
+    assert found.share is not None
+    assert found.share.estimate == pytest.approx(2 / 3)
+    assert not found.is_below(0.7)
+    study.add_machine("m2", MODEL._replace(model="other"))
+    assert study.agreement_of_models()["m2"] == (0, None)
+
+
+ITEMS, BY_MODEL, BY_PERSON, RUNS = 24, 150, 60, 8
+
+
+def wrong_pairs(sharpness: float, mixed: bool, seed: int) -> float:
+    """The share of pairs in the wrong order: of a person's answers alone, or after those of a model."""
+    rng = np.random.default_rng(seed)
+    truth = 1.5 * rng.normal(size=ITEMS)
+    ids = [str(number) for number in range(ITEMS)]
+    study = Study.create(Items(ids), algorithm="guro-independent", item_variance=2.0, refit_every=10, seed=seed)
+
+    def answer(left: str, right: str, sharp: float) -> Outcome:
+        margin = sharp * (truth[int(left)] - truth[int(right)])
+        return "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right"
+
+    if mixed:
+        study.add_machine("m", MODEL)
+        pairs = [rng.choice(ids, 2, replace=False).tolist() for _ in range(BY_MODEL)]
+        study.record([Comparison(left, right, answer(left, right, sharpness), "m") for left, right in pairs])
+    for _ in range(BY_PERSON):
+        query = study.ask_after_models("ann")
+        study.tell(query.id, answer(query.left, query.right, 2.0))
+    models = study.agreement_of_models()
+    kept = [name for name in study.annotators() if name not in models or not models[str(name)].is_below(0.7)]
+    scores = study.only(kept).scores()
+    one, other = np.triu_indices(ITEMS, 1)
+    return float(((scores[one] - scores[other]) * (truth[one] - truth[other]) < 0).mean())
+
+
+def test_a_good_model_saves_answers_of_people_and_a_bad_one_costs_a_few():
+    alone, good, coin, contrary = (
+        np.mean([wrong_pairs(sharpness, mixed, seed) for seed in range(RUNS)])
+        for sharpness, mixed in ((0.0, False), (2.0, True), (0.0, True), (-2.0, True))
+    )
+    print(f"{alone:.3f} {good:.3f} {coin:.3f} {contrary:.3f}")
+    assert good < alone - 0.02
+    assert coin < alone + 0.06
+    assert contrary < alone + 0.06

@@ -1,0 +1,72 @@
+"""What a release consists of, on a small repository of the test's own."""
+
+import runpy
+import shutil
+import subprocess
+import tarfile
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+import ordinate
+
+ROOT = Path(__file__).parents[1]
+RELEASE = runpy.run_path(str(ROOT / ".ci" / "release.py"))
+TODAY = date(2030, 1, 31)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    for name in ("CITATION.cff", "CHANGELOG.md", "src/ordinate/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    for command in (
+        "init --quiet --initial-branch main",
+        "config user.email maintainer@example.org",
+        "config user.name Maintainer",
+        "add .",
+        "commit --quiet --message first",
+    ):
+        subprocess.run(["git", "-C", str(tmp_path), *command.split()], check=True)
+    return tmp_path
+
+
+def test_the_version_is_written_everywhere(checkout: Path) -> None:
+    assert RELEASE["obstacle"](checkout, "0.2.0") is None
+    changed = RELEASE["write_version"](checkout, "0.2.0", TODAY)
+    assert subprocess.run(
+        ["git", "diff", "--name-only"], cwd=checkout, capture_output=True, text=True
+    ).stdout.split() == (sorted(changed))
+    assert '__version__ = "0.2.0"\n' in (checkout / "src/ordinate/__init__.py").read_text(encoding="utf-8")
+    changes = (checkout / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert changes.startswith("# Changelog\n\n## Unreleased\n\n## 0.2.0 (2030-01-31)\n\n- ")
+    # A second release replaces the date of the first.
+    RELEASE["write_version"](checkout, "0.3.0", TODAY)
+    citation = (checkout / "CITATION.cff").read_text(encoding="utf-8")
+    assert citation.count("\nversion: 0.3.0\ndate-released: 2030-01-31\n") == citation.count("date-released") == 1
+
+
+def test_what_stands_against_a_release_is_named(checkout: Path) -> None:
+    obstacle = RELEASE["obstacle"]
+    assert "no version such as" in obstacle(checkout, "2")
+    subprocess.run(["git", "-C", str(checkout), "tag", "v0.2.0"], check=True)
+    assert "a tag v0.2.0 already" in obstacle(checkout, "0.2.0")
+    (checkout / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n## 0.1.0\n\n- Old.\n", encoding="utf-8")
+    assert "not committed" in obstacle(checkout, "0.3.0")
+    subprocess.run(["git", "-C", str(checkout), "commit", "--quiet", "--all", "--message", "x"], check=True)
+    assert "no entries under" in obstacle(checkout, "0.3.0")
+    subprocess.run(["git", "-C", str(checkout), "checkout", "--quiet", "-b", "other"], check=True)
+    assert "not from other" in obstacle(checkout, "0.3.0")
+
+
+def test_a_source_distribution_with_more_than_the_product_is_noticed(tmp_path: Path) -> None:
+    archive = tmp_path / "ordinate-1.tar.gz"
+    with tarfile.open(archive, "w:gz") as made:
+        for name in ("README.md", "src/ordinate/__init__.py", "notes/secret.txt"):
+            made.add(ROOT / "README.md", f"ordinate-1/{name}")
+    assert RELEASE["not_of_the_product"](archive) == {"notes"}
+
+
+def test_the_citation_names_this_version() -> None:
+    assert f"\nversion: {ordinate.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
