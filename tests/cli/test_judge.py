@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from tests.judges.conftest import Model, completion, model
 
+from ordinate.errors import InvalidInput
+from ordinate.study.machines import Machine
 from ordinate.study.study import Study
 
 __all__ = ["model"]
@@ -69,6 +71,40 @@ def test_the_key_comes_from_the_environment_and_is_kept_nowhere(run, study, firs
     assert b"sk-secret" not in study.read_bytes()
 
 
+@pytest.mark.parametrize("key", ["sk-secret\n", "\tsk-secret\r\n"])
+def test_a_key_with_the_end_of_a_line_is_taken_without_it(run, study, first, monkeypatch, key):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    done = run(*line(first, "--answers", "1"))
+    assert (done.code, first.sent[0].headers["authorization"]) == (0, "Bearer sk-secret")
+
+
+@pytest.mark.parametrize("key", ["sk-\nsecret", "sk-secr\u00e9t", "sk secret", "  \n", "sk-secret\x07"])
+def test_what_is_no_key_is_refused_at_once_and_not_shown(run, study, first, monkeypatch, key):
+    monkeypatch.setenv("MY_KEY", key)
+    done = run(*line(first, "--key-variable", "MY_KEY"))
+    assert (done.code, first.sent) == (2, [])
+    assert "MY_KEY: the key is empty, or holds a space" in " ".join(done.err.split())
+    assert "sk" not in done.err.replace("ask", "")
+    assert "secr" not in done.out + done.err
+
+
+def test_the_name_of_a_model_is_no_name_of_a_person(run, study, first):
+    run(*line(first, "--answers", "1"))
+    for command in (["ask", "study.db"], ["annotate", "study.db"]):
+        refused = run(*command, "--annotator", "M-1")
+        assert (refused.code, "'m-1' is the name of a model" in refused.err) == (2, True), refused.err
+    with Study.open(f"sqlite:///{study}") as opened:
+        with pytest.raises(InvalidInput, match="link needs another name"):
+            opened.make_link("annotator", "m-1")
+        with pytest.raises(InvalidInput, match="row 2: 'm-1' is the name of a model"):
+            opened.make_links(["ann", "m-1"])
+        opened.make_link("annotator", "gpt")
+        with pytest.raises(InvalidInput, match="'gpt' has a link as a person"):
+            opened.add_machine("gpt", Machine("gpt", "0" * 64))
+        with pytest.raises(InvalidInput, match="not the name of a model"):
+            opened.ask_model("ann", 1)
+
+
 def test_the_log_keeps_the_model_and_the_prompt(run, study, first):
     run(*line(first, "--answers", "1", "--orders", "both", "--parameter", "temperature=0"))
     connection = sqlite3.connect(study)
@@ -90,6 +126,9 @@ def test_the_log_keeps_the_model_and_the_prompt(run, study, first):
         (["--prompt", "none.txt"], "none.txt"),
         (["--parameter", "temperature"], "--parameter takes NAME=VALUE"),
         (["--parameter", "messages=[]"], "is set by this command"),
+        (["--parameter", "temperature=NaN"], "--parameter temperature: JSON has no NaN"),
+        (["--parameter", "stop=[1e999]"], "--parameter stop: JSON has no NaN"),
+        (["--parameter", 'stop="\\ud800"'], "--parameter stop: JSON has no NaN"),
     ],
 )
 def test_bad_input_is_named(run, study, model, more, said):
@@ -177,9 +216,10 @@ def test_people_go_on_after_a_model_and_a_model_that_they_contradict_is_left_out
     assert done.code == 0, done.err
     with Study.open(f"sqlite:///{study}") as opened:
         known = {(one.left, one.right): one.outcome for one in opened.comparisons() if one.annotator == "m-1"}
-        # A person who always says the contrary of what the model did.
-        for (left, right), outcome in list(known.items()) * 3:
-            opened.record((left, right, "right" if outcome == "left" else "left", "bob"))
+        # Two people who always say the contrary of what the model did.
+        for (left, right), outcome in known.items():
+            for name in ("bob", "cid"):
+                opened.record((left, right, "right" if outcome == "left" else "left", name))
     shown = run("order", "study.db", "--trust", "0.7", "--json")
     assert "m-1: agrees with people on " in shown.err
     assert "so it is left out." in shown.err

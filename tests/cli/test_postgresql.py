@@ -114,5 +114,5 @@ def test_a_study_is_copied_and_a_person_erased(folder: Path, postgresql: Any) ->
     assert "1 comparison" in shell("db", "copy", "study.db", url)
     assert "'Ann'" in shell("db", "erase", url, "Anna", code=2)
     assert "Ann is erased-" in shell("db", "erase", url, "Ann")
-    assert "no annotator 'Ann'" in shell("db", "erase", url, "Ann", code=2)
+    assert "no annotator or owner 'Ann'" in shell("db", "erase", url, "Ann", code=2)
     assert "secret" not in shell.printed

@@ -116,6 +116,45 @@ def test_what_another_try_would_not_change_fails_at_once_and_never_shows_the_key
     assert len(model.sent) == 1
 
 
+def test_a_key_that_is_repeated_escaped_is_not_shown_either(model):
+    key = 'sk-"/secret'
+    for said in (b'no key sk-\\"/secret', b"no key sk-%22%2Fsecret"):
+        model.answer = lambda _, said=said: Answer(401, said)
+        with pytest.raises(JudgeFailed, match=r"\(no key \.\.\.\)"):
+            send(model, key=key)
+
+
+@pytest.mark.parametrize("key", ["sk-\nsecret", "sk-secr\u00e9t", ""])
+def test_what_cannot_be_a_key_is_refused_before_anything_is_sent(key):
+    with pytest.raises(InvalidInput, match="outside ASCII") as raised:
+        Endpoint("http://localhost/v1", "m", key=key)
+    assert "secr" not in str(raised.value)
+
+
+def test_a_request_that_cannot_be_made_is_not_repeated_and_shows_no_header(model):
+    async def once() -> None:
+        async with Endpoint(model.url, "m", patience=30.0, key="sk-secret") as endpoint:
+            endpoint._http.headers["Authorization"] = "Bearer sk-secret\n"
+            await endpoint.send(ASKED)
+
+    began = time.monotonic()
+    with pytest.raises(JudgeFailed, match="check the key") as raised:
+        asyncio.run(once())
+    assert "secret" not in str(raised.value)
+    assert time.monotonic() - began < 3.0
+
+
+@pytest.mark.parametrize("when", ["Fri, 31 Dec 99999 23:59:59 GMT", "Fri, 31 Dec 1 23:59:59 +2359", "soon", ""])
+def test_a_retry_after_that_is_no_time_is_none(model, when):
+    model.next = [Answer(503, headers=(("Retry-After", when),)), completion("[[A]]")]
+    assert send(model).text == "[[A]]"
+
+
+def test_absurd_numbers_of_tokens_are_none(model):
+    model.next = [completion("[[A]]", 10**30), completion("[[A]]", -1), completion("[[A]]", 10**6)]
+    assert [send(model).tokens for _ in range(3)] == [None, None, 10**6]
+
+
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_request_that_is_refused_says_why(model, status):
     model.next = [Answer(status, b'{"error": "too long"}')]

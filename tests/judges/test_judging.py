@@ -101,6 +101,35 @@ def test_a_tie_where_the_study_takes_none_is_unreadable(study, model):
     assert run(study, model, concurrency=1, answers=1).kinds == {"unreadable": 1, "decided": 1}
 
 
+def test_items_that_come_while_a_model_judges_are_judged_too(study, model):
+    def adding(sent: Sent) -> Answer:
+        if len(model.sent) == 2:
+            study.add_items(Items(["new"], content={"text": ["The number 9"]}))
+        return larger(sent)
+
+    model.answer = adding
+    assert run(study, model).kinds == {"decided": ALL + len(IDS)}
+    assert study.ordering().ids[0] == "new"
+
+
+def test_the_question_and_the_rules_are_those_of_the_moment(study, model):
+    def changing(sent: Sent) -> Answer:
+        if len(model.sent) == 2:
+            study.set_rules(ties=False, question="Which is greater?")
+            return completion("[[tie]]")
+        return larger(sent)
+
+    model.answer = changing
+    tally = run(study, model, concurrency=1, answers=3)
+    assert tally.kinds == {"decided": 3, "skipped": 1}
+    (skipped,) = [entry for entry in study.answered() if entry.answer == "skip"]
+    assert skipped.reason == "a tie, which the study does not take any more"
+    assert study.tokens("m") == 400
+    asked = [re.findall("Question: (.*)", sent.body["messages"][0]["content"])[0] for sent in model.sent]
+    assert asked == ["Which is larger?"] * 2 + ["Which is greater?"] * 2
+    assert "[[tie]]" not in model.sent[-1].body["messages"][0]["content"]
+
+
 def test_a_model_whose_replies_say_nothing_is_stopped(study, model):
     model.answer = lambda _: completion("As an AI I like both.")
     with pytest.raises(JudgeFailed, match=r"10 replies in a row .* the last: no verdict in 'As an AI"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from tests.judges.conftest import Model, completion, model
+from tests.judges.conftest import Answer, Model, Sent, completion, model
 from tests.server.test_client import Wire
 
 from ordinate.client import Client
@@ -79,6 +79,40 @@ def test_groups_and_pictures_reach_the_model(build, model, tmp_path: Path):
     assert greys == {10, 90}
 
 
+def test_whoever_has_the_shared_link_does_not_answer_as_the_model(site, model):
+    model.answer = lambda _: completion("[[B]]")
+    run(site, model, 1)
+    with client(site, "owner", "Olga") as owner:
+        held = owner.ask("m")[0]
+    with client(site, "annotator") as shared:
+        for use in (lambda: shared.ask("M"), lambda: shared.status("m"), lambda: shared.tell(held.id, "left", "m")):
+            with pytest.raises(OrdinateError, match="m is the name of a model"):
+                use()
+        own = shared.ask("Ann")[0]
+        with pytest.raises(OrdinateError, match="only an owner's program says how many tokens"):
+            shared.tell(own.id, "left", "Ann", tokens=10**12)
+        shared.tell(own.id, "left", "Ann")
+    assert site.study.annotators() == {"m": 1, "Ann": 1}
+    assert (site.study.tokens("m"), site.study.tokens("Ann")) == (100, 0)
+
+
+def test_groups_question_and_items_of_the_moment_reach_the_model(build, model):
+    site = build(Items(["a", "b"], group=["First"] * 2, content={"text": ["x", "y"]}))
+
+    def changing(sent: Sent) -> Answer:
+        if len(model.sent) == 1:
+            site.study.add_items(Items(["c", "d"], group=["Second"] * 2, content={"text": ["v", "w"]}))
+            site.study.set_rules(ties=False, question="Which now?")
+            return completion("[[tie]]")
+        return completion("[[A]]")
+
+    model.answer = changing
+    assert run(site, model, 1).kinds == {"skipped": 1, "decided": 1}
+    first, second = model.sent
+    assert (first.texts[0], second.texts[0]) == ("First", "Second")
+    assert "Question: Which now?" in second.body["messages"][0]["content"]
+
+
 def test_only_an_owner_lets_a_model_judge(site, model):
     with client(site, "annotator") as ann, pytest.raises(OrdinateError, match="owner"):
         OnServer(ann)
@@ -90,6 +124,8 @@ def test_a_machine_that_is_none_is_refused(site):
     with client(site) as owner:
         with pytest.raises(InvalidInput, match="parameters of a model are an object"):
             owner.add_machine("m", "m", "1" * 64, parameters="[1]")
+        with pytest.raises(InvalidInput, match="without NaN or infinity"):
+            owner.add_machine("m", "m", "1" * 64, parameters='{"a": 1e999}')
         with pytest.raises(InvalidInput):
             owner.add_machine("m", "m", "no hash")
         site.study.tell(site.study.ask("Ann").id, "left")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from ordinate.server.connections import server
 from ordinate.server.proxy_users import ProxyUsers
 
 
@@ -67,16 +68,21 @@ def test_the_log_says_which_owner_did_what(site):
     assert [one["what"] for one in paged["changes"]] == ["made the link for the viewer Vera"]
 
 
-def test_what_an_owners_program_answers_for_others_is_the_owners_doing(site):
+def test_answers_by_an_owners_program_are_no_changes_but_its_taking_back_is(site):
     oskar = site.program("owner", "Oskar")
     (query,) = oskar.ask(annotator=None)
+    oskar.post("/shown", {"query": query["id"]})
     oskar.tell(query)
-    assert (oskar.get("/changes").json()["changes"][0]["by"]) == "Oskar"
+    assert oskar.get("/changes").json()["changes"][0]["what"] == "made the link for the owner Oskar"
+    oskar.post("/undo", {})
+    assert oskar.get("/changes").json()["changes"][0]["by"] == "Oskar"
+    oskar.tell(query)
+    assert site.study.owners == {"Oskar"}
     mine = site.browser("Olga", "owner")
     (query,) = mine.ask()
     mine.tell(query)
     who = [one["by"] for one in mine.get("/changes").json()["changes"]]
-    assert (who.count("Oskar"), who.count("Olga")) == (2, 0), "judging is no change by an owner"
+    assert (who.count("Oskar"), who.count("Olga")) == (1, 0), "judging is no change by an owner"
 
 
 def test_people_of_two_owners_in_one_transaction_are_told_apart(site):
@@ -172,6 +178,104 @@ def test_a_role_ends_with_the_link(site):
     site.study.make_link("viewer", "Olga")
     assert olga.get("/api/v1/studies/essays").json()["role"] == "viewer", "the newest one says what somebody is now"
     site.study.revoke_link(next(one.id for one in site.study.links() if one.role == "viewer"))
-    assert olga.get("/api/v1/studies/essays").json()["role"] == "owner"
+    assert olga.get("/api/v1/studies/essays").json()["role"] == "owner", "the older one holds, as deploy.md says"
     site.study.revoke_link(link.id)
     assert olga.get("/owner/essays").status_code == 401
+
+
+def test_who_keeps_another_link_is_named_when_one_is_revoked(site):
+    first, second = site.study.make_link("owner", "Olga"), site.study.make_link("viewer", "Olga")
+    owner = site.program("owner")
+    assert [one["id"] for one in owner.post(f"/links/{second.id}/revoke").json()["others"]] == [first.id]
+    assert owner.post(f"/links/{first.id}/revoke").json()["others"] == []
+
+
+def left_behind(site: Any, name: str, **more: str) -> dict[str, str]:
+    """The cookies of a browser in which this annotator judged."""
+    before = site.browser(name, token=site.token("annotator", name))
+    return {key: value for key, value in before.client.cookies.items() if key.startswith("ordinate-")} | more
+
+
+def test_whom_a_proxy_names_is_not_whose_session_was_left_in_the_browser(site):
+    cookies = left_behind(site, "Ann")
+    site.study.make_link("annotator", "Vera")
+    vera, nobody = through(site, PROXY, "Vera"), through(site, PROXY, "Walt")
+    vera.cookies.update(cookies)
+    nobody.cookies.update(cookies)
+    assert vera.get("/api/v1/studies/essays").json()["your"]["name"] == "Vera"
+    assert vera.get("/judge/essays").status_code == 200
+    assert nobody.get("/api/v1/studies/essays").json()["your"]["name"] == "Ann", "who opened a link and has no other"
+
+
+def test_a_revoked_session_does_not_keep_out_whom_a_proxy_names(site):
+    old = site.study.make_link("annotator", "Vera")
+    signed = site.authenticator.signer.link(site.study.token, old.id)
+    cookies = site.browser("Vera", token=signed).client.cookies
+    site.study.make_link("annotator", "Vera")
+    site.study.revoke_link(old.id)
+    vera = through(site, PROXY, "Vera")
+    vera.cookies.update(cookies)
+    assert vera.get("/api/v1/studies/essays").status_code == vera.get("/judge/essays").status_code == 200
+
+
+def test_the_owner_of_the_server_is_one_whatever_a_proxy_says(site):
+    site.study.make_link("annotator", "Olga")
+    olga = through(site, PROXY, "Olga")
+    olga.cookies.set("ordinate-server", site.authenticator.signer.server_session())
+    assert olga.get("/owner/essays").status_code == olga.get("/judge/essays").status_code == 200
+    assert olga.get("/api/v1/studies/essays").json()["role"] == "annotator", "where she judges"
+
+
+def test_a_viewer_by_proxy_who_owns_the_server_judges(site):
+    site.study.make_link("viewer", "Olga")
+    olga = through(site, PROXY, "Olga")
+    olga.cookies.set("ordinate-server", site.authenticator.signer.server_session())
+    assert olga.get("/owner/essays").status_code == olga.get("/judge/essays").status_code == 200
+
+
+@pytest.mark.parametrize("role", ["owner", "viewer"])
+def test_a_role_goes_to_no_name_that_differs_in_case(site, role):
+    ann = site.browser("olga")
+    ann.tell(ann.ask()[0])
+    owner = site.program("owner")
+    refused = owner.post("/links", {"role": role, "annotator": "Olga"})
+    assert refused.status_code == 422
+    assert "'olga' already" in refused.json()["detail"]
+    assert through(site, PROXY, "olga").get("/api/v1/studies/essays").status_code == 401
+    assert owner.post("/links", {"role": role, "annotator": " olga "}).status_code == 201
+    assert owner.post("/links", {"role": "annotator", "annotator": "OLGA"}).status_code == 422, (
+        "it would be a role less"
+    )
+    assert owner.post("/links/many", {"annotators": ["OLGA"]}).status_code == 422
+    assert site.study.make_link("owner", "Owner", name="owner").annotator == "Owner"
+
+
+def test_a_viewers_link_is_none_to_judge_by(site):
+    site.study.make_link("viewer", "Ann")
+    made = site.program("owner").post("/links/many", {"annotators": ["Ann"]}).json()["links"]
+    assert [one["role"] for one in made] == ["annotator"]
+
+
+@pytest.mark.parametrize("role", ["owner", "viewer"])
+def test_a_link_of_another_role_leaves_judging_by_the_shared_one(site, role):
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    site.study.make_link(role, "Ann")
+    assert ann.tell(query).status_code == ann.get("").status_code == 200
+    assert site.program().post("/queries", {"annotator": "Ann"}).status_code == 409
+
+
+@pytest.mark.parametrize(("proxy", "address"), [("127.0.0.1", "::ffff:127.0.0.1"), ("10.1.2.0/24", "::ffff:10.1.2.3")])
+def test_a_proxy_of_ipv4_is_known_where_the_server_listens_at_ipv6(site, proxy, address):
+    site.study.make_link("owner", "Olga")
+    app: Any = server(site.app, [proxy], "X-Remote-User").config.app
+    for client, status in ((address, 200), ("::ffff:192.0.2.9", 401), ("::1", 401)):
+        olga = TestClient(app, client=(client, 5000), headers={"X-Remote-User": "Olga"})
+        olga.portal = site.client.portal
+        assert olga.get("/api/v1/studies/essays").status_code == status
+
+
+def test_a_name_is_the_same_however_a_proxy_writes_its_letters(site):
+    site.study.make_link("owner", "Zo\u00eb")
+    decomposed: Any = "Zoe\u0308".encode()
+    assert through(site, PROXY, decomposed).get("/api/v1/studies/essays").json()["role"] == "owner"

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from ordinate import storage as storages
+from ordinate.cli.db import erase
 from ordinate.data.items import Items
+from ordinate.errors import InvalidInput
 from ordinate.storage import AnswerDetails
+from ordinate.study.ledger import acting_as
 from ordinate.study.study import Study
 
 NAME = "Zebediah Quux"
@@ -74,3 +77,13 @@ def test_the_name_is_gone_and_the_ordering_is_the_same(
         study.tell(query.id, "left")
     np.testing.assert_array_equal(before.scores, after.scores)
     np.testing.assert_array_equal(before.standard_errors, after.standard_errors)
+
+
+def test_an_owner_is_erased_who_did_something_or_let_a_program_answer(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with Study.create(ITEMS, storage=f"sqlite:///{path}") as study, acting_as("Olga Owner"):
+        study.tell(study.ask("Ann").id, "left")
+    erase(str(path), "Olga Owner")
+    assert b"Olga Owner" not in path.read_bytes()
+    with pytest.raises(InvalidInput, match="no annotator or owner 'Olga Owner'"):
+        erase(str(path), "Olga Owner")

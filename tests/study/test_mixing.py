@@ -49,7 +49,7 @@ def test_people_are_asked_where_models_are_unsure_and_to_check_them():
 def test_a_pair_that_a_model_skipped_is_for_people_and_one_that_is_open_is_not():
     study = Study.create(Items(list("abc")), algorithm="uniform-independent")
     study.add_machine("m", MODEL)
-    skipped = study.ask("m")
+    skipped = study.ask_model("m", 1)[0]
     study.tell(skipped.id, "skip", AnswerDetails("no verdict in 'A or B'"))
     first = study.ask_after_models("ann")
     assert {first.left, first.right} == {skipped.left, skipped.right}
@@ -78,12 +78,44 @@ def test_agreement_counts_pairs_that_both_decided():
         ]
     )  # fmt: skip
     found = study.agreement_of_models()["m"]
-    assert found.pairs == 3
+    assert found.pairs == 2
     assert found.share is not None
-    assert found.share.estimate == pytest.approx(2 / 3)
+    assert found.share.estimate == pytest.approx(1 / 2)
     assert not found.is_below(0.7)
     study.add_machine("m2", MODEL._replace(model="other"))
     assert study.agreement_of_models()["m2"] == (0, None)
+
+
+def test_a_pair_counts_once_for_agreement_with_one_vote_of_each_person():
+    often = [("a", "b", "right", "bob")] * 30
+    study = study_with([("a", "b", "left", "m"), ("c", "d", "left", "m"), *often])
+    found = study.agreement_of_models()["m"]
+    assert found.pairs == 1
+    assert not found.is_below(0.7)
+    study.record([("b", "a", "right", "ann"), ("a", "b", "left", "cid"), ("c", "d", "left", "ann")])
+    agreed = study.agreement_of_models()["m"]
+    assert (agreed.pairs, agreed.share and agreed.share.estimate) == (2, 1.0)
+    # One against one says nothing.
+    study.exclude_annotator("cid")
+    assert study.agreement_of_models()["m"].pairs == 1
+
+
+def test_what_is_excluded_counts_neither_for_agreement_nor_for_what_people_are_asked():
+    study = study_with(
+        [
+            ("a", "b", "left", "m"), ("a", "c", "left", "m"), ("d", "e", "left", "m"), ("e", "f", "tie", "m2"),
+            ("a", "b", "right", "coin"), ("a", "c", "right", "coin"), ("a", "b", "left", "ann"),
+        ]
+    )  # fmt: skip
+    study.exclude_annotator("coin")
+    assert study.agreement_of_models()["m"].pairs == 1
+    study.exclude_item("a")
+    assert study.agreement_of_models()["m"] == (0, None)
+    study.exclude_annotator("m2")
+    assert "m2" not in study.agreement_of_models()
+    assert pairs_asked(study, "bob", 1) == [frozenset("de")], "the pair of the model that counts comes first"
+    study.include_item("a")
+    assert pairs_asked(study, "bob", 1) == [frozenset("ac")], "an excluded person's pair is open to others"
 
 
 ITEMS, BY_MODEL, BY_PERSON, RUNS = 24, 150, 60, 8

@@ -61,7 +61,7 @@ def copy(
 
 def erase(
     study: StudyFile,
-    annotator: Annotated[str, typer.Argument(metavar="NAME", help="The annotator's name.", show_default=False)],
+    annotator: Annotated[str, typer.Argument(metavar="NAME", help="Of an annotator or an owner.", show_default=False)],
 ) -> None:
     """Erase a person: replace their name by a random one.
 
@@ -75,8 +75,9 @@ def erase(
         known = [one.name for one in opened.people() if one.name is not None]
         known += [link.annotator for link in opened.links() if link.annotator is not None]
         known += [maker for _, maker in opened.rules.makers]
+        known += opened.owners
     if annotator not in known:
-        raise InvalidInput(f"{study} has no annotator {annotator!r}{suggestion(annotator, known)}")
+        raise InvalidInput(f"{study} has no annotator or owner {annotator!r}{suggestion(annotator, known)}")
     pseudonym, changed = storage.erase(study_url(study), annotator)
     say(f"{study}: {annotator} is {pseudonym} now, in {count(changed, 'entry', 'entries')} of the log.")
 

@@ -12,7 +12,7 @@ import typer
 from ordinate.cli.media import study_folder
 from ordinate.cli.options import AsJson, StudyFileOrLink, is_link, open_client, open_study
 from ordinate.cli.screen import count, note, print_json, progress_bar, say
-from ordinate.errors import InvalidInput, MissingExtra
+from ordinate.errors import InvalidInput, MissingExtra, naming
 
 if TYPE_CHECKING:
     from ordinate.judges.endpoint import Endpoint
@@ -96,13 +96,14 @@ def judge(
         raise MissingExtra("httpx", "judge", "a model judge") from error
     import asyncio
 
-    from ordinate.judges.endpoint import Endpoint, is_unprotected
+    from ordinate.judges.endpoint import Endpoint, checked_key, is_unprotected
     from ordinate.judges.judging import Task
     from ordinate.judges.prompt import Prompt
     from ordinate.study.machines import Machine
 
     text, parameters = Prompt.read(prompt), _parameters(parameter or [])
-    key = os.environ.get(key_variable) or None
+    with naming(key_variable):
+        key = checked_key(given) if (given := os.environ.get(key_variable)) else None
     machine = Machine(model, text.sha256, orders, json.dumps(parameters, sort_keys=True)).checked()
     task = Task(text, machine, annotator or model, concurrency, answers, tokens)
     with ExitStack() as stack:
@@ -147,7 +148,7 @@ def _show_first(place: InFile | OnServer, to: Endpoint, task: Task, key_variable
     from ordinate.judges.prompt import messages
 
     pair = place.look(task.annotator)
-    body = to.body(messages(task.prompt, place.question, pair.left(), pair.right(), pair.group, ties=place.ties))
+    body = to.body(messages(task.prompt, pair.question, pair.left(), pair.right(), pair.group, ties=pair.ties))
     headers = to.headers(None if to.key is None else f"(from {key_variable})")
     print_json({"method": "POST", "url": to.url, "headers": headers, "body": _short(body)})
 
@@ -174,8 +175,12 @@ def _parameters(given: list[str]) -> dict[str, Any]:
             raise InvalidInput(f"--parameter {name} is set by this command; leave it out")
         try:
             found[name] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name] = value
+        try:
+            json.dumps(found[name], ensure_ascii=False, allow_nan=False).encode()
+        except ValueError:
+            raise InvalidInput(f"--parameter {name}: JSON has no NaN, no infinite number and no half letter") from None
     return found
 
 

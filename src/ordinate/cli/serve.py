@@ -270,7 +270,10 @@ def public_address(url: str) -> str:
 
 def _network(option: str, address: str) -> str:
     try:
-        return str(ipaddress.ip_network(address)) if "/" in address else str(ipaddress.ip_address(address))
+        network = ipaddress.ip_network(address)
+        if network.version == 6 and network.prefixlen >= 96 and (mapped := network.network_address.ipv4_mapped):
+            network = ipaddress.ip_network((mapped, network.prefixlen - 96))  # as connections are named here
+        return str(network) if "/" in address else str(network.network_address)
     except ValueError:
         raise InvalidInput(f"{option} {address!r}: give an IP address or a network, such as 127.0.0.1") from None
 

@@ -7,6 +7,8 @@ pauses double, with some randomness so that many callers do not come back at onc
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, NamedTuple, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import numpy as np
@@ -25,6 +27,8 @@ _PATH = "/chat/completions"
 _LARGEST = 4 << 20
 """Bytes of a response; a longer one is not a reply to a question of two items."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+_MOST_TOKENS = 10**9
+"""An endpoint that says more for one reply does not know."""
 _QUOTED = 300
 """Characters of an endpoint's message that an error shows."""
 _FOR_THIS_PAIR = (400, 413, 422)
@@ -67,6 +71,7 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         self.url = checked_url(self.url)
+        self.key = None if self.key is None else checked_key(self.key)
         self._http = httpx.AsyncClient(timeout=self.timeout, headers=self.headers(self.key), limits=httpx.Limits())
 
     async def __aenter__(self) -> Self:
@@ -104,6 +109,9 @@ class Endpoint:
                 problem = f"gave no whole reply within {self.timeout:g} seconds"
             except httpx.InvalidURL as error:
                 raise InvalidInput(f"the endpoint {self.url!r} is no address: {error}") from error
+            except httpx.LocalProtocolError:
+                # Its message quotes the header, which holds the key.
+                raise JudgeFailed(f"no request can be made for the endpoint {self.url}; check the key") from None
             except httpx.HTTPError as error:
                 problem = f"cannot be reached: {self._clean(str(error)) or type(error).__name__}"
             if time.monotonic() + wait > until:
@@ -139,8 +147,11 @@ class Endpoint:
         return f"answers with status {status}" + (f" ({message})" if message else "")
 
     def _clean(self, message: str) -> str:
-        """Without the key, which some endpoints repeat."""
-        return message.replace(self.key, "...") if self.key else message
+        """Without the key, which some endpoints repeat, as it is or escaped."""
+        if self.key:
+            for form in (self.key, json.dumps(self.key)[1:-1], quote(self.key, safe="")):
+                message = message.replace(form, "...")
+        return message
 
 
 def checked_url(url: str) -> str:
@@ -159,6 +170,17 @@ def checked_url(url: str) -> str:
         )
     plain = url.rstrip("/")
     return plain if plain.endswith(_PATH) else plain + _PATH
+
+
+def checked_key(given: str) -> str:
+    """The key without spaces and ends of lines around it. Raises InvalidInput, which does not show it."""
+    key = given.strip()
+    if not re.fullmatch("[!-~]+", key):
+        raise InvalidInput(
+            "the key is empty, or holds a space, a control character or a letter outside ASCII, which no key does; set "
+            "the environment variable again"
+        )
+    return key
 
 
 def is_unprotected(url: str) -> bool:
@@ -180,7 +202,7 @@ def _reply(raw: bytes) -> Reply | None:
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     usage = given.get("usage")
     total = usage.get("total_tokens") if isinstance(usage, dict) else None
-    tokens = total if isinstance(total, int) and not isinstance(total, bool) and total >= 0 else None
+    tokens = total if isinstance(total, int) and not isinstance(total, bool) and 0 <= total <= _MOST_TOKENS else None
     reason = choice.get("finish_reason")
     if refusal or reason == "content_filter":
         return Reply(None, tokens)
@@ -192,12 +214,10 @@ def _message(raw: bytes) -> str:
     given = _json(raw)
     error = given.get("error", given) if isinstance(given, dict) else None
     found = error.get("message") if isinstance(error, dict) else error
-    return found if isinstance(found, str) else raw[: 10 * _QUOTED].decode("utf-8", "replace")
+    return found if isinstance(found, str) else raw.decode("utf-8", "replace")
 
 
 def _json(raw: bytes) -> Any:
-    import json
-
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -210,6 +230,6 @@ def _asked_to_wait(given: str) -> float:
         return float(given)
     try:
         when = parsedate_to_datetime(given)
-    except ValueError:
+        return max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
+    except (ValueError, OverflowError):
         return 0.0
-    return max((when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ordinate.data.comparisons import Answer
-from ordinate.errors import AlreadyAnswered, BudgetSpent, JudgeFailed, PoolExhausted, StudyPaused
+from ordinate.errors import AlreadyAnswered, BudgetSpent, InvalidInput, JudgeFailed, PoolExhausted, StudyPaused
 from ordinate.judges.endpoint import Endpoint, Reply, RequestRefused
 from ordinate.judges.places import Pair, Place
 from ordinate.judges.prompt import Prompt, messages, read_verdict
@@ -26,6 +26,7 @@ UNREADABLE_IN_A_ROW = 10
 _QUOTED = 200
 """Characters of a reply that the log keeps where it could not be read."""
 _CLIENT = "ordinate judge"
+_NO_TIES = "a tie, which the study does not take any more"
 
 
 class Judgement(NamedTuple):
@@ -142,7 +143,7 @@ class _Run:
         began = time.monotonic()
         left, right = await asyncio.to_thread(pair.left), await asyncio.to_thread(pair.right)
         orders = [(left, right), (right, left)][: 2 if self._task.machine.orders == "both" else 1]
-        prompt, question, ties = self._task.prompt, self._place.question, self._place.ties
+        prompt, question, ties = self._task.prompt, pair.question, pair.ties
         asked = [
             await asyncio.to_thread(messages, prompt, question, *one, pair.group, ties=ties) for one in orders
         ]  # a thread, because a picture may have to be converted
@@ -185,9 +186,17 @@ class _Run:
         )
         tally, kind = self._tally, judged.kind
         tally.tokens += judged.tokens or 0
+        answer = judged.answer
         try:
-            await asyncio.to_thread(self._place.tell, pair, judged.answer, details, self._name)
-            tally.answers += judged.answer != "skip"
+            try:
+                await asyncio.to_thread(self._place.tell, pair, answer, details, self._name)
+            except InvalidInput:
+                # The reply is paid for, so the study keeps it, though its rules may have changed meanwhile.
+                if answer != "tie" or await asyncio.to_thread(self._place.takes_ties):
+                    raise
+                answer, kind, details = "skip", "skipped", details._replace(reason=_NO_TIES)
+                await asyncio.to_thread(self._place.tell, pair, answer, details, self._name)
+            tally.answers += answer != "skip"
         except AlreadyAnswered:
             kind = "answered elsewhere"
         tally.kinds[kind] = tally.kinds.get(kind, 0) + 1

@@ -22,17 +22,19 @@ MOST_AT_ONCE = 20
 class Pair(NamedTuple):
     """query        its id; "" for a pair that is only looked at
     left, right  read what the model is shown of the item; pictures take a while
+    ties         whether the study takes them
     """
 
     query: str
     left: Callable[[], Shown]
     right: Callable[[], Shown]
-    group: str | None = None
+    group: str | None
+    question: str
+    ties: bool
 
 
 class Place(Protocol):
-    question: str
-    ties: bool
+    """Items, the question and the rules may change while a model judges, so nothing of them is kept."""
 
     def register(self, annotator: str, machine: Machine) -> str:
         """Say that this model answers under this name; returns the name as it is stored."""
@@ -43,6 +45,8 @@ class Place(Protocol):
     def ask(self, annotator: str, count: int) -> list[Pair]:
         """Its open pairs, topped up to `count`. Raises PoolExhausted, BudgetSpent, StudyPaused."""
 
+    def takes_ties(self) -> bool: ...
+
     def tell(self, pair: Pair, answer: Answer, details: AnswerDetails, annotator: str) -> None:
         """It is on disk on return. Raises AlreadyAnswered."""
 
@@ -52,10 +56,7 @@ class InFile:
 
     def __init__(self, study: Study, folder: Path) -> None:
         self._study, self._folder = study, folder
-        self._items = study.items
-        self._rows = {item: row for row, item in enumerate(self._items.ids)}
-        self.question, self.ties = study.question, study.rules.ties
-        _require_shown(self._items.content)
+        _require_shown(study.items.content)
 
     def register(self, annotator: str, machine: Machine) -> str:
         return self._study.add_machine(annotator, machine)
@@ -64,7 +65,7 @@ class InFile:
         return self._study.annotators().get(annotator, 0), self._study.tokens(annotator)
 
     def ask(self, annotator: str, count: int) -> list[Pair]:
-        return [self._pair(one.id, one.left, one.right) for one in self._study.ask(annotator, count)]
+        return [self._pair(one.id, one.left, one.right) for one in self._study.ask_model(annotator, count)]
 
     def look(self, annotator: str) -> Pair:
         """The pair that would come next; nothing is written. Raises PoolExhausted."""
@@ -75,20 +76,28 @@ class InFile:
             return self.ask(annotator, 1)[0]  # which says why there is none
         return self._pair("", offer.left, offer.right)
 
+    def takes_ties(self) -> bool:
+        return self._study.rules.ties
+
     def tell(self, pair: Pair, answer: Answer, details: AnswerDetails, annotator: str) -> None:
         self._study.tell(pair.query, answer, details)
 
     def _pair(self, query: str, left: str, right: str) -> Pair:
-        group = self._items.group
-        return Pair(
-            query,
-            partial(self._shown, left),
-            partial(self._shown, right),
-            None if group is None else group[self._rows[left]] or None,
-        )
+        with self._study.unchanged():
+            group, row = self._study.items.group, self._study.row(left)
+            return Pair(
+                query,
+                partial(self._shown, left),
+                partial(self._shown, right),
+                None if group is None else group[row] or None,
+                self._study.question,
+                self._study.rules.ties,
+            )
 
     def _shown(self, item: str) -> Shown:
-        row, content = self._rows[item], self._items.content
+        with self._study.unchanged():
+            row, content = self._study.row(item), self._study.items.content
+        _require_shown(content)
         text = content["text"][row] if "text" in content else None
         place = content["image"][row] if "image" in content else None
         if place is None:
@@ -105,9 +114,7 @@ class OnServer:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        status = client.status()
-        self.question, self.ties = str(status["question"]), bool(status["ties_allowed"])
-        self._group = {one["id"]: one["group"] or None for one in client.items()}
+        self._group = self._groups()
 
     def register(self, annotator: str, machine: Machine) -> str:
         return self._client.add_machine(annotator, **machine._asdict())
@@ -117,19 +124,31 @@ class OnServer:
         return answers, next(one["tokens"] for one in self._client.machines() if one["annotator"] == annotator)
 
     def ask(self, annotator: str, count: int) -> list[Pair]:
+        given = self._client.ask_shown(annotator, min(count, MOST_AT_ONCE))
+        status = self._client.status(annotator)
+        if any(one["left"]["id"] not in self._group for one in given):
+            self._group = self._groups()
         return [
             Pair(
                 one["id"],
                 partial(self._shown, one["left"]),
                 partial(self._shown, one["right"]),
-                self._group.get(one["left"]["id"]),
+                self._group[one["left"]["id"]],
+                str(status["question"]),
+                bool(status["ties_allowed"]),
             )
-            for one in self._client.ask_shown(annotator, min(count, MOST_AT_ONCE))
+            for one in given
         ]
+
+    def _groups(self) -> dict[str, str | None]:
+        return {one["id"]: one["group"] or None for one in self._client.items()}
 
     def look(self, annotator: str) -> Pair:
         """The pair that comes next. A server has no other way to name it than to give it: it stays open."""
         return self.ask(annotator, 1)[0]
+
+    def takes_ties(self) -> bool:
+        return bool(self._client.status()["ties_allowed"])
 
     def tell(self, pair: Pair, answer: Answer, details: AnswerDetails, annotator: str) -> None:
         sent = {name: value for name, value in details._asdict().items() if value is not None}

@@ -16,14 +16,17 @@ from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
 from ordinate.server.proxy_users import user_of
 from ordinate.server.rates import RateLimit, Turns
-from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired
+from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired, is_valid
 from ordinate.server.signing import LinkSigner, Session
-from ordinate.study.rules import Link
+from ordinate.study.rules import Link, Role
 
 CSRF_HEADER = "X-CSRF-Token"
 SERVER_COOKIE = "ordinate-server"
 SERVER_LINK = Link("server", "owner", None, None, "", False)
 """What the owner of a server has instead of a link of each study."""
+OWNERS_FIRST: tuple[Role | None, ...] = ("owner", "viewer", "annotator", None)
+JUDGES_FIRST: tuple[Role | None, ...] = ("annotator", "owner", "viewer", None)
+"""The order of roles where one browser has several; None: a link that the study does not know."""
 StudyName = Annotated[str, Path(alias="study", max_length=100)]
 
 
@@ -50,6 +53,11 @@ class Caller(NamedTuple):
         return self.link.role in ("owner", "viewer")
 
     @property
+    def speaks_for_others(self) -> bool:
+        """Whether the caller may answer everybody's queries, and for models: an owner's program."""
+        return self.is_owner and self.session is None
+
+    @property
     def acts_as(self) -> str | None:
         """The name under which the log notes what an owner does; None: the link does not say."""
         return self.annotator or ("owner" if self.owns_server else None)
@@ -74,6 +82,8 @@ class Caller(NamedTuple):
             raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
         else:
             name = self.annotator
+        if not self.speaks_for_others and name in self.served.study.machines:
+            raise Problem(409, f"{name} is the name of a model; choose another name")
         self.served.presence.note(name)
         return name
 
@@ -121,14 +131,14 @@ class Authenticator:
         with self._counting_failures(request):
             served = self.find_study(study)
             signed = self._read_signed(request, served, as_owner)
-        self._count_request(served, signed)
+        self._count_request(served, signed[0])
         with self._counting_failures(request):
             return self._caller(served, signed)
 
     def authenticate_everywhere(self, request: Request) -> list[Caller]:
         """The caller in every study that the request's link or cookies open; none for the owner of a server without
         studies. Raises problems 401, 429."""
-        signatures: list[tuple[ServedStudy, Signed]] = []
+        signatures: list[tuple[ServedStudy, list[Signed]]] = []
         found: list[Caller] = []
         refusal = Problem(401, "no study is served here")
         for served in self.registry:
@@ -137,7 +147,8 @@ class Authenticator:
             except Problem as problem:
                 refusal = problem
         if signatures:
-            self._count_request(*signatures[0])
+            served, signed = signatures[0]
+            self._count_request(served, signed[0])
         for served, signed in signatures:
             try:
                 found.append(self._caller(served, signed))
@@ -222,39 +233,48 @@ class Authenticator:
     def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
         return self.signer.session(Session(served.study.token, link.id, annotator))
 
-    def _read_signed(self, request: Request, served: ServedStudy, as_owner: bool = False) -> Signed:
-        """Raises problems 401 and 403 where the request has no signature of this server for this study.
+    def _read_signed(self, request: Request, served: ServedStudy, as_owner: bool = False) -> list[Signed]:
+        """The first whose link is valid counts. Raises problems 401 and 403 where the request has no signature of this
+        server for this study.
 
-        A browser may have a session of this study and one of the server's owner. The page that sends the request knows
-        the token of one of them; else `as_owner` says which one comes first.
+        A browser may have a session of this study and one of the server's owner, and a proxy may name its user. The
+        page that sends the request knows the token of one of them; else `as_owner` says which one comes first.
         """
         token = _bearer(request)
         if token is not None:
             if self.signer.is_server_link(token):
-                return Signed(SERVER_LINK.id, None, None, of_server=True)
-            return Signed(self._read_link(served, token), None, None)
-        found = self._sessions(request, served)
-        if as_owner:
-            found.reverse()
+                return [Signed(SERVER_LINK.id, None, None, of_server=True)]
+            return [Signed(self._read_link(served, token), None, None)]
+        found = self._sessions(request, served, as_owner)
         form_token = request.headers.get(CSRF_HEADER, "")
         own = [signed for signed in found if self.signer.is_form_token(signed.session or "", form_token)]
         if request.method not in SAFE and not own:
             raise _no_form_token()
-        return (own or found)[0]
+        return own or found
 
-    def _sessions(self, request: Request, served: ServedStudy) -> list[Signed]:
+    def _sessions(self, request: Request, served: ServedStudy, as_owner: bool) -> list[Signed]:
         """That of the study, that of the server's owner, and that of whom a proxy names. Raises a problem 401 without
-        any."""
-        found = []
+        any.
+
+        Whom a proxy names is nobody else, although another person may have left a session in this browser. Owners come
+        first on pages of owners, those who judge on others.
+        """
+        found: list[Signed] = []
         cookie, of_server = request.cookies.get(cookie_name(served)), request.cookies.get(SERVER_COOKIE)
         session = None if cookie is None else self.signer.read_session(cookie)
-        if session is not None and session.study == served.study.token:
-            found.append(Signed(session.link, session.annotator, cookie))
         user = user_of(request.scope)
-        if of_server is not None and self.signer.is_server_session(of_server):
-            found.append(Signed(SERVER_LINK.id, user or "owner", of_server, of_server=True))
-        if user is not None and (link := _valid_link_of(served, user)) is not None:
+        link = None if user is None else _valid_link_of(served, user)
+        is_theirs = session is not None and (link is None or session.annotator in (None, user))
+        if session is not None and is_theirs and session.study == served.study.token:
+            found.append(Signed(session.link, session.annotator, cookie))
+        if link is not None:
             found.append(Signed(link.id, user, f"proxy {user}"))
+        if of_server is not None and self.signer.is_server_session(of_server):
+            signed = Signed(SERVER_LINK.id, user or "owner", of_server, of_server=True)
+            found.insert(0 if as_owner else len(found), signed)
+        if link is not None:
+            rank = OWNERS_FIRST if as_owner else JUDGES_FIRST
+            found.sort(key=lambda signed: rank.index(_role(served, signed)))
         if session is not None and not found:
             _require_study(served, session.study)
         if not found:
@@ -270,8 +290,17 @@ class Authenticator:
         _require_study(served, study)
         return link
 
-    def _caller(self, served: ServedStudy, signed: Signed) -> Caller:
-        """Raises a problem 401 where the link is not valid any more."""
+    def _caller(self, served: ServedStudy, signatures: list[Signed]) -> Caller:
+        """Of the first whose link is still valid. Raises a problem 401, that of the first, where none is."""
+        refusals: list[Problem] = []
+        for signed in signatures:
+            try:
+                return self._caller_of(served, signed)
+            except Problem as problem:
+                refusals.append(problem)
+        raise refusals[0]
+
+    def _caller_of(self, served: ServedStudy, signed: Signed) -> Caller:
         if signed.of_server:
             return Caller(served, SERVER_LINK, signed.annotator, signed.session)
         link = self._valid_link(served, signed.link)
@@ -330,7 +359,16 @@ def _valid_link_of(served: ServedStudy, user: str) -> Link | None:
     The one that is called "owner" is for whoever has it, although `ordinate serve` writes "owner" where a name goes.
     """
     own = (link for link in served.study.links_of(user) if link.id != "owner")
-    return next((link for link in own if not link.revoked and not has_expired(link)), None)
+    return next((link for link in own if is_valid(link)), None)
+
+
+def _role(served: ServedStudy, signed: Signed) -> Role | None:
+    if signed.of_server:
+        return SERVER_LINK.role
+    try:
+        return served.study.link(signed.link).role
+    except InvalidInput:
+        return None
 
 
 def require_viewer(caller: Caller) -> None:
@@ -355,8 +393,9 @@ def _require_study(served: ServedStudy, token: str) -> None:
 
 
 def _require_no_own_link(served: ServedStudy, name: str | None) -> None:
-    """Raise a problem 401 where an owner made a link for this name: whoever came by a shared link has it no longer."""
-    if served.study.has_link(name):
+    """Raise a problem 401 where an owner made a link to judge by for this name: whoever came by a shared link has it no
+    longer."""
+    if served.study.has_link(name, "annotator"):
         raise Problem(
             401, "there is a link for you alone now, so the shared one does not work under your name any more"
         )

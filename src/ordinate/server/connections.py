@@ -24,7 +24,7 @@ from ordinate.server.bodies import LARGE
 from ordinate.server.headers import ALWAYS, DEFAULTS
 from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, problem
-from ordinate.server.proxy_users import ProxyUsers
+from ordinate.server.proxy_users import PlainAddresses, ProxyUsers
 
 FINISH_SECONDS = 2
 """How long requests may take to finish when the server stops; then they are cancelled."""
@@ -182,7 +182,7 @@ def server(app: FastAPI, proxies: Sequence[str] = (), user_header: str | None = 
     if user_header is not None:
         served = ProxyUsers(served, user_header.lower(), proxies)
     config = uvicorn.Config(
-        served,
+        PlainAddresses(served),
         http=type("LimitedConnection", (Connection,), {"limits": limits}),
         ws="none",
         log_level="warning",

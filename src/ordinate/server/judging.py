@@ -13,7 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from ordinate.errors import PairsHeld, StudyPaused
 from ordinate.server.authentication import Caller, TheCaller
 from ordinate.server.markdown import rendered
-from ordinate.server.problems import RETRY_SECONDS
+from ordinate.server.problems import RETRY_SECONDS, Problem
 from ordinate.server.registry import finished
 from ordinate.server.routes import StudyRoute
 from ordinate.server.schemas import (
@@ -122,6 +122,8 @@ async def answers(
 
 
 def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
+    if told.tokens is not None and not caller.speaks_for_others:
+        raise Problem(403, "only an owner's program says how many tokens a reply took; leave tokens out")
     details = AnswerDetails(
         told.reason, _text(told.shown_at), _text(told.answered_at), told.duration_ms, told.client, key, told.tokens
     )
@@ -131,7 +133,7 @@ def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
         details,
         caller.name(told.annotator),
         link=caller.came_by,
-        for_others=_speaks_for_others(caller),
+        for_others=caller.speaks_for_others,
         count=told.count,
         tab=told.tab,
     )
@@ -154,7 +156,7 @@ async def shown(caller: TheCaller, what: Shown) -> Lease:
 
 def _show(caller: Caller, what: Shown) -> Lease:
     study, annotator = caller.served.study, caller.name(what.annotator)
-    if not _speaks_for_others(caller):
+    if not caller.speaks_for_others:
         study.require_own(what.query, annotator)
     lease = study.show(what.query, _text(what.shown_at))
     return Lease(query=lease.query.id, expires_at=lease.expires_at)
@@ -171,11 +173,6 @@ def _take_back(caller: Caller, what: TakeBack) -> Undone:
     lease, was = served.study.take_back(annotator, what.key)
     own, total = served.counted(annotator)
     return Undone(query=served.queries([lease])[0], was=was, your_answers=own, answers=total)
-
-
-def _speaks_for_others(caller: Caller) -> bool:
-    """Whether the caller may answer everybody's queries: an owner's program."""
-    return caller.is_owner and caller.session is None
 
 
 def _text(time: datetime | None) -> str | None:

@@ -23,7 +23,7 @@ from ordinate.server.authentication import Authenticator, Caller, TheAuthenticat
 from ordinate.server.headers import MEDIA
 from ordinate.server.new_items import items_of, require_own_files
 from ordinate.server.problems import Problem
-from ordinate.server.registry import ServedStudy
+from ordinate.server.registry import ServedStudy, is_valid
 from ordinate.server.routes import OwnerRoute, ServerRoute, ViewerRoute
 from ordinate.server.schemas import (
     Added,
@@ -50,6 +50,7 @@ from ordinate.server.schemas import (
     NewStudy,
     OrderedItem,
     OrderingPage,
+    Revoked,
     RuleChanges,
     RulesShown,
     SelectionShown,
@@ -312,9 +313,16 @@ def make_links(request: Request, caller: TheCaller, authenticator: TheAuthentica
 
 
 @router.post("/{study}/links/{link}/revoke", summary="Revoke a link")
-def revoke_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, link: str) -> LinkShown:
-    """Sessions that began with it end, too. The last valid link of an owner is not revoked: make another one first."""
-    return show_link(request, authenticator, caller.served, caller.served.revoke_link(link))
+def revoke_link(request: Request, caller: TheCaller, authenticator: TheAuthenticator, link: str) -> Revoked:
+    """Sessions that began with it end, too. The last valid link of an owner is not revoked: make another one first.
+
+    Another link of the same person stays valid, and is named in the reply.
+    """
+    served = caller.served
+    revoked = served.revoke_link(link)
+    theirs = [] if revoked.annotator is None else served.study.links_of(revoked.annotator)
+    others = [show_link(request, authenticator, served, one) for one in theirs if is_valid(one)]
+    return Revoked(**dict(show_link(request, authenticator, served, revoked)), others=others)
 
 
 class _Drawing(Response):

@@ -28,7 +28,7 @@ from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
 from ordinate.server.owner_api import show_link
 from ordinate.server.problems import Problem
-from ordinate.server.registry import ServedStudy, has_expired
+from ordinate.server.registry import ServedStudy, is_valid
 from ordinate.server.rendering import error_page, page
 from ordinate.server.signing import SESSION_SECONDS
 from ordinate.study.rules import Link
@@ -109,7 +109,7 @@ def sheet(request: Request, authenticator: TheAuthenticator, study: str) -> Resp
     links = [
         (link, show_link(request, authenticator, served, link).url)
         for link in served.study.links()
-        if link.role == "annotator" and link.shared is None and not link.revoked and not has_expired(link)
+        if link.role == "annotator" and link.shared is None and is_valid(link)
     ]
     return page(request, "sheet.html", study=study, question_html=rendered(served.study.question), links=links)
 

@@ -7,6 +7,7 @@ from it in "_" for "-" alone, which some proxies cannot tell from it. The proxy 
 from __future__ import annotations
 
 import ipaddress
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,7 +44,7 @@ class ProxyUsers:
         scope = {**scope, "headers": kept}
         if given and self._is_proxy(scope):
             try:
-                (user,) = (one.decode("utf-8").strip() for one in given)
+                (user,) = (unicodedata.normalize("NFC", one.decode("utf-8").strip()) for one in given)
             except ValueError:
                 await problem(400, "the proxy must name one user, in UTF-8")(scope, receive, send)
                 return
@@ -57,3 +58,23 @@ class ProxyUsers:
         except ValueError:
             return False
         return any(address in network for network in self._networks)
+
+
+class PlainAddresses:
+    """Stands around everything that compares addresses: one of IPv4 is that also where the server listens at IPv6."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        host, port = scope.get("client") or ("", 0)
+        await self._app({**scope, "client": (_plain(host), port)} if host else scope, receive, send)
+
+
+def _plain(host: str) -> str:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return host if mapped is None else str(mapped)

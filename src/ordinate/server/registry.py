@@ -84,6 +84,10 @@ def has_expired(link: Link) -> bool:
     return link.expires_at is not None and link.expires_at <= now()
 
 
+def is_valid(link: Link) -> bool:
+    return not link.revoked and not has_expired(link)
+
+
 class Failure(NamedTuple):
     """Why the study could not be used, and when by a clock that does not jump."""
 
@@ -388,11 +392,7 @@ class ServedStudy:
     def revoke_link(self, name: str) -> Link:
         """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""
         with self._revoking:
-            owners = [
-                link.id
-                for link in self.study.links()
-                if link.role == "owner" and not link.revoked and not has_expired(link)
-            ]
+            owners = [link.id for link in self.study.links() if link.role == "owner" and is_valid(link)]
             if owners == [name]:
                 raise Problem(409, "this is the last link of an owner; make another one first, then revoke this one")
             self.study.revoke_link(name)

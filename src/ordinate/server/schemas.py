@@ -339,6 +339,12 @@ class LinkShown(BaseModel):
     token: str | None = None
 
 
+class Revoked(LinkShown):
+    others: list[LinkShown] = Field(
+        description="Links of the same person that are still valid; behind a proxy, the newest gives their role now."
+    )
+
+
 class Links(BaseModel):
     links: list[LinkShown]
 

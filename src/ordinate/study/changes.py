@@ -21,7 +21,7 @@ ALWAYS = (
     "revoke",
     "machine",
 )
-"""Kinds of entries that only owners write; other kinds are theirs where the entry says who."""
+"""Kinds of entries that only owners write; an answer is taken back by them where the entry says who."""
 _LONGEST = 200
 """Characters of a rule's value that are shown."""
 
@@ -35,10 +35,10 @@ class Change(NamedTuple):
 
 
 def is_change(entry: Entry) -> bool:
-    """Whether an owner did it. A link with a key was made by a server for somebody who gave a name."""
+    """Whether an owner changed the study by it. A link with a key was made by a server for somebody who gave a name."""
     if entry.kind == "link":
         return entry.key is None
-    return entry.kind in ALWAYS or (entry.by is not None and entry.kind not in ("withdraw", "spend"))
+    return entry.kind in ALWAYS or (entry.kind == "retract" and entry.by is not None)
 
 
 def changes(entries: Sequence[Entry], links: Mapping[str, Entry]) -> list[Change]:
@@ -46,25 +46,15 @@ def changes(entries: Sequence[Entry], links: Mapping[str, Entry]) -> list[Change
     found = []
     for _, same in groupby(entries, _together):
         first, *more = same
-        found.append(Change(first.at, first.by, _several(first, 1 + len(more)) if more else _words(first, links)))
+        pairs = count(1 + len(more), "pair")
+        what = f"took back the answers of {_name(first.annotator)} to {pairs}" if more else _words(first, links)
+        found.append(Change(first.at, first.by, what))
     return found[::-1]
 
 
 def _together(entry: Entry) -> object:
     """Equal for entries that are one change."""
-    of_answers = entry.kind in ("retract", "answer", "ask")
-    return (entry.at, entry.by, entry.kind, entry.annotator) if of_answers else entry.position
-
-
-def _several(first: Entry, number: int) -> str:
-    whose, pairs = _name(first.annotator), count(number, "pair")
-    match first.kind:
-        case "retract":
-            return f"took back the answers of {whose} to {pairs}"
-        case "ask":
-            return f"asked for {pairs} for {whose}"
-        case _:
-            return f"answered {pairs} for {whose}"
+    return (entry.at, entry.by, entry.annotator) if entry.kind == "retract" else entry.position
 
 
 def _words(entry: Entry, links: Mapping[str, Entry]) -> str:
@@ -90,12 +80,8 @@ def _words(entry: Entry, links: Mapping[str, Entry]) -> str:
             return f"let the model {entry.name} judge as {whose}"
         case "retract":
             return f"took back the answer of {whose} to {pair}"
-        case "ask":
-            return f"asked for a pair for {whose}: {pair}"
-        case "answer":
-            return f"answered for {whose}: {pair}"
         case _:
-            return f"{entry.kind}: {pair}"
+            raise ValueError(f"no owner writes an entry of the kind {entry.kind!r}")
 
 
 def _name(annotator: str | None) -> str:

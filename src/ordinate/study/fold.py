@@ -71,8 +71,10 @@ class State:
     machines             name -> the model that answers under this name
     tokens               name -> how many tokens the replies of this model took
     owners_entries       what owners did, oldest first; see changes.py
+    owners               names of owners that an entry has, also of one that is no such deed
     links, revoked       id -> `link` entry, and the ids of the revoked links
-    linked, claimed      names that an owner made a link for, and names that annotators gave, who got links for them
+    linked               name that an owner made links for -> their roles
+    claimed              names that annotators gave, who got links for them
     items_epoch          rises whenever items are added, excluded or included
     """
 
@@ -103,9 +105,10 @@ class State:
         self.machines: dict[str, Machine] = {}
         self.tokens: dict[str, int] = {}
         self.owners_entries: list[Entry] = []
+        self.owners: set[str] = set()
         self.links: dict[str, Entry] = {}
         self.revoked: set[str] = set()
-        self.linked: set[str] = set()
+        self.linked: dict[str, set[str]] = {}
         self.claimed: set[str] = set()
         self.excluded_items: dict[str, None] = {}
         self.excluded_annotators: dict[str, None] = {}
@@ -203,7 +206,9 @@ class State:
 
     def _apply(self, entry: Entry, items: Callable[[int], Items]) -> None:
         self._name(entry.annotator)
-        if is_change(entry) and not (entry.kind in ("ask", "answer") and entry.annotator in self.machines):
+        if entry.by is not None:
+            self.owners.add(entry.by)
+        if is_change(entry):
             self.owners_entries.append(entry)
         match entry.kind:
             case "ask":
@@ -281,8 +286,10 @@ class State:
                 self.finished = _text(entry.value)
             case "link":
                 self.links[_text(entry.name)] = entry
-                if entry.annotator is not None:
-                    (self.linked if entry.key is None else self.claimed).add(entry.annotator)
+                if entry.annotator is not None and entry.key is None:
+                    self.linked.setdefault(entry.annotator, set()).add(_text(entry.value))
+                elif entry.annotator is not None:
+                    self.claimed.add(entry.annotator)
             case "revoke":
                 self.revoked.add(_text(self.links[_text(entry.name)].name))
             case _:
@@ -379,7 +386,7 @@ class State:
     def _counting(self, given: Comparisons) -> NDArray[np.bool_]:
         """Which of them count."""
         without = np.fromiter(self._taken_back | self._beyond_budget, dtype=np.int64)
-        excluded = [number for name, number in self._numbers.items() if self._is_left_out(name)]
+        excluded = [number for name, number in self._numbers.items() if self.is_left_out(name)]
         left, right = given.pairs
         kept: NDArray[np.bool_] = ~given.skipped & (self.active[left] >= 0) & (self.active[right] >= 0)
         return kept & ~np.isin(given.positions, without) & ~np.isin(given.annotators, excluded)
@@ -503,13 +510,14 @@ class State:
         names = ("",) * len(items) if items.group is None else items.group
         return np.array([codes.setdefault(name, len(codes)) for name in names], dtype=np.int64)
 
-    def _is_left_out(self, annotator: str | None) -> bool:
+    def is_left_out(self, annotator: str | None) -> bool:
+        """Whether this annotator's answers do not count."""
         return annotator in self.excluded_annotators or (self.only is not None and annotator not in self.only)
 
     def includes(self, pair: Pair) -> bool:
         """Whether neither the items nor the annotator are excluded."""
         return not (
-            self._is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
+            self.is_left_out(pair.annotator) or pair.left in self.excluded_items or pair.right in self.excluded_items
         )
 
 

@@ -35,11 +35,14 @@ class Machine(NamedTuple):
             raise InvalidInput(f"orders are {' or '.join(get_args(Orders))}, not {self.orders!r}")
         try:
             parameters = json.loads(self.parameters)
-        except ValueError:
+            written = json.dumps(parameters, sort_keys=True, allow_nan=False)
+        except (ValueError, RecursionError):
             parameters = None
         if not isinstance(parameters, dict):
-            raise InvalidInput(f"the parameters of a model are an object in JSON, not {self.parameters!r}")
-        return self._replace(parameters=json.dumps(parameters, sort_keys=True))
+            raise InvalidInput(
+                f"the parameters of a model are an object in JSON, without NaN or infinity, not {self.parameters!r}"
+            )
+        return self._replace(parameters=written)
 
     def written(self) -> str:
         """All but the model, as an entry of the log keeps it."""

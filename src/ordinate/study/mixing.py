@@ -45,19 +45,21 @@ def pairs_for_people(state: State, seed: int) -> PairList | None:
 
 
 def agreement(state: State) -> dict[str, Agreement]:
-    """Of each model with all people, on pairs that both decided."""
-    people = [_decided(state, name) for name in state.annotator_names if name not in state.machines]
+    """Of each model with people, on pairs that both decided; what does not count in the study does not count here.
+
+    A pair counts once, however often it was answered: each person has one vote on it, and the majority decides.
+    """
+    counted = {name: _majority(*_decided(state, name)) for name in _counting(state)}
+    people = [found for name, found in counted.items() if name not in state.machines]
+    codes, firsts = _majority(*(np.concatenate(parts) for parts in zip(*people, strict=True))) if people else _NONE
     found = {}
     for name in state.machines:
-        codes, firsts = _decided(state, name)
-        own = dict(zip(codes.tolist(), firsts.tolist(), strict=True))
-        same = [
-            own[code] == first
-            for others in people
-            for code, first in zip(others[0].tolist(), others[1].tolist(), strict=True)
-            if code in own
-        ]
-        found[name] = Agreement(len(same), share_interval(sum(same), len(same)) if same else None)
+        if state.is_left_out(name):
+            continue
+        own = counted.get(name, _NONE)
+        both, of_people, of_model = np.intersect1d(codes, own[0], assume_unique=True, return_indices=True)
+        same = int((firsts[of_people] == own[1][of_model]).sum())
+        found[name] = Agreement(len(both), share_interval(same, len(both)) if len(both) else None)
     return found
 
 
@@ -65,18 +67,19 @@ def _by_models(state: State) -> tuple[Integers, Integers]:
     """The codes of the pairs of which models are unsure, and of those that they decided, without people's pairs."""
     none = np.empty(0, dtype=np.int64)
     unsure, decided, firsts, judged = [none], [none], [np.empty(0)], [pair_codes(*state.pairs(state.open()))]
-    for name in state.annotator_names:
+    for name in _counting(state):
         seen = state.seen(name)
         codes = pair_codes(*seen.pairs)
         if name not in state.machines:
             judged.append(codes)
             continue
         unsure.append(codes[seen.skipped | (seen.outcomes == 0.5)])
-        decided.append(_decided(state, name)[0])
-        firsts.append(_decided(state, name)[1])
+        chosen, won = _decided(state, name)
+        decided.append(chosen)
+        firsts.append(won)
     known, place = np.unique(np.concatenate(decided), return_inverse=True)
-    won, asked = np.bincount(place, np.concatenate(firsts), len(known)), np.bincount(place, minlength=len(known))
-    torn = known[(won > 0) & (won < asked)]
+    ahead, asked = np.bincount(place, np.concatenate(firsts), len(known)), np.bincount(place, minlength=len(known))
+    torn = known[(ahead > 0) & (ahead < asked)]
     doubtful = np.unique(np.concatenate([*unsure, torn]))
     left_out, active = np.concatenate(judged), state.active
     wanted = []
@@ -86,12 +89,28 @@ def _by_models(state: State) -> tuple[Integers, Integers]:
     return wanted[0], wanted[1]
 
 
+def _counting(state: State) -> list[str | None]:
+    """The annotators whose answers count."""
+    return [name for name in state.annotator_names if not state.is_left_out(name)]
+
+
 def _decided(state: State, annotator: str | None) -> tuple[Integers, Floats]:
     """The codes of the pairs that an annotator decided, and 1 where the item of the lower row won."""
-    seen = state.seen(annotator)
-    left, right = seen.pairs
-    chosen = np.isin(seen.outcomes, (0.0, 1.0))
-    return pair_codes(left, right)[chosen], np.where(left > right, 1.0 - seen.outcomes, seen.outcomes)[chosen]
+    given = state.effective
+    mine = given.those(given.annotators == state.annotator_names.index(annotator))
+    left, right = mine.pairs
+    chosen = np.isin(mine.outcomes, (0.0, 1.0))
+    return pair_codes(left, right)[chosen], np.where(left > right, 1.0 - mine.outcomes, mine.outcomes)[chosen]
+
+
+def _majority(codes: Integers, firsts: Floats) -> tuple[Integers, Floats]:
+    """Each pair once, with what most votes say; without those on which as many say the contrary."""
+    known, place = np.unique(codes, return_inverse=True)
+    share = np.bincount(place, firsts, len(known)) / np.bincount(place, minlength=len(known))
+    return known[share != 0.5], (share > 0.5)[share != 0.5].astype(np.float64)
+
+
+_NONE = np.empty(0, dtype=np.int64), np.empty(0)
 
 
 def _rows(codes: Integers) -> tuple[Integers, Integers]:

@@ -17,7 +17,7 @@ from ordinate.data.comparisons import OUTCOME_VALUES, Comparison, swapped
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
 from ordinate.data.lookalikes import suggestion
-from ordinate.data.names import caseless
+from ordinate.data.names import annotator_name, caseless
 from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Entry, Settings
@@ -78,10 +78,23 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
 
 def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:
     """The link of this name, new where there is none."""
-    whose = transaction.state.name_of(annotator)
     if name not in transaction.state.links:
+        whose = transaction.state.name_of(annotator)
+        if name != "owner":  # which is for whoever has it, so `ordinate serve` always makes it
+            _require_no_model(transaction.state, whose)
+            _require_spelling(transaction.state, annotator, whose, role)
         transaction.append("link", name=name, value=role, annotator=whose, expires_at=expires_at)
     return find_link(transaction.state, name)
+
+
+def _require_spelling(state: State, given: str | None, name: str | None, role: Role) -> None:
+    """Raise InvalidInput where a role would go to a name that differs from the one given: a proxy may know both."""
+    if name in (None, annotator_name(given)) or (role == "annotator" and state.linked.get(str(name), set()) <= {role}):
+        return
+    raise InvalidInput(
+        f"the study has a {name!r} already, whom a link for {given!r} would make {role}. If they are the same person, "
+        f"make it for {name!r}, which is then the name that a proxy must send; otherwise add something to the name"
+    )
 
 
 def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: str | None) -> list[Link]:
@@ -92,11 +105,14 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
     for row, given in enumerate(annotators, start=1):
         if (name := state.name_of(given, f"row {row}: ")) is None:
             raise InvalidInput(f"row {row}: give every annotator a name")
+        _require_no_model(state, name, f"row {row}: ")
+        _require_spelling(state, given, name, "annotator")
         names.setdefault(caseless(name), name)
     known = {
         entry.annotator: name
         for name, entry in state.links.items()
-        if entry.key is None and name not in state.revoked and entry.expires_at == expires_at
+        if entry.key is None and entry.value == "annotator"
+        if name not in state.revoked and entry.expires_at == expires_at
     }
     return [
         find_link(state, known[name])
@@ -104,6 +120,11 @@ def make_links(transaction: Transaction, annotators: Sequence[str], expires_at: 
         else make_link(transaction, secrets.token_hex(6), "annotator", name, expires_at)
         for name in names.values()
     ]
+
+
+def _require_no_model(state: State, name: str | None, where: str = "") -> None:
+    if name in state.machines:
+        raise InvalidInput(f"{where}{name!r} is the name of a model; a person's link needs another name")
 
 
 def claim_name(
@@ -200,6 +221,8 @@ def add_machine(transaction: Transaction, annotator: str, machine: Machine) -> s
     known = state.machines.get(name)
     if known is None and state.knows_annotator(name):
         raise InvalidInput(f"{name!r} has been asked or has answered as a person; give the model another name")
+    if known is None and (name in state.linked or name in state.claimed):
+        raise InvalidInput(f"{name!r} has a link as a person; give the model another name")
     if known not in (None, machine):
         assert known is not None
         raise InvalidInput(

@@ -231,12 +231,23 @@ class Study:
         An annotator gets no pair twice, and no pair that is open, until nothing else is left. Where the pairs run out,
         fewer than `count` come back; where none is left at all, PoolExhausted is raised. `among`: only pairs of a list.
         Raises BudgetSpent where the budgets are spent, or a rule by which the study is finished is met; these are
-        checked every 10 answers.
+        checked every 10 answers. Raises InvalidInput for the name of a model: see `ask_model`.
         """
         wanted = 1 if count is None else whole("count", count, 1)
+        if (name := self.name_of(annotator)) in self.machines:
+            raise InvalidInput(
+                f"{name!r} is the name of a model, which ordinate judge asks; answer under a name of your own"
+            )
         self._finish_if_met()
         queries = self._questions.ask(annotator, wanted, among)
         return queries[0] if count is None else queries
+
+    def ask_model(self, annotator: str, count: int) -> list[Query]:
+        """`ask` for a model that `add_machine` has named. Raises InvalidInput for any other name."""
+        if (name := self.name_of(annotator)) not in self.machines:
+            raise InvalidInput(f"{name!r} is not the name of a model of this study; see Study.add_machine")
+        self._finish_if_met()
+        return self._questions.ask(annotator, whole("count", count, 1), None)
 
     def ask_after_models(self, annotator: str | None = None) -> Query:
         """A query about a pair of which models are unsure, or one in five by which they are checked; see `mixing.py`.
@@ -601,6 +612,12 @@ class Study:
         with self._ledger.reading() as state:
             return changes.changes(state.owners_entries, state.links)
 
+    @property
+    def owners(self) -> frozenset[str]:
+        """Names of owners who did something, or let a program do it."""
+        with self._ledger.reading() as state:
+            return frozenset(state.owners)
+
     def known(self, comparisons: Iterable[Comparison]) -> int:
         """How many of these comparisons the study has already, from the same annotators and as often."""
         with self._ledger.reading() as state:
@@ -878,10 +895,11 @@ class Study:
         """The personal link of somebody who came by the shared link and gave this name; see `owner.claim_name`."""
         return self._ledger.write(lambda transaction: owner.claim_name(transaction, given, link_for, shared, earlier))
 
-    def has_link(self, annotator: str | None) -> bool:
-        """Whether an owner has made a link for this annotator alone."""
+    def has_link(self, name: str | None, role: Role | None = None) -> bool:
+        """Whether an owner has made a link for this person alone; with `role`, one of that role."""
         with self._ledger.reading() as state:
-            return annotator in state.linked
+            roles = state.linked.get(name, set()) if name is not None else set()
+            return bool(roles) if role is None else role in roles
 
     def is_claimed(self, annotator: str | None) -> bool:
         """Whether somebody who came by a shared link has given this name."""

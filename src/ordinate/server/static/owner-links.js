@@ -144,12 +144,21 @@ export class Links {
   async #revoke(link, title, again) {
     const warning = link.role === "owner" ? " If you came by this link, you are out, too." : "";
     if (!(await this.#page.sure("Revoke this link?", `Everybody who came by the link ${title} is out at once. This cannot be taken back.${warning}`, "Revoke it"))) return;
+    /** @type {Link[]} */
+    let others = [];
     const done = await this.#page.attempt(async () => {
-      await this.#page.api.post(`/links/${encodeURIComponent(link.id)}/revoke`);
+      ({ others } = await this.#page.api.post(`/links/${encodeURIComponent(link.id)}/revoke`));
       await again();
     });
-    if (done) this.#page.announce("The link is revoked.");
+    if (done) this.#page.announce(`The link is revoked.${othersNote(others)}`);
   }
+}
+
+/** That somebody whose link was revoked still has others, by which they come in. @param {Pick<Link, "annotator" | "role">[]} others */
+export function othersNote(others) {
+  if (!others.length) return "";
+  const roles = others.map((one) => one.role).join(", ");
+  return ` ${others[0].annotator} still has ${count(others.length, "link")}: ${roles}.`;
 }
 
 /** While there are no answers, the link to hand out stands where the ordering will be. @param {Link | undefined} link */
