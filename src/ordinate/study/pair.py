@@ -80,4 +80,5 @@ def compared(state: State, posterior: Posterior, left: str, right: str) -> Compa
         for third in both[:_THROUGH]
     ]
     probability = float(ndtr(abs(mean) / sqrt(variance))) if variance > 0.0 else float(mean != 0.0) / 2 + 0.5
-    return Compared(left if mean >= 0 else right, probability, *direct, through, len(both))
+    left_won, right_won, ties = direct
+    return Compared(left if mean >= 0 else right, probability, left_won, right_won, ties, through, len(both))

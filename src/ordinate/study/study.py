@@ -472,7 +472,7 @@ class Study:
     def compare(self, left: str, right: str) -> Compared:
         """How sure the order of two items is, and which answers say so; see `Compared`. It takes a fit."""
         with self._ledger.reading() as state:
-            return pair.compared(state, self._ledger.inference.posterior(state), left, right)
+            return pair.compared(state, self._ledger.results.posterior(state), left, right)
 
     def prior_variances(self) -> Prior:
         """Of the coefficients of the scaled features and of the items' own terms: fitted to the answers, or given.
