@@ -3,13 +3,15 @@
     python .ci/release.py 0.2.0            # in a clean checkout of main
     python .ci/release.py 0.2.0 --upload   # and then twine upload, with the credentials that twine finds
 
-Needs `python -m pip install build twine`. Where a check fails, the files are as before and there is no tag.
+Needs `python -m pip install build twine`. Where anything fails, or it is interrupted, the
+files are as before, and there is no commit and no tag.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -21,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = {".gitignore", "CHANGELOG.md", "CITATION.cff", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "src"}
 """What the source distribution holds. Hatchling adds .gitignore, by which it builds, and PKG-INFO."""
+VERSIONED = ("src/ordinate/__init__.py", "CITATION.cff", "CHANGELOG.md")
 _VERSION = r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?"
 _UNRELEASED = "## Unreleased\n"
 
@@ -33,20 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
     if problem := obstacle(ROOT, given.version):
         print(f"Error: {problem}", file=sys.stderr)
         return 2
-    changed = write_version(ROOT, given.version, datetime.now(UTC).date())
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            files = build(ROOT, Path(folder))
-            try_out(files, given.version)
-        except (subprocess.CalledProcessError, ValueError) as error:
-            git(ROOT, "checkout", "--", *changed)
-            print(f"Error: {error}\nThere is no release; the files are as before.", file=sys.stderr)
-            return 1
-        git(ROOT, "commit", "--quiet", "--message", f"Release {given.version}", "--", *changed)
-        git(ROOT, "tag", "--annotate", f"v{given.version}", "--message", f"ordinate {given.version}")
-        kept = ROOT / "dist"
-        kept.mkdir(exist_ok=True)
-        files = [file.replace(kept / file.name) for file in files]
+    try:
+        files = release(ROOT, given.version)
+    except (OSError, subprocess.CalledProcessError, ValueError, KeyboardInterrupt) as error:
+        print(f"Error: {error or 'interrupted'}\nThere is no release; the files are as before.", file=sys.stderr)
+        return 1
     upload = [sys.executable, "-m", "twine", "upload", *map(str, files)]
     if given.upload:
         subprocess.run(upload, check=True)
@@ -54,6 +48,32 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Tagged v{given.version}. Nothing is uploaded yet. To publish it:")
         print(f"  git push --follow-tags\n  python -m twine upload {' '.join(f'dist/{file.name}' for file in files)}")
     return 0
+
+
+def release(root: Path, version: str) -> list[Path]:
+    """Build, check, commit and tag; return the files in dist/. What fails leaves everything as it was."""
+    before, tag = git(root, "rev-parse", "HEAD"), f"v{version}"
+    kept: list[Path] = []
+    try:
+        write_version(root, version, datetime.now(UTC).date())
+        with tempfile.TemporaryDirectory() as folder:
+            files = build(root, Path(folder))
+            try_out(files, version)
+            (root / "dist").mkdir(exist_ok=True)
+            for file in files:
+                kept.append(root / "dist" / file.name)
+                shutil.move(file, kept[-1])  # perhaps to another file system
+        git(root, "commit", "--quiet", "--message", f"Release {version}", "--", *VERSIONED)
+        git(root, "tag", "--annotate", tag, "--message", f"ordinate {version}")
+    except BaseException:
+        if git(root, "tag", "--list", tag):
+            git(root, "tag", "--delete", tag)
+        git(root, "reset", "--quiet", "--soft", before)
+        git(root, "checkout", before, "--", *VERSIONED)
+        for file in kept:
+            file.unlink(missing_ok=True)
+        raise
+    return kept
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -77,21 +97,20 @@ def obstacle(root: Path, version: str) -> str | None:
     return None
 
 
-def write_version(root: Path, version: str, today: date) -> list[str]:
-    """Write it into the package, the citation and the changelog; return these files."""
+def write_version(root: Path, version: str, today: date) -> None:
+    """Write it into the package, the citation and the changelog."""
     edits = (
-        ("src/ordinate/__init__.py", r'__version__ = ".*"', f'__version__ = "{version}"'),
-        ("CITATION.cff", r"\nversion: .*(\ndate-released: .*)?", f"\nversion: {version}\ndate-released: {today}"),
-        ("CHANGELOG.md", _UNRELEASED, f"{_UNRELEASED}\n## {version} ({today})\n"),
+        (r'__version__ = ".*"', f'__version__ = "{version}"'),
+        (r"\nversion: .*(\ndate-released: .*)?", f"\nversion: {version}\ndate-released: {today}"),
+        (_UNRELEASED, f"{_UNRELEASED}\n## {version} ({today})\n"),
     )
-    for name, pattern, text in edits:
+    for name, (pattern, text) in zip(VERSIONED, edits, strict=True):
         path = root / name
         before = path.read_text(encoding="utf-8")
         after, found = re.subn(pattern, text, before, count=1)
         if not found:
             raise ValueError(f"{name} has nothing like {pattern!r}")
         path.write_text(after, encoding="utf-8")
-    return [name for name, _, _ in edits]
 
 
 def build(root: Path, folder: Path) -> list[Path]:

@@ -1,5 +1,7 @@
 """What a release consists of, on a small repository of the test's own."""
 
+import errno
+import os
 import runpy
 import shutil
 import subprocess
@@ -34,10 +36,10 @@ def checkout(tmp_path: Path) -> Path:
 
 def test_the_version_is_written_everywhere(checkout: Path) -> None:
     assert RELEASE["obstacle"](checkout, "0.2.0") is None
-    changed = RELEASE["write_version"](checkout, "0.2.0", TODAY)
+    RELEASE["write_version"](checkout, "0.2.0", TODAY)
     assert subprocess.run(
         ["git", "diff", "--name-only"], cwd=checkout, capture_output=True, text=True
-    ).stdout.split() == (sorted(changed))
+    ).stdout.split() == sorted(RELEASE["VERSIONED"])
     assert '__version__ = "0.2.0"\n' in (checkout / "src/ordinate/__init__.py").read_text(encoding="utf-8")
     changes = (checkout / "CHANGELOG.md").read_text(encoding="utf-8")
     assert changes.startswith("# Changelog\n\n## Unreleased\n\n## 0.2.0 (2030-01-31)\n\n- ")
@@ -70,3 +72,52 @@ def test_a_source_distribution_with_more_than_the_product_is_noticed(tmp_path: P
 
 def test_the_citation_names_this_version() -> None:
     assert f"\nversion: {ordinate.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def built(_root: Path, folder: Path) -> list[Path]:
+    (folder / "ordinate-0.2.0.whl").write_text("wheel", encoding="utf-8")
+    return [folder / "ordinate-0.2.0.whl"]
+
+
+def state_of(checkout: Path) -> list[str]:
+    commands = ("log --format=%H%d", "status --porcelain", "tag --list")
+    return [RELEASE["git"](checkout, *command.split()) for command in commands]
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("step", ["write_version", "build", "try_out", "git tag"])
+def test_a_release_that_fails_leaves_everything_as_it_was(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    names = RELEASE["release"].__globals__
+    monkeypatch.setitem(names, "build", built)
+    monkeypatch.setitem(names, "try_out", lambda *_: None)
+    git, before = RELEASE["git"], state_of(checkout)
+
+    def git_without_tags(root: Path, *command: str) -> str:
+        if command[:2] == ("tag", "--annotate"):
+            raise KeyboardInterrupt
+        return str(git(root, *command))
+
+    monkeypatch.setitem(names, *(("git", git_without_tags) if step == "git tag" else (step, interrupted)))
+    with pytest.raises(KeyboardInterrupt):
+        RELEASE["release"](checkout, "0.2.0")
+    assert state_of(checkout) == before
+    assert not list(checkout.glob("dist/*"))
+
+
+def test_files_are_kept_also_on_another_file_system(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    names = RELEASE["release"].__globals__
+    monkeypatch.setitem(names, "build", built)
+    monkeypatch.setitem(names, "try_out", lambda *_: None)
+    for name in ("rename", "replace"):
+        monkeypatch.setattr(os, name, refuse)
+    (kept,) = RELEASE["release"](checkout, "0.2.0")
+    assert kept.read_text(encoding="utf-8") == "wheel"
+    assert RELEASE["git"](checkout, "tag", "--list") == "v0.2.0"

@@ -71,6 +71,8 @@ def test_columns_and_words_are_named_on_the_command_line(run, folder):
     tried = ["simulate", "recorded", "--items", "items.csv", "--comparisons", *line[1:8], *words]
     assert "2 answers on 2 pairs" in run(*tried, "--share", "0.5", "--budget", "1", "--seeds", "1").out
     assert "--map takes NAME=VALUE, not 'left'" in run("order", "results.csv", "--map", "left").err
+    twice = run(*line[:2], "--map", "left=one", "--map", "left=two").err
+    assert "--map names 'left' twice, with one and with two" in twice
     assert "there is none" in run("create", "s.db", "--items", "items.csv", "--map", "left=one").err
 
 

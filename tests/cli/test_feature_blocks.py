@@ -34,6 +34,8 @@ def test_a_matrix_beside_columns_makes_blocks_and_new_items_bring_both(run: Any,
     for given in ("text=new.npy", "new.npy"):
         placed = run(*new, "--features", given)
         assert placed.code == 0, placed.err
+    twice = run(*new, "--features", "text=new.npy,text=emb.npy")
+    assert "--features names 'text' twice, with new.npy and with emb.npy" in twice.err
     missing = run(*new)
     assert missing.code == 2
     assert "text (3 columns), columns (contrast): give every block" in missing.err

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import base64
 import io
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from ordinate import Items, Study
 from ordinate.errors import InvalidInput
-from ordinate.notebook import judge
-
-pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+from ordinate.notebook import _item, judge
 
 
 @pytest.fixture
 def study() -> Study:
     return Study.create(Items(["a", "b", "c"], content={"text": ["first", "<i>second</i>", "third"]}), random=0.0)
+
+
+@pytest.fixture(autouse=True)
+def _extra(request: pytest.FixtureRequest) -> None:
+    if "folder" not in request.node.name:
+        pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 
 
 def press(widget, does: str, query: str | None = None) -> None:
@@ -89,5 +94,20 @@ def test_pictures_are_sent_and_sounds_are_refused() -> None:
     pictures = {pair[side]["id"]: pair[side].get("image") for side in ("left", "right")}
     assert pictures["a"].startswith("data:image/webp;base64,")
     assert pictures["b"] is None
+    texts = {pair[side]["id"]: pair[side].get("text", "") for side in ("left", "right")}
+    assert texts["a"] == ""
+    assert "The picture missing.png cannot be shown" in texts["b"]
     with pytest.raises(InvalidInput, match="ordinate serve"):
         judge(Study.create(Items(["a", "b"], content={"audio": ["a.wav", "b.wav"]})))
+
+
+def test_pictures_start_at_the_folder_of_the_study(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png"):
+        Image.new("RGB", (8, 8), "red").save(tmp_path / name)
+    content = {"image": ["a.png", "b.png", "https://example.org/c.png"], "text": ["first", "second", "third"]}
+    with Study.create(Items(["a", "b", "c"], content=content), storage=f"sqlite:///{tmp_path}/study.db") as study:
+        assert study._repr_html_().count("data:image/webp") == 2
+        shown = {name: _item(study, name) for name in "abc"}
+    assert all(shown[name]["image"].startswith("data:image/webp") and shown[name]["text"] for name in "ab")
+    assert "https://example.org/c.png is on the web" in shown["c"]["text"]
+    assert shown["c"]["text"].endswith("third")

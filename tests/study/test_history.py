@@ -2,6 +2,8 @@
 
 from ordinate import Comparison, Items, Study
 from ordinate.storage import AnswerDetails
+from ordinate.study.ledger import acting_as
+from ordinate.study.machines import Machine
 
 
 def test_all_that_is_stored_of_an_answer() -> None:
@@ -64,3 +66,19 @@ def test_an_answer_given_again_after_it_was_taken_back() -> None:
             study.undo()
     assert study.history()["winner"] == ["left", "right", "tie"]
     assert study.history()["status"] == ["taken back", "taken back", "counts"]
+
+
+def test_models_their_tokens_and_owners_programs_are_told_apart() -> None:
+    study = Study.create(Items(["a", "b", "c"]))
+    study.add_machine("gpt", Machine("gpt-5", "0" * 64))
+    study.record([Comparison("a", "c", "left")])
+    study.tell(study.ask("ann").id, "left")
+    with acting_as("Olga"):
+        (query,) = study.ask_model("gpt", 1)
+        study.tell(query.id, "left", AnswerDetails(tokens=30))
+        study.undo("gpt")
+        study.tell(query.id, "right", AnswerDetails(tokens=12))
+    history = study.history()
+    assert history["judge"] == [None, None, "gpt-5", "gpt-5"]
+    assert history["tokens"] == [None, None, 30, 12]
+    assert history["by"] == [None, None, "Olga", "Olga"]

@@ -406,10 +406,14 @@ def open_study(address: str) -> Study:
 
 def _assignments(option: str, given: list[str]) -> dict[str, str]:
     """{"a": "b"} of "a=b"."""
+    found: dict[str, str] = {}
     for one in given:
         if not all(one.partition("=")):
             raise InvalidInput(f"{option} takes NAME=VALUE, not {one!r}")
-    return dict(one.split("=", 1) for one in given)
+        name, value = one.split("=", 1)
+        if found.setdefault(name, value) != value:
+            raise InvalidInput(f"{option} names {name!r} twice, with {found[name]} and with {value}; give one of them")
+    return found
 
 
 def split_names(given: str | None) -> list[str]:

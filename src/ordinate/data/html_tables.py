@@ -1,7 +1,7 @@
 """What a notebook shows of items and of an ordering: a table of the first and last ones, with pictures and bars.
 
 Ids and texts come from anywhere, so they are escaped; a picture is shown as a thumbnail if it is inside the table of
-items itself or in a file in the working folder, and nothing is fetched.
+items itself or in a file in the study's folder or, without a study, the working one, and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -31,18 +31,23 @@ _STYLE = Html(
 )
 
 
-def items_table(items: Items) -> Html:
+def items_table(items: Items, folder: Path | None = None) -> Html:
+    """`folder`: where paths of pictures start; None: the working folder."""
     shown, left_out = _ends(len(items))
     groups = [] if items.group is None else ["group"]
     head = [*groups, "id", *_kinds(items)]
     rows = [
-        [*([_cell(items.group[row])] if items.group is not None else []), _cell(items.ids[row]), *_content(items, row)]
+        [
+            *([_cell(items.group[row])] if items.group is not None else []),
+            _cell(items.ids[row]),
+            *_content(items, row, folder),
+        ]
         for row in shown
     ]
     return _table(repr(items), head, rows, left_out)
 
 
-def ordering_table(ordering: Ordering) -> Html:
+def ordering_table(ordering: Ordering, folder: Path | None = None) -> Html:
     """Each score with a bar over the range in which the true one is with a probability of 90 %."""
     shown, left_out = _ends(len(ordering))
     items, intervals, ranks = ordering.items, ordering.intervals, ordering.ranks
@@ -58,7 +63,7 @@ def ordering_table(ordering: Ordering) -> Html:
         cells = [] if ordering.group is None else [_cell(ordering.group[place])]
         cells += [_number(rank), _cell(ordering.ids[place])]
         if items is not None:
-            cells += _content(items, places[ordering.ids[place]])
+            cells += _content(items, places[ordering.ids[place]], folder)
         bar = _bar(
             (score - reach[place] - low) / ((high - low) or 1.0), 2 * reach[place] / ((high - low) or 1.0), score
         )
@@ -87,7 +92,7 @@ def _kinds(items: Items) -> list[str]:
     return [kind for kind in ("image", "text") if kind in items.content]
 
 
-def _content(items: Items, row: int) -> Iterable[Html]:
+def _content(items: Items, row: int, folder: Path | None) -> Iterable[Html]:
     from ordinate.data.embedded_pictures import embedded
 
     for kind in _kinds(items):
@@ -95,7 +100,7 @@ def _content(items: Items, row: int) -> Iterable[Html]:
         if kind == "text" or value is None:
             yield _cell(value or "")
             continue
-        picture = embedded(value, [Path.cwd()])
+        picture = embedded(value, [folder or Path.cwd()])
         yield _cell(value) if picture is None else tag("td", tag("img", src=picture, alt=""))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ordinate.data.embedded_pictures import embedded
+from ordinate.data.media import is_address
 from ordinate.errors import InvalidInput, MissingExtra, OrdinateError
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def judge(study: Study, annotator: str | None = None) -> Any:
     """A widget that asks one question after another; its `study` is the one given.
 
     Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
-    pictures are shown, pictures from the working folder; of sounds and videos only the id.
+    pictures are shown, pictures from the folder of the study's file; in place of one that cannot be shown, it says why.
+    Sounds and videos are refused.
     """
     if {"audio", "video"} & study.items.content.keys():
         raise InvalidInput("sounds and videos are judged in the browser: ordinate serve STUDY.db")
@@ -91,6 +93,19 @@ def _item(study: Study, name: str) -> dict[str, str]:
     content = {kind: values[row] for kind, values in study.items.content.items()}
     if text := content.get("text"):
         shown["text"] = text
-    if (place := content.get("image")) and (picture := embedded(place, [Path.cwd()], _PICTURE)):
-        shown["image"] = picture
+    if place := content.get("image"):
+        folder = study.folder or Path.cwd()
+        picture = embedded(place, [folder], _PICTURE)
+        if picture is None:
+            shown["text"] = "\n\n".join(filter(None, [_not_shown(place, folder), content.get("text")]))
+        else:
+            shown["image"] = picture
     return shown
+
+
+def _not_shown(place: str, folder: Path) -> str:
+    if place.startswith("data:"):
+        return "The picture in the table of items cannot be read."
+    if is_address(place):
+        return f"The picture {place} is on the web and is not fetched here; see it with: ordinate serve STUDY.db"
+    return f"The picture {place} cannot be shown: there is no such picture in {folder}."

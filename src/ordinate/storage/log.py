@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from ordinate.data.cells import text, whole
@@ -210,6 +211,10 @@ class Storage(Protocol):
 
     @property
     def token(self) -> str: ...
+
+    @property
+    def folder(self) -> Path | None:
+        """Where relative paths of items start; None: the study is in no file."""
 
     def reading(self) -> AbstractContextManager[Log]:
         """A consistent view of the log; not for appending."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 
 from ordinate.data.items import Items
 from ordinate.storage.log import Entry, Log, Recorded, Settings
 
 
 class MemoryStorage:
+    folder: Path | None = None
+
     def __init__(self, settings: Settings, token: str) -> None:
         self.settings = settings
         self.token = token

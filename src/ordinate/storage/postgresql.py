@@ -84,6 +84,8 @@ def upgrade(place: PostgresqlSchema) -> tuple[str, str]:
 
 
 class PostgresqlStorage:
+    folder: Path | None = None
+
     def __init__(self, place: PostgresqlSchema) -> None:
         self._place = place
         self._connections = Connections(place)

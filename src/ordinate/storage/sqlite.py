@@ -85,7 +85,7 @@ class SqliteStorage:
     """The file of an open study: its transactions, and whether it is still the file that was opened."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self.folder = path, path.parent
         self._identity = _identity(path)
         self._connections = _Connections(path)
         self._served: _Served | None = None

@@ -9,7 +9,10 @@ asked_at, shown_at, answered_at, stored_at, taken_back_at    times, UTC; of the 
                                 annotator's screen said
 duration_ms, reason, client     how long the annotator took, why they skipped, and what they used
 repeat_of                       the id of the query whose pair was asked again on purpose
-algorithm, strategy, model, utility, based_on    how the pair was chosen, and after how many entries of the log
+judge, tokens                   the model that answered, and how many tokens its replies took; empty for a person
+by                              the owner whose program answered for the annotator
+algorithm, strategy, model, utility, based_on    how the pair was chosen, and after how many entries of the log;
+                                this model is that of the scores
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from ordinate.study.fold import State
 def columns(entries: Sequence[Entry], state: State, token: str) -> dict[str, list[Any]]:
     """The table; `entries` are the whole log, and `state` is the state after them."""
     asked = {entry.query: entry for entry in entries if entry.kind == "ask"}
+    tokens = _tokens(entries)
     answers = [entry for entry in entries if entry.kind in ("answer", "record")]
     taken_back = _taken_back(entries)
     counting = set(state.effective.positions.tolist())
@@ -54,12 +58,29 @@ def columns(entries: Sequence[Entry], state: State, token: str) -> dict[str, lis
         "reason": [entry.reason for entry in answers],
         "client": [entry.client for entry in answers],
         "repeat_of": [id_of(number) for number in of_query("repeat_of")],
+        "judge": [
+            machine and machine.model for machine in (state.machines.get(one.annotator or "") for one in answers)
+        ],
+        "tokens": [tokens.get(entry.position) for entry in answers],
+        "by": [entry.by for entry in answers],
         "algorithm": of_query("algorithm"),
         "strategy": of_query("strategy"),
         "model": of_query("model"),
         "utility": of_query("utility"),
         "based_on": of_query("based_on"),
     }
+
+
+def _tokens(entries: Sequence[Entry]) -> dict[int, int]:
+    """Position of an answer -> the tokens that were noted after it."""
+    newest: dict[int | None, int] = {}
+    found = {}
+    for entry in entries:
+        if entry.kind == "answer":
+            newest[entry.query] = entry.position
+        elif entry.kind == "spend":
+            found[newest[entry.query]] = int(str(entry.value))
+    return found
 
 
 def _taken_back(entries: Sequence[Entry]) -> dict[int, str]:

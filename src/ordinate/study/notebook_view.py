@@ -20,10 +20,10 @@ def summary(study: Study) -> Html:
     said = f"{count(len(study.items), 'item')}, {count(answers, 'answer')} of {count(people, 'annotator')}"
     head = joined(tag("p", tag("strong", study.question)), tag("p", f"{said}; {study.settings.algorithm}."))
     if not answers:
-        return joined(head, items_table(study.items))
+        return joined(head, items_table(study.items, study.folder))
     if len(study.items) > MOST_ITEMS:
         return joined(head, tag("p", "The ordering is study.ordering()."))
     reliability = study.reliability()
     error = f"Expected error {error_in_words(reliability.expected_error)}"
     chance = BY_CHANCE if reliability.better_than_coins is False else f"{error}."
-    return joined(head, tag("p", chance), ordering_table(study.ordering()))
+    return joined(head, tag("p", chance), ordering_table(study.ordering(), study.folder))

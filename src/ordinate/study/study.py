@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self, get_args, overload
 
 from ordinate import storage as storages
@@ -855,6 +856,11 @@ class Study:
     def serving(self) -> AbstractContextManager[None]:
         """A block in which many people use the study at once; see Storage."""
         return self._ledger.storage.serving()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where relative paths of items start: the folder of the study's file; None: it is in no file."""
+        return self._ledger.storage.folder
 
     @property
     def rules(self) -> Rules:
