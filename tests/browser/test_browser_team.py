@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.browser.test_browser_access import FEW, check
+from tests.browser.test_browser_access import FEW, LOOKS, check
 
 from ordinate.client import Client
 
@@ -39,6 +39,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.fill("#rule-practice", "photo-01 | photo-40 | left")
     page.fill("#rule-makers", "photo-02 | Carla")
     page.fill("#rule-deadline", "2099-01-31T12:00")
+    page.check("#rule-strengths")
     page.fill("#rule-annotator_budget", "8")
     page.click("#rules-form .main-button")
     owner.wait_for_text("rules-saved", "Saved")
@@ -60,6 +61,9 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
         == "You chose right. The owner expects left. Practice is over; from here on your answers count."
     )
     assert not ada.page.is_visible("#practice")
+    check(ada.page, "strengths", looks=(LOOKS[2],))
+    people["Bob"].press("7")
+    assert people["Bob"].text("last") == "You chose right, much better."
     for _ in range(6):
         for name, someone in people.items():
             someone.press("ArrowLeft") if name == "Carla" else someone.answer()
@@ -87,6 +91,14 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     owner.until("document.querySelectorAll('#ordering li').length === 1")
     page.click(".item-card")
     page.wait_for_selector("#item-answers li")
+    page.fill("#compare-with", compared)
+    page.click("#compare-form button")
+    owner.wait_for_text("compare-words", "Compare 'photo-")
+    page.fill("#compare-with", "photo-40" if compared != "photo-40" else "photo-39")
+    page.click("#compare-form button")
+    page.wait_for_selector("#compare-body .small-item img")
+    assert "if people answered sensibly" in page.inner_text("#compare-words")
+    check(page, "compare", looks=FEW)
     page.evaluate("document.getElementById('item-answers').scrollIntoView()")
     check(page, "item-answers", looks=FEW)
     total = len(answers(photos.path))
@@ -102,6 +114,11 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.click("#left-out-list button")
     owner.until("document.getElementById('left-out').hidden")
 
+    page.click("#checks summary")
+    page.wait_for_selector("#checks-rows tr")
+    assert page.locator("#checks-rows th").all_inner_texts()[0][0] in "✓✗–"
+    check(page, "checks", looks=FEW)
+
     page.click("[aria-label='Open: Carla']")
     page.wait_for_selector("#person-answers li")
     assert "Practice, which does not count: 1 pair, 0 of 1 as expected" in page.inner_text("#person-words")
@@ -113,6 +130,7 @@ def test_an_owner_sees_who_answered_what_and_takes_it_back(
     page.click("#sure-yes")
     owner.until("document.querySelectorAll('#person-answers li').length === 0")
     assert answers(photos.path, "Carla") == []
+    assert [one["answer"] for one in answers(photos.path, "Bob")].count("right-much") == 1
     page.keyboard.press("Escape")
 
     # A viewer sees the results, with nothing to press that would change them.

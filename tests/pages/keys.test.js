@@ -20,6 +20,9 @@ test("keys for pictures, sounds and ties are there only with these", () => {
   assert.equal(rowOf(" ", (what) => what !== "ties"), undefined);
   assert.equal(rowOf("1", (what) => what === "players")?.does, "play-left");
   assert.equal(rowOf("ArrowLeft", never)?.does, "left");
+  assert.equal(rowOf("4", never), undefined);
+  const strengths = ["4", "5", "6", "7"].map((key) => rowOf(key, (what) => what === "strengths")?.does);
+  assert.deepEqual(strengths, ["left-much", "left-slightly", "right-slightly", "right-much"]);
 });
 
 /** @type {string[]} */

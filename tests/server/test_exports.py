@@ -21,3 +21,13 @@ def test_the_history_has_what_does_not_count(build):
     history = FORMATS[".csv"].decode(site.program("owner").get("/export/history.csv").content)
     assert history["status"] == ["counts", "annotator excluded"]
     assert {"query", "duration_ms", "reason", "repeat_of", "strategy", "utility", "stored_at"} <= history.keys()
+
+
+def test_the_report_is_of_the_answers_until_now(build):
+    site = build(Items(["a", "b", "<i>c"]))
+    site.study.record([Comparison("a", "b", "left", "ann"), Comparison("b", "<i>c", "left", "ben")])
+    report = site.program("owner").get("/export/report.html")
+    assert "-report.html" in report.headers["content-disposition"]
+    assert "2 answers" in report.text
+    assert "&lt;i&gt;c" in report.text
+    assert "<i>c" not in report.text

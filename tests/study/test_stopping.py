@@ -116,6 +116,10 @@ def test_grades_finish_a_study_once_few_enough_items_are_misplaced() -> None:
     assert study.ordering(cuts=()).grades is None
     with pytest.raises(InvalidInput, match=f"the cut {len(study.items)} leaves nothing to find out: there are only"):
         study.ordering(cuts=[len(study.items)])
+    with pytest.raises(InvalidInput, match=f"the cut {len(study.items)} leaves nothing to find out"):
+        study.set_rules(cuts=[len(study.items)])
+    with pytest.raises(InvalidInput, match="the cut 2 leaves nothing to find out"):
+        Study.create(Items(["a", "b"]), rules={"cuts": [2]})
     with pytest.raises(InvalidInput, match="a cut must be a whole number from 1 on, not 0"):
         study.ordering(cuts=[0])
 

@@ -26,11 +26,12 @@ def answers(
     caller: TheCaller,
     annotator: Annotated[str | None, Query(max_length=200, description="Only this annotator's.")] = None,
     item: Annotated[str | None, Query(max_length=4000, description="Only those with this item.")] = None,
+    other: Annotated[str | None, Query(max_length=4000, description="Only those with this item, too.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> AnswersPage:
     """Those given in this study that were not taken back; without imported comparisons."""
-    found = caller.served.study.given_answers(annotator=annotator, item=item)
+    found = caller.served.study.given_answers(annotator=annotator, item=item, other=other)
     rows, following = page(found, limit, cursor)
     items = iter(caller.served.items([name for asked, _ in rows for name in (asked.left, asked.right)]))
     shown = [

@@ -14,7 +14,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
@@ -187,6 +187,15 @@ def _results(url: str) -> Results:
     reliability, history = study.reliability(), study.error_history(most=1 if study.is_slow else 4)
     forecast, met, rules = study.forecast(), study.rule_met(), study.rules
     return Results(answers, reliability, history, forecast, met, rules, time.monotonic() - began)
+
+
+def report(url: str, folders: Sequence[Path]) -> str:
+    """The report as HTML, with pictures from these folders."""
+    # It loads what draws figures, which no other job needs.
+    from ordinate.report import gather, page
+
+    with Study.open(url) as study:
+        return page(gather(study), folders)
 
 
 def ordering(url: str) -> Ordering:

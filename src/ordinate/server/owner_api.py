@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import segno
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
 
 from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
@@ -31,6 +32,7 @@ from ordinate.server.schemas import (
     AnnotatorsQuality,
     ChangeShown,
     ChangesPage,
+    ComparedShown,
     ComparisonShown,
     ComparisonsPage,
     Created,
@@ -54,6 +56,7 @@ from ordinate.server.schemas import (
     SelectionShown,
     Studies,
     StudyShown,
+    ThroughShown,
     VerdictShown,
 )
 from ordinate.storage.places import SqliteFile
@@ -153,6 +156,23 @@ async def check(caller: TheCaller) -> VerdictShown:
     return VerdictShown(**(await caller.served.check()).fields())
 
 
+@results.get("/{study}/compare", summary="Two items side by side")
+def compare(
+    caller: TheCaller,
+    left: Annotated[str, Query(max_length=4000, description="The id of an item.")],
+    right: Annotated[str, Query(max_length=4000, description="The id of another one.")],
+) -> ComparedShown:
+    """How sure their order is, by all answers, and which answers say so. It takes a fit: seconds in a large study."""
+    # With a study of its own, so that nobody waits for the fit.
+    with Study.open(caller.served.url) as study:
+        found = study.compare(left, right)
+    items = caller.served.items([left, right, *(one.item for one in found.through)])
+    through = [
+        ThroughShown(**{**one._asdict(), "item": item}) for one, item in zip(found.through, items[2:], strict=True)
+    ]
+    return ComparedShown(**{**found._asdict(), "left": items[0], "right": items[1], "through": through})
+
+
 @results.get("/{study}/comparisons", summary="The comparisons that count")
 def comparisons(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> ComparisonsPage:
     """In the order in which they came in."""
@@ -189,6 +209,14 @@ def export_comparisons(caller: TheCaller, kind: FileType) -> Response:
 def export_history(caller: TheCaller, kind: FileType) -> Response:
     """Every answer and skip with all that is stored of it."""
     return _table(caller, "history", kind, caller.served.study.history())
+
+
+@results.get("/{study}/export/report.html", summary="Download the report", response_class=HTMLResponse)
+async def export_report(caller: TheCaller) -> Response:
+    """As of now: one HTML file that needs nothing else. It may take half a minute."""
+    made = await caller.served.report()
+    headers = {"Content-Disposition": f'attachment; filename="{caller.served.name}-report.html"'}
+    return HTMLResponse(made, headers=headers)
 
 
 @router.get("/{study}/export/links.{kind}", summary="Download the links of annotators", responses=TABLES)

@@ -183,6 +183,7 @@ def _study_page(request: Request, authenticator: Authenticator, study: str, temp
         closing_html=rendered(rules.closing or ""),
         first_question=caller.served.study.settings.question,
         theme=rules.theme,
+        strengths=rules.strengths,
         server_owner=request.app.state.workspace is not None and authenticator.is_server_owner(request),
         appearance={"brightness": rules.brightness, "contrast": rules.contrast, "invert": rules.invert},
         csrf=authenticator.signer.form_token(caller.session or ""),

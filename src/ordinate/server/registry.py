@@ -32,7 +32,7 @@ from ordinate.errors import (
     StudyPaused,
 )
 from ordinate.learning.forecast import Forecast
-from ordinate.server import media
+from ordinate.server import helper, media
 from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
 from ordinate.server.prefetcher import Prefetcher
@@ -167,6 +167,7 @@ class ServedStudy:
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
+        self._executor, self._reporting = executor, asyncio.Lock()
         self.listeners = 0
         self._newest: Ordering | None = None
         self._scores: tuple[Ordering, dict[str, float]] | None = None
@@ -408,6 +409,18 @@ class ServedStudy:
     async def check(self) -> Verdict:
         """Whether the order can be relied on. Raises TryLater where it takes too long."""
         return await self._in_time(self.prefetcher.check(), "the checks take")
+
+    async def report(self) -> str:
+        """The report as of now, in HTML: one at a time, in a process that is there for it. Raises TryLater."""
+        async with self._reporting:
+            executor = self._executor()
+            try:
+                made = executor.submit(helper.report, self.url, self.folders)
+                return await self._in_time(made, "the report takes")
+            finally:
+                if isinstance(executor, helper.HelperProcess):
+                    executor.kill()
+                executor.shutdown(wait=False, cancel_futures=True)
 
     async def _in_time(self, future: Future[T], what: str) -> T:
         try:

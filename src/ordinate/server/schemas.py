@@ -119,6 +119,7 @@ class RuleChanges(Given):
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
     random: Annotated[float, Field(ge=0, le=1)] | None = None
     ties: bool | None = None
+    strengths: bool | None = None
     again: bool | None = None
     variety: Annotated[float, Field(ge=0, le=1)] | None = None
     paused: bool | None = None
@@ -497,6 +498,7 @@ class RulesShown(BaseModel):
     repeat: float
     random: float
     ties: bool
+    strengths: bool = Field(description="Whether annotators are asked how much better the chosen item is.")
     again: bool
     variety: float | None
     paused: bool
@@ -582,6 +584,28 @@ class OrderingPage(Page):
     groups: list[str] = Field(description="The groups of the study, at most 1,000 of them.")
     excluded: list[str] = Field(description="Items that are left out, at most 1,000 of them.")
     selection: SelectionShown | None = Field(None, description="Where the study has an aim.")
+
+
+class ThroughShown(BaseModel):
+    """A third item that both were compared with; a tie is half a win."""
+
+    item: ItemShown
+    left_won: float
+    left_answers: int
+    right_won: float
+    right_answers: int
+
+
+class ComparedShown(BaseModel):
+    left: ItemShown
+    right: ItemShown
+    higher: str = Field(description="The id of the one with the higher score.")
+    probability: float = Field(description="That it is truly higher, if people answered sensibly.")
+    left_won: int = Field(description="Answers about the two themselves, also imported ones.")
+    right_won: int
+    ties: int
+    through: list[ThroughShown]
+    through_in_all: int
 
 
 class ComparisonShown(BaseModel):

@@ -18,8 +18,8 @@ from ordinate.errors import InvalidInput
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import SiteModel
 from ordinate.storage import Settings
-from ordinate.study.aim import checked_aim, require_possible
-from ordinate.study.rules import Rules, differences, require_known
+from ordinate.study.aim import checked_aim, require_more, require_possible
+from ordinate.study.rules import Rules, checked_cuts, differences, require_known
 
 LEAST_VARIANCE, MOST_VARIANCE = 1e-6, 1e6
 """Prior variances outside this range leave too few digits of the numbers that a fit computes with."""
@@ -102,6 +102,9 @@ def checked_rules(
     codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
     wanted = checked_aim((rules or {}).get("aim", aim))
     require_possible(wanted, {item: row for row, item in enumerate(items.ids)}, codes, groups)
+    cuts = checked_cuts((rules or {}).get("cuts", ()))
+    if cuts:
+        require_more(cuts[0], f"the cut {cuts[0]}", codes, groups)
     return changes
 
 

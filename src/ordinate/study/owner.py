@@ -6,6 +6,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -21,7 +22,7 @@ from ordinate.data.scaling import require_differences
 from ordinate.errors import InvalidInput, NameTaken
 from ordinate.storage import Entry, Settings
 from ordinate.study import leases, practice
-from ordinate.study.aim import ORDER, aim_of, checked_aim, require_possible, unmarked_group
+from ordinate.study.aim import ORDER, aim_of, checked_aim, require_more, require_possible, unmarked_group
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.machines import Machine
@@ -66,6 +67,9 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     changed = differences(state.rules, changes)
     if any(name == "aim" for name, _ in changed):
         require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())
+    cuts = replace(state.rules, **changes).cuts
+    if any(name == "cuts" for name, _ in changed) and cuts:
+        require_more(cuts[0], f"the cut {cuts[0]}", state.active, state.items.group or ())
     require_known({name: json.loads(value) for name, value in changed}, state.rows)
     if any(name == "practice" for name, _ in changed):
         practice.require_items(practice.checked(changes["practice"]), state)

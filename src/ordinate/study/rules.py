@@ -44,6 +44,7 @@ class Rules:
     random            share of queries with a pair drawn at random, since chosen pairs hardly tell how large differences
                       are, or whether answers are better than coin tosses
     ties              whether "tie" and "both-bad" are answers
+    strengths         whether annotators are asked how much better the chosen item is
     again             whether a pair comes back to an annotator once nothing new is left for them
     variety           a pair without the items of the annotator's newest one is preferred if its utility is at least
                       this share of the best pair's; None: always the best pair
@@ -72,6 +73,7 @@ class Rules:
     repeat: float = 0.0
     random: float = 0.0
     ties: bool = True
+    strengths: bool = False
     again: bool = True
     variety: float | None = None
     paused: bool = False
@@ -105,7 +107,7 @@ class Rules:
             if getattr(self, name) is None:
                 raise InvalidInput(f"{name} must be a number from 20 to {most}, not null")
             _number(name, getattr(self, name), 20, most, whole=True)
-        for name in ("ties", "again", "paused", "invert", "markdown"):
+        for name in ("ties", "strengths", "again", "paused", "invert", "markdown"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} must be true or false, not {getattr(self, name)!r}")
         for name in ("question", "guidelines", "closing"):

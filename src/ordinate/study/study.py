@@ -40,7 +40,19 @@ from ordinate.learning.models import SiteModel
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.posterior import Posterior
 from ordinate.storage import AnswerDetails, Clock, Entry, Settings, Storage, checked, now, timestamp
-from ordinate.study import changes, checking, creation, history, leases, mixing, next_pair, owner, practice, stopping
+from ordinate.study import (
+    changes,
+    checking,
+    creation,
+    history,
+    leases,
+    mixing,
+    next_pair,
+    owner,
+    pair,
+    practice,
+    stopping,
+)
 from ordinate.study import leaderboard as leaderboards
 from ordinate.study.aim import ORDER, require_more
 from ordinate.study.annotator_quality import Annotators
@@ -53,6 +65,7 @@ from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
 from ordinate.study.machines import Machine
 from ordinate.study.mixing import Agreement
+from ordinate.study.pair import Compared
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.results import HISTORY_STEPS, Reliability
 from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts
@@ -457,6 +470,11 @@ class Study:
         with self._ledger.reading() as state:
             return self._ledger.results.posterior(state)
 
+    def compare(self, left: str, right: str) -> Compared:
+        """How sure the order of two items is, and which answers say so; see `Compared`. It takes a fit."""
+        with self._ledger.reading() as state:
+            return pair.compared(state, self._ledger.results.posterior(state), left, right)
+
     def prior_variances(self) -> Prior:
         """Of the coefficients of the scaled features and of the items' own terms: fitted to the answers, or given.
 
@@ -707,20 +725,23 @@ class Study:
             asked = None if fewest is None else whole("fewest", fewest, 1)
             return self._ledger.results.annotators(state, asked)
 
-    def given_answers(self, *, annotator: str | None = None, item: str | None = None) -> list[tuple[Query, Entry]]:
-        """The answers and skips that were not taken back, of an annotator or with an item, newest first, each with its
-        query; without imported comparisons."""
+    def given_answers(
+        self, *, annotator: str | None = None, item: str | None = None, other: str | None = None
+    ) -> list[tuple[Query, Entry]]:
+        """The answers and skips that were not taken back, of an annotator or with an item (and another one), newest
+        first, each with its query; without imported comparisons."""
         with self._ledger.reading() as state:
             if annotator is not None:
                 asked = state.answered_by(state.name_of(annotator))
             else:
                 asked = [state.queries[number - 1] for number in state.answered]
-            if item is not None:
-                state.row(item)
+            wanted = {one for one in (item, other) if one is not None}
+            for one in wanted:
+                state.row(one)
             found = [
                 (self._questions.query(one), state.answered[one.query or 0])
                 for one in asked
-                if item is None or item in (one.left, one.right)
+                if wanted <= {one.left, one.right}
             ]
         return sorted(found, key=lambda one: -one[1].position)
 

@@ -24,8 +24,8 @@
  * @property {string | null} [expected] the right answer of a practice pair, if one is known
  */
 
-/** The answers that the judging page gives; the API takes their strength and "both-bad" too.
- * @typedef {"left" | "right" | "tie" | "skip"} Answer */
+/** The answers that the judging page gives; the API takes "both-bad", too.
+ * @typedef {"left" | "right" | "tie" | "skip" | "left-much" | "left-slightly" | "right-slightly" | "right-much"} Answer */
 /** @typedef {"budget" | "total-budget" | "exhausted"} Finished */
 /** @typedef {{serverTime: number}} Timed what the server said, and when: in milliseconds, by its clock */
 /** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, held: boolean, retry_after?: number | null} & Timed} Queries */

@@ -175,7 +175,7 @@ function look() {
     shown = { date: new Date(), clock: performance.now() };
     byId("stage").dataset.shown = String(shown.clock);
   }
-  for (const side of ["left", "right"]) byId(`choose-${side}`).setAttribute("aria-disabled", String(!stage.judgeable));
+  for (const button of document.querySelectorAll(".choose, .strength")) button.setAttribute("aria-disabled", String(!stage.judgeable));
   const broken = isBroken();
   byId("tie-button", HTMLButtonElement).disabled = !stage.judgeable;
   byId("skip-button", HTMLButtonElement).disabled = !stage.complete && !broken;
@@ -229,9 +229,19 @@ function stop(error) {
 // Answers -----------------------------------------------------------------------------------------------------------
 
 let lastWords = "";
-const WORDS = { left: "You chose left.", right: "You chose right.", tie: "You said it is a tie.", skip: "Skipped." };
-const NARROW_WORDS = { ...WORDS, left: "You chose the upper one.", right: "You chose the lower one." };
-const BUTTONS = { left: "choose-left", right: "choose-right", tie: "tie-button", skip: "skip-button" };
+const WORDS = { left: "You chose left", right: "You chose right", tie: "You said it is a tie", skip: "Skipped" };
+const NARROW_WORDS = { ...WORDS, left: "You chose the upper one", right: "You chose the lower one" };
+const STRENGTHS = /** @type {const} */ (["left-much", "left-slightly", "right-slightly", "right-much"]);
+
+/** "You chose left, slightly better." @param {Answer} what */
+function inWords(what) {
+  const [plain = "skip", strength] = what.split("-");
+  const words = (isNarrow() ? NARROW_WORDS : WORDS)[/** @type {keyof typeof WORDS} */ (plain)];
+  return `${words}${strength ? `, ${strength} better` : ""}.`;
+}
+
+/** @param {Answer} what */
+const buttonOf = (what) => byId(what === "tie" || what === "skip" ? `${what}-button` : `choose-${what}`);
 
 /** @param {Answer} what @param {UIEvent} [event] @param {string} [reason] */
 function answer(what, event, reason) {
@@ -245,7 +255,7 @@ function answer(what, event, reason) {
   performance.mark("ordinate:answered");
   const pair = pairs.answer();
   answered.set(pair.id, pair);
-  lastWords = (isNarrow() ? NARROW_WORDS : WORDS)[what];
+  lastWords = inWords(what);
   if (pair.query.practice) lastWords += expectedInWords(pair.query.expected);
   setText(byId("last"), lastWords);
   const body = {
@@ -261,7 +271,7 @@ function answer(what, event, reason) {
   if (!pair.query.practice) setRecent([...recent, { query: pair.query, key, body }].slice(-2 * HELD));
   channel?.postMessage({ is: "answered", query: pair.id });
   next();
-  byId(BUTTONS[what]).animate([{ backgroundColor: "var(--chosen)", color: "var(--on-chosen)" }, {}], { duration: 400, easing: "ease-in" });
+  buttonOf(what).animate([{ backgroundColor: "var(--chosen)", color: "var(--on-chosen)" }, {}], { duration: 400, easing: "ease-in" });
   if (pairs.held < HELD && !outbox.trouble) topUpLater();
 }
 
@@ -475,6 +485,7 @@ addEventListener("beforeunload", (event) => {
 /** @param {string} what */
 const has = (what) => {
   if (what === "ties") return progress.status?.ties_allowed !== false;
+  if (what === "strengths") return document.querySelector(".strength") !== null;
   if (what === "guidelines") return document.getElementById("guidelines") !== null;
   return what === "long question" ? question.isLong : stage.has(what);
 };
@@ -484,6 +495,7 @@ const actions = {
   left: (event) => answer("left", event),
   right: (event) => answer("right", event),
   tie: (event) => answer("tie", event),
+  ...Object.fromEntries(STRENGTHS.map((what) => [what, (/** @type {UIEvent} */ event) => answer(what, event)])),
   skip,
   undo,
   question: () => question.toggle(),

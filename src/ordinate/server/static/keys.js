@@ -12,6 +12,10 @@ import { browser } from "./storage.js";
 const TABLE = [
   { keys: ["ArrowLeft"], does: "left", shown: "←", words: "choose the left (or upper) one" },
   { keys: ["ArrowRight"], does: "right", shown: "→", words: "choose the right (or lower) one" },
+  { keys: ["4"], does: "left-much", shown: "4", words: "the left (or upper) one, much better", where: "strengths" },
+  { keys: ["5"], does: "left-slightly", shown: "5", words: "the left (or upper) one, slightly better", where: "strengths" },
+  { keys: ["6"], does: "right-slightly", shown: "6", words: "the right (or lower) one, slightly better", where: "strengths" },
+  { keys: ["7"], does: "right-much", shown: "7", words: "the right (or lower) one, much better", where: "strengths" },
   { keys: [" "], does: "tie", shown: "Space", words: "a tie", where: "ties" },
   { keys: ["s", "S"], does: "skip", shown: "S", words: "skip this pair" },
   { keys: ["u", "U", "Backspace"], does: "undo", shown: "U, Backspace", words: "take the last answer back" },

@@ -37,9 +37,9 @@ export class AnswerList {
     });
   }
 
-  /** @param {"annotator" | "item"} what @param {string} name */
-  async show(what, name) {
-    this.#filter = `${what}=${encodeURIComponent(name)}`;
+  /** @param {"annotator" | "item"} what @param {string} name @param {string} [other] another item that answers are to be with */
+  async show(what, name, other) {
+    this.#filter = `${what}=${encodeURIComponent(name)}${other === undefined ? "" : `&other=${encodeURIComponent(other)}`}`;
     this.#wanted = STEP;
     this.#list.replaceChildren();
     setText(this.#words, "One moment.");

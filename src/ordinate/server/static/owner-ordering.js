@@ -2,6 +2,7 @@
 
 import { byId, count, make, setMarkup } from "./dom.js";
 import { AnswerList } from "./owner-answers.js";
+import { Comparing } from "./owner-compare.js";
 
 /** @typedef {import("./api.js").Item} Item */
 /** @typedef {{rank: number, group: string | null, score: number, standard_error: number, rank_low: number, rank_high: number, rank_tied_low: number, rank_tied_high: number, part: number | null, membership: number | null, item: Item}} Row */
@@ -16,6 +17,7 @@ const PAUSE = 250; // after the last letter of a search
 export class OrderingList {
   #page;
   #answers;
+  #comparing;
   #wanted = STEP;
   /** @type {Part} */
   #part = "highest";
@@ -36,6 +38,7 @@ export class OrderingList {
   constructor(page) {
     this.#page = page;
     this.#answers = new AnswerList(page, byId("item-answers"), () => this.look(true));
+    this.#comparing = new Comparing(page);
     byId("more").addEventListener("click", async () => {
       const first = this.#rows.length;
       this.#wanted += STEP;
@@ -175,6 +178,7 @@ export class OrderingList {
     );
     this.#label();
     byId("item", HTMLDialogElement).showModal();
+    this.#comparing.begin(item.id, this.#rows.map((one) => one.item.id));
     this.#answers.show("item", item.id);
   }
 

@@ -57,6 +57,7 @@ const FIELDS = {
   invert: { show: asIs, read: isChecked },
   markdown: { show: asIs, read: isChecked },
   ties: { show: asIs, read: isChecked },
+  strengths: { show: asIs, read: isChecked },
   again: { show: asIs, read: isChecked },
 };
 

@@ -5,6 +5,7 @@ import { attempt } from "./attempt.js";
 import { deadlineInWords, drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
 import { byId, count, make, percent, setText } from "./dom.js";
 import { sentence, setTitle } from "./messages.js";
+import { Checks } from "./owner-checks.js";
 import { History } from "./owner-history.js";
 import { Links } from "./owner-links.js";
 import { OrderingList } from "./owner-ordering.js";
@@ -40,6 +41,7 @@ const ordering = new OrderingList(page);
 const people = new People(page);
 const links = new Links(page);
 new History(page);
+new Checks(page);
 const rules = new Rules(page, showPaused);
 /** @type {number | null} the number of answers that the ordering on the page is of */
 let answersShown = null;
