@@ -40,6 +40,7 @@ class TestCreate:
             "features": 0,
             "encoder": None,
             "feature_names": None,
+            "blocks": None,
             "groups": 1,
             "algorithm": "guro-independent",
             "question": "Which?",

@@ -229,7 +229,7 @@ class TestNewItems:
         made, recipe = embed(texts(*WORDS), pca=3)
         with pytest.raises(InvalidInput, match="makes 3 columns; the items have 2"):
             Study.create(replace(made, features=made.features[:, :2]), recipe=recipe)
-        with pytest.raises(InvalidInput, match="named feature columns"):
+        with pytest.raises(InvalidInput, match="these items have named columns, blocks or none"):
             Study.create(replace(made, feature_names=["a", "b", "c"]), recipe=recipe)
 
 

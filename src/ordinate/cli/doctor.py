@@ -29,6 +29,8 @@ EXTRAS = {
     "text": ("sentence_transformers", "features from texts"),
     "image": ("timm", "features from images"),
     "xray": ("torchxrayvision", "features from chest X-rays"),
+    "judge": ("httpx", "models that judge"),
+    "notebook": ("anywidget", "judging in a notebook"),
     "sklearn": ("sklearn", "the ranker for scikit-learn"),
     "postgresql": ("psycopg", "studies in PostgreSQL"),
     "dask": ("distributed", "several machines"),

@@ -50,12 +50,12 @@ def problem(seed: int) -> tuple[Any, Answers, Any]:
 def test_a_newton_step_from_the_map_moves_no_margin(seed: int) -> None:
     features, answers, contrasts = problem(seed)
     columns = features.shape[1]
-    for prior in map(Prior._make, product(VARIANCES, VARIANCES)):
+    for prior in (Prior(*variances) for variances in product(VARIANCES, VARIANCES)):
         compared = Compared.of(features, answers)
         theta, tail = map_estimate(prior, compared)
         zeta = np.zeros(len(features))
         zeta[compared.rows] = tail
-        precision = np.repeat(1.0 / np.array(prior), [columns, len(features)])
+        precision = np.repeat(1.0 / np.array([prior.coefficients, prior.items]), [columns, len(features)])
         chance = expit(contrasts @ np.append(theta, zeta))
         gradient = contrasts.T @ (answers.outcome - chance) - precision * np.append(theta, zeta)
         hessian = contrasts.T @ ((chance * (1.0 - chance))[:, None] * contrasts) + np.diag(precision)
