@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from ordinate.data.comparisons import OUTCOME_VALUES, Comparison
 from ordinate.errors import InvalidInput
@@ -79,6 +79,6 @@ def compared(state: State, posterior: Posterior, left: str, right: str) -> Compa
         )
         for third in both[:_THROUGH]
     ]
-    probability = float(ndtr(abs(mean) / sqrt(variance))) if variance > 0.0 else float(mean != 0.0) / 2 + 0.5
+    probability = NormalDist().cdf(abs(mean) / sqrt(variance)) if variance > 0.0 else float(mean != 0.0) / 2 + 0.5
     left_won, right_won, ties = direct
     return Compared(left if mean >= 0 else right, probability, left_won, right_won, ties, through, len(both))
