@@ -5,7 +5,7 @@ n  items        d  feature columns
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,22 +98,8 @@ class Items:
         if self.group is not None:
             group = _texts("group", self.group, _text_group)
             _require_length("group", group, ids)
-        content: dict[str, tuple[str | None, ...]] = {}
-        for kind, values in self.content.items():
-            if kind not in CONTENT_KINDS:
-                raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
-            content[kind] = tuple(
-                _text_shown(value, f"row {row} of {kind}") for row, value in enumerate(_listed(kind, values), start=1)
-            )
-            _require_length(kind, content[kind], ids)
-        labels: dict[str, tuple[str | None, ...]] = {}
-        for label, values in self.labels.items():
-            if label not in LABELS:
-                raise InvalidInput(f"unknown label {label!r}; there is {', '.join(LABELS)}")
-            labels[label] = tuple(
-                _text_shown(value, f"row {row} of {label}") for row, value in enumerate(_listed(label, values), start=1)
-            )
-            _require_length(label, labels[label], ids)
+        content = _shown("content", self.content, CONTENT_KINDS, ids)
+        labels = _shown("label", self.labels, LABELS, ids)
         for name, value in (
             ("ids", ids),
             ("features", features),
@@ -281,6 +267,20 @@ def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[
     """Each value converted by `text`, which also gets the row for its errors."""
     listed = _listed(name, values)
     return tuple(listed if all_valid_ids(listed) else (text(value, row) for row, value in enumerate(listed, start=1)))
+
+
+def _shown(
+    what: str, given: Mapping[str, Sequence[str | None]], known: Collection[str], ids: tuple[str, ...]
+) -> dict[str, tuple[str | None, ...]]:
+    """Columns of texts, each of a known name."""
+    columns = {}
+    for name, values in given.items():
+        if name not in known:
+            raise InvalidInput(f"unknown {what} {name!r}; {what} is one of {', '.join(known)}")
+        listed = enumerate(_listed(name, values), start=1)
+        columns[name] = tuple(_text_shown(value, f"row {row} of {name}") for row, value in listed)
+        _require_length(name, columns[name], ids)
+    return columns
 
 
 def _text_shown(value: object, where: str) -> str | None:
