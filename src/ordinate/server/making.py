@@ -210,10 +210,11 @@ def duplicate(source: Path, folder: Path, name: str) -> int:
             items = items.take([row for row, item in enumerate(items.ids) if item not in excluded])
         if (source.parent / MEDIA).is_dir():
             shutil.copytree(source.parent / MEDIA, folder / MEDIA, dirs_exist_ok=True)
-        # Rules about items that are not there any more would be refused.
+        # Rules about items that are not there any more would be refused, and a deadline is that of the other study.
         rules = replace(
             rules,
             paused=False,
+            deadline=None,
             practice=tuple(one for one in rules.practice if not {one.left, one.right} & excluded),
             makers=tuple(one for one in rules.makers if one[0] not in excluded),
         )
