@@ -81,7 +81,7 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
         return refused(request, problem)
     root = request.scope.get("root_path", "")
     response = RedirectResponse(f"{root}/{'judge' if link.role == 'annotator' else 'owner'}/{study}", 303)
-    session = authenticator.new_session(served, link, annotator)
+    session = authenticator.begin_session(request, served, link, annotator)
     set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
     set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
     return response

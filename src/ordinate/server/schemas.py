@@ -230,6 +230,7 @@ class Queries(BaseModel):
     queries: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
+    over: Annotated[bool, Field(description="Whether that is because the deadline has passed.")] = False
     held: Annotated[
         bool, Field(description="Whether there is no pair because others hold the last ones; there may be later.")
     ] = False

@@ -97,8 +97,8 @@ def missing(state: State, annotator: str | None) -> list[Practice]:
 
 
 def waiting(state: State, annotator: str | None) -> list[Entry]:
-    """The practice pairs that somebody new has to answer, in the owner's order; without those that the owner has removed
-    or corrected since they were given."""
+    """The practice pairs that somebody new has to answer, in the owner's order; without those that the owner has
+    removed or corrected since they were given."""
     if annotator is None or state.answered_by(annotator):
         return []
     wanted = {one: place for place, one in enumerate(state.rules.practice)}
