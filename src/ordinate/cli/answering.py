@@ -127,6 +127,7 @@ def tell(
     sentence = f"Stored: {answer} for {query}."
     if not is_link(study):
         with open_study(study) as opened:
+            opened.require_person(query)
             opened.tell(query, answer)
             _report(opened, study, as_json, {"query": query, "answer": answer}, sentence)
         return

@@ -43,6 +43,7 @@ from ordinate.server.routes import FolderRoute
 from ordinate.server.schemas import ItemShown
 from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
+from ordinate.study.ledger import acting
 
 router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
 FIRST = 24
@@ -226,7 +227,7 @@ async def make(
     request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Making
 ) -> DraftShown:
     """The response comes once it is served. With an encoder that takes long; GET of the draft says how far it is."""
-    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study())
+    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study(), acting())
 
     def start() -> tuple[Draft, Future[int]]:
         found = workspace.draft(draft)
@@ -247,7 +248,7 @@ async def duplicate(
         source = _own(authenticator, workspace, study).path
         _require_free(authenticator.registry, workspace, wanted.name)
         draft = workspace.new_draft()
-        return draft, workspace.make(draft, making.duplicate, source, draft.folder, wanted.name)
+        return draft, workspace.make(draft, making.duplicate, source, draft.folder, wanted.name, acting())
 
     draft, job = await run_in_threadpool(start)
     return await _finish(request, authenticator, workspace, draft, wanted.name, job)

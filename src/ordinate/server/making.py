@@ -22,6 +22,7 @@ from ordinate.embedding import embed, embed_like
 from ordinate.errors import InvalidInput, naming
 from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files
 from ordinate.storage import Settings
+from ordinate.study.ledger import acting_as
 from ordinate.study.study import Study
 
 NAMED = 5
@@ -156,12 +157,13 @@ def _plain(place: str) -> str:
 
 
 class Plan(NamedTuple):
-    """How to make the study; `options` are those of Study.create."""
+    """How to make the study; `options` are those of Study.create, `by` is the owner who makes it."""
 
     columns: Columns
     encoder: str | None
     pca: float | None
     options: dict[str, Any]
+    by: str | None = None
 
 
 def make(folder: Path, name: str, plan: Plan) -> int:
@@ -177,14 +179,17 @@ def make(folder: Path, name: str, plan: Plan) -> int:
             progress=_noted(folder),
         )
     rules = {**plan.options.get("rules", {}), "makers": found.makers}
-    _create(folder, name, items, recipe, {**plan.options, "rules": rules})
+    _create(folder, name, items, recipe, {**plan.options, "rules": rules}, plan.by)
     return len(items)
 
 
-def _create(folder: Path, name: str, items: Items, recipe: Recipe | None, options: dict[str, Any]) -> None:
+def _create(
+    folder: Path, name: str, items: Items, recipe: Recipe | None, options: dict[str, Any], by: str | None
+) -> None:
     path = folder / f"{name}.db"
     path.unlink(missing_ok=True)  # of an attempt that failed later
-    Study.create(items, recipe=recipe, storage=f"sqlite:///{path}", **options).close()
+    with acting_as(by):
+        Study.create(items, recipe=recipe, storage=f"sqlite:///{path}", **options).close()
 
 
 def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None, known: set[str]) -> Items:
@@ -201,7 +206,7 @@ def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None,
     return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
 
 
-def duplicate(source: Path, folder: Path, name: str) -> int:
+def duplicate(source: Path, folder: Path, name: str, by: str | None) -> int:
     """Make the study NAME.db with the items, the settings and the rules of another one, and no answers."""
     with Study.open(f"sqlite:///{source}") as old:
         excluded = set(old.excluded_items)
@@ -219,7 +224,7 @@ def duplicate(source: Path, folder: Path, name: str) -> int:
             makers=tuple(one for one in rules.makers if one[0] not in excluded),
         )
         options = {**options_of(settings), "rules": asdict(rules)}
-        _create(folder, name, items, settings.recipe, options)
+        _create(folder, name, items, settings.recipe, options, by)
     return len(items)
 
 

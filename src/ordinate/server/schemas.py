@@ -370,6 +370,7 @@ class Annotator(BaseModel):
     practised: int = Field(description="Practice pairs that were answered; they do not count.")
     practice_known: int = Field(description="Of these, how many have a right answer.")
     practice_right: int = Field(description="Of those, how many got it.")
+    model: str | None = Field(description="The model that answers under this name; null: a person.")
 
 
 class Annotators(BaseModel):

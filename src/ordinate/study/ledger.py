@@ -35,6 +35,11 @@ def acting_as(owner: str | None) -> Iterator[None]:
         _acting.reset(token)
 
 
+def acting() -> str | None:
+    """The owner as whom the block acts that this is called in."""
+    return _acting.get()
+
+
 class Ledger:
     """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it."""
 
@@ -201,7 +206,7 @@ class _Work(Generic[R]):
 
     def __init__(self, work: Callable[[Transaction], R]) -> None:
         self.work = work
-        self.by = _acting.get()
+        self.by = acting()
         self.done = False
         self.result: R | None = None
         self.error: BaseException | None = None

@@ -272,6 +272,7 @@ def people(state: State) -> list[Person]:
             sum(OUTCOME_VALUES[entry.answer or ""] == 1.0 for entry in decided),
             max((entry.at for entry in own), default=None),
             practice.score(state, name),
+            None if (machine := state.machines.get(name or "")) is None else machine.model,
         )
 
     known = {*state.newest_asked, *answers, *(entry.annotator for entry in state.practices)}

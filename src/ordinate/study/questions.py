@@ -225,6 +225,8 @@ class Questions:
             state = transaction.state
             if not for_others:
                 self.require_own(state, query_id, annotator)
+            elif self._whose(state, query_id) != state.name_of(annotator):
+                self.require_person(state, query_id)
             counts = self._tell(transaction, query_id, answer, details)
             queries: list[Lease] = []
             refusal: Refusal | None = None
@@ -319,12 +321,21 @@ class Questions:
 
     def require_own(self, state: State, query_id: str, annotator: str | None) -> None:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
-        if practice.is_practice(query_id):
-            whose = practice.find(state, self._token, query_id).annotator
-        else:
-            whose = state.queries[self._number(state, query_id) - 1].annotator
-        if whose != state.name_of(annotator):
+        if self._whose(state, query_id) != state.name_of(annotator):
             raise NotYourQuery(f"query {query_id!r} was given to somebody else")
+
+    def require_person(self, state: State, query_id: str) -> None:
+        """Raise NotYourQuery where the query was given to a model; raise UnknownQuery."""
+        if (whose := self._whose(state, query_id)) in state.machines:
+            raise NotYourQuery(
+                f"query {query_id!r} was given to the model {whose!r}, which answers it; to close it, withdraw it"
+            )
+
+    def _whose(self, state: State, query_id: str) -> str | None:
+        """The annotator to whom a query was given. Raises UnknownQuery."""
+        if practice.is_practice(query_id):
+            return practice.find(state, self._token, query_id).annotator
+        return state.queries[self._number(state, query_id) - 1].annotator
 
     def query(self, asked: Entry) -> Query:
         """The query of an `ask` entry."""

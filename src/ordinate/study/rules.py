@@ -145,6 +145,7 @@ class Person(NamedTuple):
     decided, left            answers other than ties, and how many of them chose the left item
     last_answer              when the newest answer or skip was stored
     practice                 how they did on practice pairs
+    model                    what answers under this name; None: a person
     """
 
     name: str | None
@@ -160,6 +161,7 @@ class Person(NamedTuple):
     left: int
     last_answer: str | None
     practice: PracticeScore
+    model: str | None = None
 
 
 class Progress(NamedTuple):

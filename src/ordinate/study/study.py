@@ -62,7 +62,7 @@ from ordinate.study.fold import State
 from ordinate.study.inference import Beside
 from ordinate.study.leaderboard import Leaderboard
 from ordinate.study.leases import Lease, Offer
-from ordinate.study.ledger import Ledger, Transaction
+from ordinate.study.ledger import Ledger, Transaction, acting
 from ordinate.study.machines import Machine
 from ordinate.study.mixing import Agreement
 from ordinate.study.pair import Compared
@@ -162,7 +162,7 @@ class Study:
             recipe=recipe,
         )
         changes = creation.checked_rules(items, settings.random, aim, rules)
-        study = cls(storages.create(storage, settings, items, changes), clock)
+        study = cls(storages.create(storage, settings, items, changes, acting()), clock)
         for note in feature_notes(items, scaling):
             warnings.warn(note, FeatureWarning, stacklevel=2)
         return study
@@ -382,7 +382,8 @@ class Study:
     ) -> Answered:
         """`tell`, then `take` up to `count` queries for the annotator, in one transaction.
 
-        Raises NotYourQuery where the query is another annotator's, unless `for_others`.
+        Raises NotYourQuery where the query is another annotator's, unless `for_others`, and even then where it is a
+        model's.
         """
         side = next((one for one in ANSWERS if one == answer), None)
         if side is None:
@@ -407,6 +408,11 @@ class Study:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
         with self._ledger.reading() as state:
             self._questions.require_own(state, query_id, annotator)
+
+    def require_person(self, query_id: str) -> None:
+        """Raise NotYourQuery where the query was given to a model; raise UnknownQuery."""
+        with self._ledger.reading() as state:
+            self._questions.require_person(state, query_id)
 
     def withdraw(self, query_id: str) -> None:
         """Close a query without an answer; its pair may be asked again."""
