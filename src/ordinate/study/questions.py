@@ -6,7 +6,7 @@ What callers pass in has been checked by Study.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ordinate.data.cells import id_text
 from ordinate.data.comparisons import ANSWERS, Answer, Query
@@ -344,8 +344,7 @@ class Questions:
     def expected(self, query_id: str) -> Expected | None:
         """The right answer of a practice pair. Raises UnknownQuery."""
         with self._ledger.reading() as state:
-            found: Any = practice.find(state, self._token, query_id).value
-            return found
+            return cast("Expected | None", practice.find(state, self._token, query_id).value)
 
     def side_of(self, query_id: str, winner: object) -> Answer:
         """The side of the item with this id. Raises UnknownQuery, InvalidInput."""
