@@ -329,16 +329,16 @@ def test_only_texts_and_stated_lengths_are_lengths() -> None:
     assert not used()
     assert not used(content={"text": ["one", "two", "six"]})
     assert not used(content={"text": texts, "image": ["a.png", "b.png", "c.png"]})  # captions
-    assert used(content={"audio": ["a.wav", "b.wav", "c.wav"]}, labels={"length": [3, 7.5, None]})
-    for wrong in ("long", 0, -1, "nan", "inf"):
+    assert used(content={"audio": ["a.wav", "b.wav", "c.wav"]}, labels={"length": ["3", "7.5", None]})
+    for wrong in ("long", "0", "-1", "nan", "inf"):
         with pytest.raises(InvalidInput, match="row 2 of length"):
-            Items(ids, labels={"length": [3, wrong, 5]})
+            Items(ids, labels={"length": ["3", wrong, "5"]})
     read = Items.from_columns({"id": ids, "length": [3, 7.5, None]})
     assert read.labels == {"length": ("3", "7.5", None)}
 
 
 def test_lengths_are_in_standard_deviations_of_the_items_that_count() -> None:
-    items = Items(["a", "b", "c", "d"], labels={"length": [1, 2, 8, None]})
+    items = Items(["a", "b", "c", "d"], labels={"length": ["1", "2", "8", None]})
     found = standard_lengths(items, np.array([True, True, False, True]))
     assert found is not None
     logs = np.log([1.0, 2.0, 8.0])

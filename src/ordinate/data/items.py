@@ -71,7 +71,7 @@ class Items:
     group          n texts; items are compared, and ordered, only within their group. None: all in one
     content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
     labels         "model" -> n texts (or None): what each item belongs to besides its group, for `Study.leaderboard`;
-                   "length" -> n numbers above 0 (or None): how long each item is, in any unit, if not by its text
+                   "length" -> n numbers above 0 as texts (or None): how long each item is, if not by its text
 
     Raises InvalidInput, naming the row, the column or the id.
     """
