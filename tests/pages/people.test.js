@@ -36,3 +36,9 @@ test("a model is said to be one", () => {
   assert.equal(modelInWords({ model: "gpt" }), "The model gpt answers under this name. ");
   assert.equal(modelInWords({ model: null }), "");
 });
+
+test("who prefers long or short items, compared with others", () => {
+  assert.deepEqual(oddities(person({}), 0, null, 0.1), []);
+  assert.deepEqual(oddities(person({}), 0, null, 0.4), ["prefers long"]);
+  assert.deepEqual(oddities(person({}), 0, null, -0.4), ["prefers short"]);
+});
