@@ -489,8 +489,8 @@ class State:
 
     def row(self, item: str, where: str = "") -> int:
         """The row of an item. Raises UnknownItem; `where` opens the message."""
-        if item not in self.rows:
-            raise UnknownItem(f"{where}the study has no item {item!r}{suggestion(item, self.rows)}")
+        if not isinstance(item, str) or item not in self.rows:
+            raise UnknownItem(f"{where}the study has no item {item!r}{suggestion(str(item), self.rows)}")
         return self.rows[item]
 
     def pairs(self, pairs: Sequence[Pair]) -> tuple[Integers, Integers]:
