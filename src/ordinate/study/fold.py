@@ -487,7 +487,7 @@ class State:
         practised = any(entry.annotator == name for entry in self.practices)
         return name in self.newest_asked or practised or len(self.seen(name)) > 0
 
-    def row(self, item: str, where: str = "") -> int:
+    def row(self, item: object, where: str = "") -> int:
         """The row of an item. Raises UnknownItem; `where` opens the message."""
         if not isinstance(item, str) or item not in self.rows:
             raise UnknownItem(f"{where}the study has no item {item!r}{suggestion(str(item), self.rows)}")
