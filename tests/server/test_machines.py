@@ -115,6 +115,14 @@ def test_only_who_speaks_as_the_model_answers_its_queries(site):
         assert owner.tell(other.id, "left", "m") == 2, "its reply is on its way"
 
 
+def test_an_owner_does_not_come_in_under_the_name_of_a_model(site):
+    with client(site) as owner:
+        owner.add_machine("m", "a model", "1" * 64)
+    visitor = site.browser("Olga", "owner").client
+    refused = visitor.post(f"/join/essays/{site.token('owner')}", data={"name": "M"})
+    assert (refused.status_code, "is the name of a model; choose another name" in refused.text) == (409, True)
+
+
 def test_groups_question_and_items_of_the_moment_reach_the_model(build, model):
     site = build(Items(["a", "b"], group=["First"] * 2, content={"text": ["x", "y"]}))
 
