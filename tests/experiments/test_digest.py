@@ -85,7 +85,7 @@ def test_it_is_the_same_whatever_kernels_a_machine_has(world, tmp_path):
 
 @pytest.mark.parametrize(("name", "data"), [(name, data) for name, row in EXPERIMENTS.items() for data in row])
 def test_another_number_in_a_matrix_is_another_digest(world, tmp_path, name, data):
-    """In each setting; where the items have no features in a file, the same data in another folder have the same one."""
+    """In each setting; where the items have no matrix, the same data in another folder have the same one."""
     folders = [world.write(data, tmp_path / which) for which in ("before", "after")]
     matrices = list(folders[1].glob("*/*.npy"))
     for path in matrices:
