@@ -15,7 +15,7 @@ from ordinate.learning.likelihoods.cumulative import Cumulative
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.hybrid import Hybrid
-from ordinate.learning.side_bias import by_own_answers, leans, left_share, likelihoods
+from ordinate.learning.side_bias import OwnAnswers, leans, left_share, likelihoods
 from ordinate.study.study import Study
 
 MODEL = Hybrid(likelihood=Cumulative())
@@ -89,9 +89,9 @@ def test_leans_and_their_evidence_are_those_of_integrals() -> None:
         total += weight.sum()
         means += ((at * fine) @ about * step / mass) @ weight
         new += fine @ weight
-    found, evidence = by_own_answers(grid)
-    np.testing.assert_allclose(found, [*means / total, new / total], atol=0.01)
-    assert evidence == pytest.approx(np.log(total / chance(np.zeros(1)).prod()), abs=0.05)
+    own = OwnAnswers(grid)
+    np.testing.assert_allclose(own.means(), [*means / total, new / total], atol=0.01)
+    assert own.evidence == pytest.approx(np.log(total / chance(np.zeros(1)).prod()), abs=0.05)
 
 
 def test_people_with_few_answers_are_taken_to_lean_as_the_others_do() -> None:

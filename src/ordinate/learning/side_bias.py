@@ -14,6 +14,7 @@ probability below 1 in 20 (Markov's inequality), and sides drawn at random keep 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,14 +47,14 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, sided: NDArray[np.bo
     lean = np.zeros(people + 1)
     for _ in range(_ROUNDS):
         alone = without_itself(fit, answers._replace(lean=np.where(sided, lean[annotators], 0.0)), alpha)
-        found, evidence = by_own_answers(
+        own = OwnAnswers(
             likelihoods(
                 answers.those(sided), Alone(*(part[sided] for part in alone)), alpha[sided], annotators[sided], people
             )
         )
-        if not lean.any() and evidence < _EVIDENCE:
+        if not lean.any() and own.evidence < _EVIDENCE:
             return None
-        before, lean = lean, _STEP * np.rint(found / _STEP)
+        before, lean = lean, _STEP * np.rint(own.means() / _STEP)
         if np.array_equal(before, lean):
             break
     return lean if lean.any() else None
@@ -74,28 +75,42 @@ def likelihoods(answers: Answers, alone: Alone, alpha: Floats, annotators: Integ
     return likelihood
 
 
-def by_own_answers(likelihood: Floats) -> tuple[Floats, float]:
-    """(A + 1,) the mean of each annotator's b and of a new one's, and the log of how much more probable leans make
-    the answers, from log-likelihoods (A, G)."""
-    from scipy.special import logsumexp
+class OwnAnswers:
+    """What each annotator's own answers say of their b, from log-likelihoods (A, G).
 
-    highest = likelihood.max(axis=1, keepdims=True)
-    scaled = np.exp(likelihood - highest)
-    middle = np.exp(-0.5 * np.square(_GRID))
-    log_prior = np.log(middle / middle.sum())
-    weight, means = np.empty((len(_DEVIATIONS), len(_GRID))), np.empty((len(_DEVIATIONS), len(likelihood), len(_GRID)))
-    for place, deviation in enumerate(_DEVIATIONS):
+    evidence  the log of how much more probable leans make the answers
+    """
+
+    def __init__(self, likelihood: Floats) -> None:
+        from scipy.special import logsumexp
+
+        highest = likelihood.max(axis=1, keepdims=True)
+        middle = np.exp(-0.5 * np.square(_GRID))
+        log_prior = np.log(middle / middle.sum())
+        weight = np.empty((len(_DEVIATIONS), len(_GRID)))
+        self._scaled = np.exp(likelihood - highest)
+        self._mass: list[Floats] = []  # each (A, mu)
+        for place, about in enumerate(_around()):
+            self._mass.append(np.maximum(self._scaled @ about, _LEAST))
+            weight[place] = log_prior + (np.log(self._mass[-1]) + highest).sum(axis=0) - math.log(len(_DEVIATIONS))
+        total = float(logsumexp(weight))
+        self._posterior = np.exp(weight - total)
+        self.evidence = total - float(likelihood[:, len(_GRID) // 2].sum())
+
+    def means(self) -> Floats:
+        """(A + 1,) of each annotator's b and of a new one's; it takes as long as the evidence, which may do alone."""
+        weighted = self._scaled * _GRID
+        means = np.stack([weighted @ about / mass for about, mass in zip(_around(), self._mass, strict=True)])
+        own = np.einsum("tam,tm->a", means, self._posterior)
+        return np.append(own, float(self._posterior.sum(axis=0) @ _GRID))
+
+
+def _around() -> Iterator[Floats]:
+    """For each tau: (G, mu) the probability of each b."""
+    for deviation in _DEVIATIONS:
         about = np.exp(-0.5 * np.square((_GRID[:, None] - _GRID) / deviation))
         about /= about.sum(axis=0)
-        mass = np.maximum(scaled @ about, _LEAST)  # (A, mu)
-        weight[place] = log_prior + (np.log(mass) + highest).sum(axis=0) - math.log(len(_DEVIATIONS))
-        means[place] = (scaled * _GRID) @ about / mass
-    total = float(logsumexp(weight))
-    posterior = np.exp(weight - total)
-    own = np.einsum("tam,tm->a", means, posterior)
-    new = float(posterior.sum(axis=0) @ _GRID)
-    without = float(likelihood[:, len(_GRID) // 2].sum())
-    return np.append(own, new), total - without
+        yield about
 
 
 def left_share(answers: Answers, alone: Alone, alpha: Floats) -> tuple[float, float, float]:
