@@ -24,6 +24,7 @@ from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, StudyNotFound
 from ordinate.server import making
 from ordinate.server.app import create_app
+from ordinate.server.drafts import link_media
 from ordinate.server.limits import Limits
 from ordinate.storage.places import database
 from ordinate.study.study import Study
@@ -214,7 +215,7 @@ def test_a_server_that_is_killed_while_a_study_is_made_leaves_a_draft_that_can_b
     draft = one.dropped(PHOTOS)
     place = one.path / ".drafts" / draft
     (place / "sealed").touch()
-    making.link_media(place, one.path / "holiday" / "media")
+    link_media(place, one.path / "holiday" / "media")
     assert one.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).status_code == 201
     assert len(list((one.path / "holiday" / "media").iterdir())) == 4
 

@@ -38,7 +38,7 @@ STRAY_SECONDS = 3600
 LONGEST_NAME = 300
 # Parquet is left out: a file of kilobytes may unfold to gigabytes.
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
-_TEXTS = (".txt", ".md")
+_READ = {".txt": "text", ".md": "text", ".html": "html", ".htm": "html"}
 _one_picture_at_a_time = threading.Lock()
 """Checking and converting pictures takes a processor, which people who judge need."""
 _ENDINGS = {
@@ -54,7 +54,7 @@ class Dropped(NamedTuple):
     """A file of a draft.
 
     name    that it came with
-    kind    image, audio, video, text or table
+    kind    image, audio, video, text, html or table
     stored  its path in the draft
     """
 
@@ -211,13 +211,15 @@ class Draft:
         if not head:
             raise InvalidInput("is empty")
         type_ = media_type(head)
-        if type_ is None and suffix in (*TABLES, *_TEXTS):
-            if arrived.stat().st_size > (self._limits.text if suffix in _TEXTS else self._limits.items_body):
+        if type_ is None and suffix in (*TABLES, *_READ):
+            if arrived.stat().st_size > (self._limits.text if suffix in _READ else self._limits.items_body):
                 raise InvalidInput("is too large a text")
-            text_of(arrived.read_bytes())
+            text = text_of(arrived.read_bytes())
+            if _READ.get(suffix) == "html":
+                check_shown("html", text, "")
             stored = f"{GIVEN}/{own}{suffix}"
             self._move(arrived, stored)
-            return ("text" if suffix in _TEXTS else "table"), stored
+            return _READ.get(suffix, "table"), stored
         kind = "image" if type_ is None else type_.partition("/")[0]
         try:
             if kind in KINDS:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ordinate import storage as storages
 from ordinate.data.cells import all_numbers, is_missing
+from ordinate.data.folders import READ
 from ordinate.data.formats import read_columns
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.items import CONTENT_KINDS, Items
@@ -75,12 +76,12 @@ def find_items(folder: Path, wanted: Columns) -> Found:
 
 def _of_files(folder: Path, files: list[Dropped]) -> Found:
     if not files:
-        raise InvalidInput("drop pictures, sounds, videos or texts, or a table")
+        raise InvalidInput("drop pictures, sounds, videos, texts or pages of HTML, or a table")
     first = {one.name.partition("/")[0] for one in files}
     inside = f"{first.pop()}/" if len(first) == 1 and all("/" in one.name for one in files) else ""
     files = sorted(files, key=lambda one: one.name)
     content: dict[str, list[str | None]] = {}
-    for kind in ("text", *KINDS):
+    for kind in (*READ, *KINDS):
         if any(one.kind == kind for one in files):
             content[kind] = [_shown(folder, one) if one.kind == kind else None for one in files]
     items = Items([one.name.removeprefix(inside) for one in files], content=content)
@@ -88,7 +89,7 @@ def _of_files(folder: Path, files: list[Dropped]) -> Found:
 
 
 def _shown(folder: Path, one: Dropped) -> str:
-    return text_of((folder / one.stored).read_bytes()) if one.kind == "text" else one.stored
+    return text_of((folder / one.stored).read_bytes()) if one.kind in READ else one.stored
 
 
 def _of_table(folder: Path, table: Dropped, files: list[Dropped], wanted: Columns) -> Found:

@@ -386,6 +386,8 @@ class ServedStudy:
                 shown.link_kinds.append(kind)
             else:
                 setattr(shown, f"{kind}_url", f"{self._root}/media/{quote(self.name)}/{row}/{kind}")
+        if values.get("html") is not None:
+            shown.html_url = f"{self._root}/media/{quote(self.name)}/{row}/html"
         if shown.image_url is not None:
             shown.thumbnail_url = f"{self._root}/media/{quote(self.name)}/{row}/thumbnail"
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
