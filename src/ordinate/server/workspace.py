@@ -102,6 +102,9 @@ class Workspace:
         # What a server that was killed left behind. Never later: it may be in use.
         for gone in (self.folder / DELETED).glob("*"):
             shutil.rmtree(gone, ignore_errors=True)
+        if studies.is_alone:  # another server may be about to use it
+            with suppress(OSError):
+                (self.folder / DELETED).rmdir()
         self._clean()
 
     # Drafts -----------------------------------------------------------------------------------------------------------
