@@ -1,6 +1,6 @@
 """Are the figures of a study true? Simulated worlds, and what a study says of them against what is the case.
 
-python -m benchmarks.calibration --rows calibration.jsonl --seeds 100 --page docs/statistics.md
+python -m benchmarks.calibration --rows calibration.jsonl --seeds 100 --jobs 2 --page docs/statistics.md
 
 Each line of the file of rows is one study at one number of answers; a run that was interrupted goes on where it
 stopped. With one core it makes about 25 runs of 1,000 answers a minute.
@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,8 @@ WORLDS = {
 METHODS: dict[str, dict[str, Any]] = {
     "default": {},
     "fixed scales": {"coefficient_variance": 2.0, "item_variance": 1.0, "random": 0.0},
-    "contextual, fixed scale": {"algorithm": "guro-contextual", "coefficient_variance": 2.0, "random": 0.0},
-    "independent, fixed scale": {"algorithm": "guro-independent", "item_variance": 1.0, "random": 0.0},
+    "contextual with a fixed scale": {"algorithm": "guro-contextual", "coefficient_variance": 2.0, "random": 0.0},
+    "independent with a fixed scale": {"algorithm": "guro-independent", "item_variance": 1.0, "random": 0.0},
 }
 BINS = 10
 UNSEEN = 30
@@ -82,6 +83,11 @@ def run(world: str, method: str, seed: int, per_item: Iterable[int]) -> Iterator
             if answers == max(counts):
                 row["checks"] = checks
             yield {"world": world, "method": method, "seed": seed, "per_item": answers // ITEMS, **row}
+
+
+def whole(task: tuple[str, str, int, list[int]]) -> list[dict[str, Any]]:
+    """All rows of one study."""
+    return list(run(*task))
 
 
 def checked(study: Study, truth: Floats | None) -> list[float]:
@@ -167,7 +173,9 @@ def tables(rows: list[dict[str, Any]]) -> str:
     for title, value in (
         ("expected / true error", ratio),
         ("largest gap of a bin", gap),
-        ("90 % intervals cover", cover),
+        ("90 % intervals of ranks cover", cover),
+        ("90 % intervals of the error cover", error_cover),
+        ("90 % intervals of unseen items' scores cover", unseen_cover),
         ("better than coins", passed),
     ):
         lines.append(f"| **{title}** |" + " |" * len(counts))
@@ -186,10 +194,32 @@ def tables(rows: list[dict[str, Any]]) -> str:
                 lines.append(
                     f"| {world} | {method} | " + " | ".join("" if one is None else error(one) for one in found) + " |"
                 )
-    return "\n".join([*lines, "", *forecasts(cells, counts), "", *endings(rows)])
+    return "\n".join([*lines, "", *behind(cells, counts), "", *forecasts(cells, counts), "", *endings(rows)])
 
 
 Row = dict[str, Any]
+
+
+def behind(cells: Mapping[tuple[str, str, int], list[Row]], counts: list[int]) -> list[str]:
+    """The default's ordering error less that of the best other method in the same runs, mean and standard error."""
+    lines = [
+        "The default's ordering error less that of the best other method of each cell:",
+        "",
+        "| world | " + " | ".join(f"{count} per item" for count in counts) + " |",
+        "|---" * (len(counts) + 1) + "|",
+    ]
+    for world in list(WORLDS)[:-1]:
+        shown = []
+        for count in counts:
+            others = [found for method in list(METHODS)[1:] if (found := cells.get((world, method, count)))]
+            if not others:
+                return []
+            best = {row["seed"]: row["error"] for row in min(others, key=lambda found: mean(found, "error"))}
+            paired = [row for row in cells[world, "default", count] if row["seed"] in best]
+            less = [{"error": row["error"] - best[row["seed"]]} for row in paired]
+            shown.append(error(less))
+        lines.append(f"| {world} | " + " | ".join(shown) + " |")
+    return lines
 
 
 def forecasts(cells: Mapping[tuple[str, str, int], list[Row]], counts: list[int]) -> list[str]:
@@ -251,6 +281,14 @@ def cover(rows: list[dict[str, Any]]) -> str:
     return f"{100 * mean(rows, 'cover'):.0f} % ({mean(rows, 'width'):.0f} wide)"
 
 
+def error_cover(rows: list[dict[str, Any]]) -> str:
+    return f"{100 * np.mean([row['low'] <= row['error'] <= row['high'] for row in rows]):.0f} %"
+
+
+def unseen_cover(rows: list[dict[str, Any]]) -> str:
+    return f"{100 * mean(rows, 'score_cover'):.0f} %"
+
+
 def passed(rows: list[dict[str, Any]]) -> str:
     return f"{100 * mean(rows, 'passed'):.0f} %"
 
@@ -273,21 +311,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--most", type=int, default=max(PER_ITEM), help="answers per item")
     parser.add_argument("--methods", default=",".join(METHODS), help="names of methods: a,b")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that simulate at once")
     parser.add_argument("--page", type=Path, help="put the tables between the markers of this page")
     options = parser.parse_args()
     per_item = [count for count in PER_ITEM if count <= options.most]
     rows = [json.loads(line) for line in options.rows.read_text().splitlines()] if options.rows.exists() else []
     done = {(row["world"], row["method"], row["seed"]) for row in rows if row["per_item"] == max(per_item)}
-    with options.rows.open("a") as file:
-        for seed in range(options.seeds):
-            for world in WORLDS:
-                for method in options.methods.split(","):
-                    if (world, method, seed) in done or (world == "coin tosses" and method != "default"):
-                        continue
-                    made = list(run(world, method, seed, per_item))
-                    rows += made
-                    file.writelines(json.dumps(row) + "\n" for row in made)
-                    file.flush()
+    tasks = [
+        (world, method, seed, per_item)
+        for seed in range(options.seeds)
+        for world in WORLDS
+        for method in options.methods.split(",")
+        if (world, method, seed) not in done and not (world == "coin tosses" and method != "default")
+    ]
+    with options.rows.open("a") as file, get_context("spawn").Pool(options.jobs) as pool:
+        for made in pool.imap_unordered(whole, tasks):
+            rows += made
+            file.writelines(json.dumps(row) + "\n" for row in made)
+            file.flush()
     shown = tables(rows)
     print(shown)
     if options.page is not None:

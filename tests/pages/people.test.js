@@ -31,3 +31,9 @@ test("of few answers no side is told", () => {
 test("a strength does not change the side", () => {
   assert.deepEqual(["left", "left-much", "right-slightly", "tie", "both-bad", "skip"].map(sideOf), ["left", "left", "right", null, null, null]);
 });
+
+test("who prefers long or short items, compared with others", () => {
+  assert.deepEqual(oddities(person({}), 0, null, 0.1), []);
+  assert.deepEqual(oddities(person({}), 0, null, 0.4), ["prefers long"]);
+  assert.deepEqual(oddities(person({}), 0, null, -0.4), ["prefers short"]);
+});

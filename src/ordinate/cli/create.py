@@ -405,6 +405,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "likelihood": study.settings.likelihood,
         "weigh_annotators": study.settings.weigh_annotators,
         "side_bias": study.settings.side_bias,
+        "length_bias": study.settings.length_bias,
     }
 
 

@@ -269,7 +269,8 @@ def duplicate(source: Target, folder: Path, target: Target) -> int:
 def options_of(settings: Settings) -> dict[str, Any]:
     """The options of Study.create that give these settings."""
     found = asdict(settings)
-    del found["recipe"], found["side_bias"]  # the second follows from the algorithm
+    for name in ("recipe", "side_bias", "length_bias"):  # the last two follow from the algorithm and the items
+        del found[name]
     return found
 
 

@@ -399,8 +399,14 @@ class AnnotatorQuality(BaseModel):
     left: Annotated[float | None, Field(description="Chance to choose the left item of two equal ones.")]
     left_low: float | None
     left_high: float | None
+    longer: Annotated[
+        float | None, Field(description="Chance to choose the one twice as long of two that people rank equal.")
+    ]
+    longer_low: float | None
+    longer_high: float | None
     weight: float
     lean: float
+    length_lean: float
     kind: Literal["person", "machine"]
 
 

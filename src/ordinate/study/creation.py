@@ -12,6 +12,7 @@ from ordinate import algorithms
 from ordinate.algorithms import LikelihoodName
 from ordinate.data.cells import between, text, whole
 from ordinate.data.items import Items
+from ordinate.data.lengths import log_lengths
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import InvalidInput
@@ -70,6 +71,7 @@ def checked_settings(
     given = coefficient_variance is not None or item_variance is not None
     can_be_fitted = isinstance(model, SiteModel) and renew_covariance and likelihood != "probit"
     fitted = can_be_fitted and not given
+    biases = fitted and isinstance(getattr(model, "likelihood", None), ByKind)
     settings = Settings(
         algorithm=name,
         question=text("the question", question),
@@ -83,7 +85,8 @@ def checked_settings(
         renew_covariance=bool(renew_covariance),
         random=between("random", random, 0.0, 1.0),
         weigh_annotators=bool(weigh_annotators),
-        side_bias=fitted and isinstance(getattr(model, "likelihood", None), ByKind),
+        side_bias=biases,
+        length_bias=biases and log_lengths(items) is not None,
         likelihood=likelihood,
     )
     if recipe is not None:
