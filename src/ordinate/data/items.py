@@ -152,7 +152,7 @@ class Items:
         content: Mapping[str, str] | None = None,
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `video`, `link`, `html`, `model`, `length`. Other columns are left aside.
+        columns `group`, `text`, `image`, `audio`, `video`, `link`, `html`, `model`, `length`. Others are left aside.
 
         feature_columns  numbers, or one column that holds a vector in each row
         categorical      columns of which each value becomes a feature column, such as "material=wood"
