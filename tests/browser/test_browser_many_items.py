@@ -55,7 +55,8 @@ def test_the_page_of_6000_items_is_there_within_a_second(
     print(
         f"\nfirst paint {np.median(painted):.2f} s (up to {max(painted):.2f}); list usable after "
         f"{np.median(usable):.2f} s (the first time {usable[0]:.2f}); 24 items more {np.median(more):.2f} s "
-        f"(up to {max(more):.2f}); scrolling {24 * 11} items: {median:.1f} ms a frame, 95 % within {high:.1f} ms, of {frames}"
+        f"(up to {max(more):.2f}); scrolling {24 * 11} items: {median:.1f} ms a frame, "
+        f"95 % within {high:.1f} ms, of {frames}"
     )
     assert np.median(painted) < 1
     assert np.median(usable) < 5
