@@ -277,6 +277,17 @@ def test_a_program_makes_a_study_in_the_database(two):
     assert other.studies() == ["made"]
 
 
+def test_a_server_without_studies_is_ready_while_its_database_is_there(serve, postgresql):
+    one = serve()
+    assert one.client.get("/readyz").status_code == 200
+    postgresql.stop()
+    try:
+        assert one.client.get("/readyz").status_code == 503
+        assert one.client.get("/healthz").status_code == 200
+    finally:
+        postgresql.start()
+
+
 def test_while_the_database_is_away_what_is_known_can_be_read(serve, postgresql):
     one = serve()
     one.make("holiday", PHOTOS)

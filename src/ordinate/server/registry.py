@@ -552,6 +552,14 @@ class StudyRegistry:
         """Those that are served already; nobody is waited for."""
         return list(self._served.values())
 
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the database of the studies can be asked, if there is one."""
+        try:
+            return self._shared is None or self._shared.versions() is not None
+        except StorageFailed:
+            return False
+
     def agree(self, name: str | None = None) -> None:
         """Serve the studies that are in the database now. Whoever wants one that is served as it is waits for no other
         to be opened."""
