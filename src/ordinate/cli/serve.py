@@ -139,6 +139,7 @@ def serve(
     """
     if demo == bool(studies):
         raise InvalidInput("name a folder or the file of a study, or give --demo")
+    database = None if storage is None else study_database(storage)
     workspace = _workspace(studies or [])
     if storage is not None and workspace is None:
         raise InvalidInput("--storage is for the studies of a folder: ordinate serve FOLDER --storage ...")
@@ -173,7 +174,6 @@ def serve(
             log_json_lines()
         address = None if url is None else public_address(url)
         folders = [Path(one).absolute() for one in media or []]
-        database = None if storage is None else study_database(storage)
         app = create_app(
             paths,
             secret,
