@@ -99,6 +99,8 @@ class Client:
             queries: list[dict[str, Any]] = given["queries"]
             if queries:
                 return queries
+            if given.get("over"):
+                raise errors.DeadlinePassed("the time for this study is over")
             if given["paused"]:
                 raise errors.StudyPaused("the owner has paused this study")
             if given["finished"] == "exhausted":

@@ -189,12 +189,15 @@ def test_items_are_added_with_their_files_and_those_that_are_there_stay(folder):
 def test_a_copy_has_the_items_and_rules_and_no_answers(folder):
     folder.make("holiday", PHOTOS, rules={"budget": 50})
     old = folder.study("holiday")
-    old.set_rules(question="Which is *better*?")
+    old.set_rules(question="Which is *better*?", deadline="2999-01-01T00:00Z")
     old.tell(old.ask().id, "left")
     assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 201
+    assert {change.by for change in folder.study("again").changes()} == {"owner"}, "of the server"
+    assert old.changes()[-1][1:] == ("owner", "created the study")
     new = folder.study("again")
     assert new.items.ids == old.items.ids
     assert (new.rules.budget, new.question, new.comparisons()) == (50, "Which is *better*?", [])
+    assert new.rules.deadline is None
     assert folder.client.get("/media/again/0/image").content == picture(0)
     assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 409
 

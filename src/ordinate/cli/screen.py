@@ -64,9 +64,15 @@ def console(*, error: bool = False) -> Console:
 
 def print_table(table: Table) -> None:
     """A table on standard output; where that is no terminal, without lines, so that other programs can read it."""
-    if not sys.stdout.isatty():
-        table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
-    console().print(table)
+    screen = console()
+    if sys.stdout.isatty():
+        screen.print(table)
+        return
+    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
+    with screen.capture() as lines:
+        screen.print(table)
+    for line in lines.get().splitlines():  # rich fills each up with spaces
+        print(line.rstrip())
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:

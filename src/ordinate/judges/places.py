@@ -43,7 +43,7 @@ class Place(Protocol):
         """How many answers it gave so far, and how many tokens they took."""
 
     def ask(self, annotator: str, count: int) -> list[Pair]:
-        """Its open pairs, topped up to `count`. Raises PoolExhausted, BudgetSpent, StudyPaused."""
+        """Its open pairs, topped up to `count`. Raises PoolExhausted, BudgetSpent, StudyPaused, AnnotatorExcluded."""
 
     def takes_ties(self) -> bool: ...
 

@@ -43,6 +43,7 @@ from ordinate.server.routes import FolderRoute
 from ordinate.server.schemas import ItemShown
 from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
+from ordinate.study.ledger import acting
 
 router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
 FIRST = 24
@@ -229,7 +230,7 @@ async def make(
     request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Making
 ) -> DraftShown:
     """The response comes once it is served. With an encoder that takes long; GET of the draft says how far it is."""
-    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study())
+    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study(), acting())
 
     def start() -> tuple[Draft, Future[int]]:
         found = workspace.draft(draft)
@@ -253,7 +254,7 @@ async def duplicate(
         draft = workspace.new_draft()
         source = making.Target(place.url, workspace.studies.media(place))
         target = workspace.studies.target(draft.folder, wanted.name)
-        return draft, workspace.make(draft, making.duplicate, source, draft.folder, target)
+        return draft, workspace.make(draft, making.duplicate, source, draft.folder, target, acting())
 
     draft, job = await run_in_threadpool(start)
     return await _finish(request, authenticator, workspace, draft, wanted.name, job)

@@ -77,11 +77,13 @@ class SecurityHeaders:
         try:
             self._require_same_site(scope)
             # Every address that has GET has HEAD: the same without the body.
-            await self._app({**scope, "method": "GET"} if head else scope, receive, secured)
+            scope = {**scope, "method": "GET"} if head else scope
+            await self._app(scope, receive, secured)
         except Problem as refused:
             await problem(refused.status, refused.detail)(scope, receive, secured)
         except Exception as error:
-            log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
+            # By its route: the address of a link contains its token.
+            log.error("%s %s failed", scope["method"], getattr(scope.get("route"), "path", "other"), exc_info=error)
             if started:
                 raise
             await failure()(scope, receive, secured)

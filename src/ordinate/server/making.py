@@ -25,6 +25,7 @@ from ordinate.errors import InvalidInput, StorageFailed, naming
 from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files, forget_media, link_media
 from ordinate.storage import Settings
 from ordinate.storage.places import SqliteFile
+from ordinate.study.ledger import acting_as
 from ordinate.study.study import Study
 
 NAMED = 5
@@ -159,12 +160,13 @@ def _plain(place: str) -> str:
 
 
 class Plan(NamedTuple):
-    """How to make the study; `options` are those of Study.create."""
+    """How to make the study; `options` are those of Study.create, `by` is the owner who makes it."""
 
     columns: Columns
     encoder: str | None
     pca: float | None
     options: dict[str, Any]
+    by: str | None = None
 
 
 class Target(NamedTuple):
@@ -187,20 +189,24 @@ def make(folder: Path, target: Target, plan: Plan) -> int:
             progress=_noted(folder),
         )
     rules = {**plan.options.get("rules", {}), "makers": found.makers}
-    _create(folder, target, items, recipe, {**plan.options, "rules": rules})
+    _create(folder, target, items, recipe, {**plan.options, "rules": rules}, plan.by)
     return len(items)
 
 
-def _create(folder: Path, target: Target, items: Items, recipe: Recipe | None, options: dict[str, Any]) -> None:
+def _create(
+    folder: Path, target: Target, items: Items, recipe: Recipe | None, options: dict[str, Any], by: str | None
+) -> None:
     place = storages.place(target.url)
     if target.media is None:
         assert isinstance(place, SqliteFile)
         place.path.unlink(missing_ok=True)  # of an attempt that failed later
-        Study.create(items, recipe=recipe, storage=target.url, **options).close()
+        with acting_as(by):
+            Study.create(items, recipe=recipe, storage=target.url, **options).close()
         return
     linked = link_media(folder, target.media)
     try:
-        Study.create(with_media_in(items, target.media), recipe=recipe, storage=target.url, **options).close()
+        with acting_as(by):
+            Study.create(with_media_in(items, target.media), recipe=recipe, storage=target.url, **options).close()
     except StorageFailed:
         # The study may be stored all the same, so its files stay.
         raise
@@ -242,7 +248,7 @@ def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None,
     return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
 
 
-def duplicate(source: Target, folder: Path, target: Target) -> int:
+def duplicate(source: Target, folder: Path, target: Target, by: str | None) -> int:
     """Make a study with the items, the settings and the rules of another one, and no answers."""
     assert source.media is not None
     media = source.media
@@ -254,15 +260,16 @@ def duplicate(source: Target, folder: Path, target: Target) -> int:
         if media.is_dir():
             shutil.copytree(media, folder / MEDIA, dirs_exist_ok=True)
             items = _moved(items, lambda path: Path(MEDIA, path.name) if path.parent == media else path)
-        # Rules about items that are not there any more would be refused.
+        # Rules about items that are not there any more would be refused, and a deadline is that of the other study.
         rules = replace(
             rules,
             paused=False,
+            deadline=None,
             practice=tuple(one for one in rules.practice if not {one.left, one.right} & excluded),
             makers=tuple(one for one in rules.makers if one[0] not in excluded),
         )
         options = {**options_of(settings), "rules": asdict(rules)}
-        _create(folder, target, items, settings.recipe, options)
+        _create(folder, target, items, settings.recipe, options, by)
     return len(items)
 
 

@@ -70,19 +70,18 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
         given = form.get("name", [""])[0]
         annotator = link.annotator
         if annotator is None and link.role == "owner":
-            annotator = _owner_name(served, given)
+            annotator = await run_in_threadpool(_owner_name, served, given)
         elif annotator is None and link.role == "annotator":
             link = await served.write(authenticator.claim_name, request, served, link, given, browser)
             annotator = link.annotator
-    except NameTaken as error:
-        return _join_page(request, served, link, given, str(error), 409)
     except InvalidInput as error:
-        return _join_page(request, served, link, given, str(error), 422)
+        status = 409 if isinstance(error, NameTaken) else 422
+        return await run_in_threadpool(_join_page, request, served, link, given, str(error), status)
     except Problem as problem:
         return refused(request, problem)
     root = request.scope.get("root_path", "")
     response = RedirectResponse(f"{root}/{'judge' if link.role == 'annotator' else 'owner'}/{study}", 303)
-    session = authenticator.new_session(served, link, annotator)
+    session = authenticator.begin_session(request, served, link, annotator)
     set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
     set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
     return response

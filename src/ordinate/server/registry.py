@@ -170,6 +170,7 @@ class ServedStudy:
         self.presence = Presence(clock)
         self._drawing = threading.Lock()
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
+        self._is_closed = False
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
         self._executor, self._reporting = executor, asyncio.Lock()
@@ -395,9 +396,17 @@ class ServedStudy:
 
     async def write(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do what may wait for the file in one of the threads that are for it, so that reading goes on."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._writers, partial(copy_context().run, work, *arguments)
-        )
+        gone = TryLater("the study is not served at the moment; try again soon")
+        try:
+            future = self._writers.submit(partial(copy_context().run, work, *arguments))
+        except RuntimeError:  # it was archived or deleted, or the server stops
+            raise gone from None
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if self._is_closed and future.cancelled():
+                raise gone from None
+            raise
 
     def revoke_link(self, name: str) -> Link:
         """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""
@@ -496,6 +505,7 @@ class ServedStudy:
         return message
 
     def close(self) -> None:
+        self._is_closed = True
         self._writers.shutdown(wait=False, cancel_futures=True)
         self._closing.close()
 

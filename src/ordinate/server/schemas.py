@@ -232,6 +232,7 @@ class Queries(BaseModel):
     queries: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
+    over: Annotated[bool, Field(description="Whether that is because the deadline has passed.")] = False
     held: Annotated[
         bool, Field(description="Whether there is no pair because others hold the last ones; there may be later.")
     ] = False
@@ -371,6 +372,7 @@ class Annotator(BaseModel):
     practised: int = Field(description="Practice pairs that were answered; they do not count.")
     practice_known: int = Field(description="Of these, how many have a right answer.")
     practice_right: int = Field(description="Of those, how many got it.")
+    model: str | None = Field(description="The model that answers under this name; null: a person.")
 
 
 class Annotators(BaseModel):

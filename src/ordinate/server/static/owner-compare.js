@@ -15,6 +15,7 @@ export class Comparing {
   #list = make("div", { class: "stack" });
   #with = byId("compare-with", HTMLInputElement);
   #item = "";
+  #looks = 0; // how often it was looked: an answer that was overtaken by another one is not shown
 
   /** @param {import("./owner.js").Page} page */
   constructor(page) {
@@ -29,6 +30,7 @@ export class Comparing {
   /** The item beside which another one is put. @param {string} item @param {string[]} others ids to offer */
   begin(item, others) {
     this.#item = item;
+    this.#looks++;
     this.#with.value = "";
     setText(byId("compare-words"), "");
     byId("compare-body").replaceChildren();
@@ -37,19 +39,20 @@ export class Comparing {
 
   async #look() {
     const [left, right] = [this.#item, this.#with.value.trim()];
+    const look = ++this.#looks;
     setText(byId("compare-words"), "One moment.");
     byId("compare-body").replaceChildren();
     const done = await this.#page.attempt(async () => {
       /** @type {Compared} */
       const found = await this.#page.api.get(`/compare?left=${encodeURIComponent(left)}&right=${encodeURIComponent(right)}`);
-      if (left !== this.#item) return;
+      if (look !== this.#looks) return;
       setText(byId("compare-words"), comparedInWords(found));
       const both = make("div", { class: "both large-both" }, face(found.left, found.higher), face(found.right, found.higher));
       byId("compare-body").replaceChildren(both, ...throughTable(found), this.#list);
       await this.#answers.show("item", left, right);
     });
     // What is wrong stands above the page, which the dialog covers.
-    if (!done) setText(byId("compare-words"), byId("trouble").textContent ?? "");
+    if (!done && look === this.#looks) setText(byId("compare-words"), byId("trouble").textContent ?? "");
   }
 }
 
