@@ -14,7 +14,7 @@ from tests.server.test_client import Wire
 
 from ordinate.client import Client
 from ordinate.data.items import Items
-from ordinate.errors import InvalidInput, OrdinateError
+from ordinate.errors import AnnotatorExcluded, InvalidInput, NotYourQuery, OrdinateError
 from ordinate.judges.endpoint import Endpoint
 from ordinate.judges.judging import Tally, Task, judge
 from ordinate.judges.places import OnServer
@@ -94,6 +94,25 @@ def test_whoever_has_the_shared_link_does_not_answer_as_the_model(site, model):
         shared.tell(own.id, "left", "Ann")
     assert site.study.annotators() == {"m": 1, "Ann": 1}
     assert (site.study.tokens("m"), site.study.tokens("Ann")) == (100, 0)
+
+
+def test_only_who_speaks_as_the_model_answers_its_queries(site):
+    with client(site) as owner:
+        owner.add_machine("m", "a model", "1" * 64)
+        (query, other) = owner.ask("m", 2)
+        for annotator in (None, "Ann"):
+            with pytest.raises(NotYourQuery, match="was given to the model 'm'"):
+                owner.tell(query.id, "left", annotator)
+        assert owner.tell(query.id, "left", "M") == 1
+        (person,) = (one for one in owner.annotators() if one["name"] == "m")
+        assert (person["model"], person["answers"]) == ("a model", 1)
+        (asked,) = owner.ask("Ann")
+        assert owner.tell(asked.id, "left") == 0, "for a person an owner's program answers"
+        assert [one["model"] for one in owner.annotators() if one["name"] == "Ann"] == [None]
+        owner.exclude(annotator="m")
+        with pytest.raises(AnnotatorExcluded):
+            owner.ask("m", 3)
+        assert owner.tell(other.id, "left", "m") == 2, "its reply is on its way"
 
 
 def test_groups_question_and_items_of_the_moment_reach_the_model(build, model):

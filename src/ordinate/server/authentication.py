@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from ordinate.errors import InvalidInput
 from ordinate.server.headers import SAFE
 from ordinate.server.limits import Limits
-from ordinate.server.problems import Problem
+from ordinate.server.problems import OTHER_SESSION, Problem
 from ordinate.server.proxy_users import user_of
 from ordinate.server.rates import RateLimit, Turns
 from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired, is_valid
@@ -169,7 +169,7 @@ class Authenticator:
                 raise Problem(401, refusal, {"WWW-Authenticate": "Bearer"})
         cookie, token = request.cookies.get(SERVER_COOKIE, ""), request.headers.get(CSRF_HEADER, "")
         if request.method not in SAFE and _bearer(request) is None and not self.signer.is_form_token(cookie, token):
-            raise _no_form_token()
+            raise _no_form_token(token)
         self._programs.count(SERVER_COOKIE)
 
     def is_server_owner(self, request: Request) -> bool:
@@ -230,8 +230,10 @@ class Authenticator:
         claimed = served.study.claim_name(given, link_for, link.id, earlier)
         return self._valid_link(served, claimed.id)
 
-    def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
-        return self.signer.session(Session(served.study.token, link.id, annotator))
+    def begin_session(self, request: Request, served: ServedStudy, link: Link, annotator: str | None) -> str:
+        """The cookie of a session; the one that the browser has, where it opens the same link again."""
+        session = Session(served.study.token, link.id, annotator)
+        return self.signer.renewed_session(request.cookies.get(cookie_name(served), ""), session)
 
     def _read_signed(self, request: Request, served: ServedStudy, as_owner: bool = False) -> list[Signed]:
         """The first whose link is valid counts. Raises problems 401 and 403 where the request has no signature of this
@@ -248,8 +250,9 @@ class Authenticator:
         found = self._sessions(request, served, as_owner)
         form_token = request.headers.get(CSRF_HEADER, "")
         own = [signed for signed in found if self.signer.is_form_token(signed.session or "", form_token)]
-        if request.method not in SAFE and not own:
-            raise _no_form_token()
+        # A page whose session is gone is told so even where it only looks: it would show what is somebody else's.
+        if not own and (form_token or request.method not in SAFE):
+            raise _no_form_token(form_token)
         return own or found
 
     def _sessions(self, request: Request, served: ServedStudy, as_owner: bool) -> list[Signed]:
@@ -345,8 +348,14 @@ def _bearer(request: Request) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-def _no_form_token() -> Problem:
-    return Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
+def _no_form_token(given: str) -> Problem:
+    if not given:
+        return Problem(403, f"the header {CSRF_HEADER} is missing; a page of this server sends it")
+    return Problem(
+        403,
+        "another link was opened in this browser since this page was loaded; load the page again",
+        kind=OTHER_SESSION,
+    )
 
 
 def cookie_name(served: ServedStudy) -> str:
