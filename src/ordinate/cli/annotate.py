@@ -208,7 +208,7 @@ class _Session:
 
         shown = self._contents[name]
         lines = [
-            visible(value if kind in ("text", "link") else media.resolved(value, self._folder))
+            visible(value if kind in ("text", "link", "html") else media.resolved(value, self._folder))
             for kind, value in shown.items()
         ]
         # An id may give the answer away ("good-17"), so it is shown only if there is nothing else to show.

@@ -20,23 +20,27 @@ PAGES = "; ".join(
         "default-src 'none'",
         *(
             f"{kind}-src 'self'"
-            for kind in ("script", "style", "img", "media", "font", "connect", "manifest", "worker")
+            for kind in ("script", "style", "img", "media", "font", "connect", "manifest", "worker", "frame")
         ),
         "form-action 'self'",
         "base-uri 'none'",
         "frame-ancestors 'none'",
     ]
 )
+ITEM_PAGE = (
+    "sandbox; default-src 'none'; img-src data:; media-src data:; font-src data:; style-src 'unsafe-inline'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+)
+"""For a page of HTML that is an item: it has its own styles and what it holds itself, and nothing else."""
 MEDIA = "default-src 'none'; sandbox; frame-ancestors 'none'"
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
 }
-DEFAULTS = {"Content-Security-Policy": PAGES, "Cache-Control": "no-store"}
+DEFAULTS = {"Content-Security-Policy": PAGES, "X-Frame-Options": "DENY", "Cache-Control": "no-store"}
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -61,7 +65,8 @@ class SecurityHeaders:
                 started = True
                 headers = MutableHeaders(scope=message)
                 headers.update(ALWAYS)
-                for name, value in DEFAULTS.items():
+                # What is not sent again keeps the headers that it came with.
+                for name, value in DEFAULTS.items() if message["status"] != 304 else ():
                     headers.setdefault(name, value)
                 if scope["scheme"] == "https":
                     headers["Strict-Transport-Security"] = "max-age=31536000"

@@ -23,7 +23,8 @@ from ordinate.server.authentication import (
     require_viewer,
 )
 from ordinate.server.bodies import read_body
-from ordinate.server.headers import MEDIA
+from ordinate.server.headers import ITEM_PAGE, MEDIA
+from ordinate.server.item_pages import disarmed
 from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
 from ordinate.server.owner_api import show_link
@@ -116,9 +117,27 @@ def sheet(request: Request, authenticator: TheAuthenticator, study: str) -> Resp
 @router.get("/media/{study}/{row}/{kind}")
 async def item_media(request: Request, authenticator: TheAuthenticator, study: str, row: int, kind: str) -> Response:
     """A file of an item, for everybody with a link; of a picture that browsers do not show rightly, a version."""
+    if kind == "html":
+        return await run_in_threadpool(_html_page, request, authenticator, study, row)
     as_it_is, misshown = await run_in_threadpool(_find_media, request, authenticator, study, row, kind)
     version = None if misshown is None else await versions.made(misshown)
     return as_it_is if version is None else _sent(request, *version)
+
+
+def _html_page(request: Request, authenticator: Authenticator, study: str, row: int) -> Response:
+    """A page of HTML that is an item. Its headers let no script run and nothing be loaded, also where somebody opens it
+    outside its frame."""
+    items = authenticator.authenticate(request, study).served.study.items
+    found = items.content["html"][row] if "html" in items.content and 0 <= row < len(items) else None
+    if found is None:
+        raise Problem(404, "there is no such page")
+    headers = {
+        "Content-Security-Policy": ITEM_PAGE,
+        "X-Frame-Options": "SAMEORIGIN",
+        "X-DNS-Prefetch-Control": "off",
+        "Referrer-Policy": "no-referrer",
+    }
+    return Response(disarmed(found), media_type="text/html; charset=utf-8", headers=headers)
 
 
 def _find_media(

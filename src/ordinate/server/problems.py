@@ -88,7 +88,8 @@ def add_handlers(app: FastAPI) -> None:
             # The error's own words are for the owner.
             detail = EXCLUDED if isinstance(error, errors.AnnotatorExcluded) else registry.without_folders(str(error))
             return _response(request, status, detail, kind, headers)
-        served = registry.get(request.path_params.get("study"))
+        name = request.path_params.get("study")
+        served = next((one for one in registry.served() if one.name == name), None)
         if status == 503 and served is not None:
             served.note_failure(error)
             return _response(request, status, UNUSABLE, kind, {"Retry-After": str(RETRY_SECONDS)})

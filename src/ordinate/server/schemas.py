@@ -85,6 +85,7 @@ class NewItem(Given):
     audio: Text | None = None
     video: Text | None = None
     link: Text | None = None
+    html: Annotated[str, Field(max_length=2_000_000)] | None = None
 
 
 class NewItems(Given):
@@ -205,6 +206,7 @@ class ItemShown(BaseModel):
     thumbnail_url: str | None = None
     audio_url: str | None = None
     video_url: str | None = None
+    html_url: str | None = Field(default=None, description="A page of HTML, to be shown in a sandboxed frame.")
     link: str | None = None
     link_kinds: list[str] = Field(
         default_factory=list,

@@ -10,6 +10,7 @@
  * @property {string | null} [thumbnail_url]
  * @property {string | null} [audio_url]
  * @property {string | null} [video_url]
+ * @property {string | null} [html_url]
  * @property {string | null} [link]
  */
 

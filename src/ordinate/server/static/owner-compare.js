@@ -1,6 +1,7 @@
 // Two items side by side: how sure their order is, and which answers say so.
 
 import { byId, count, make, setText } from "./dom.js";
+import { htmlPage } from "./html-page.js";
 import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {import("./api.js").Item} Item */
@@ -66,7 +67,8 @@ export function comparedInWords({ left, right, higher, probability, left_won: wi
 
 /** @param {Item} item @param {string} higher */
 function face(item, higher) {
-  const picture = item.image_url ? make("img", { src: item.image_url, alt: `The picture of ${item.id}` }) : make("p", { class: "words", dir: "auto" }, item.text ?? item.id);
+  const page = item.html_url && htmlPage(item.html_url, `The page of ${item.id}`);
+  const picture = item.image_url ? make("img", { src: item.image_url, alt: `The picture of ${item.id}` }) : page || make("p", { class: "words", dir: "auto" }, item.text ?? item.id);
   return make("div", { class: `small-item${item.id === higher ? " won" : ""}` }, picture, make("span", { dir: "auto" }, item.id === higher ? `✓ ${item.id}` : item.id));
 }
 
