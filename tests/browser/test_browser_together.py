@@ -127,7 +127,8 @@ def test_a_page_whose_session_was_replaced_says_so_and_stops(
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     # Only the watch over the lease is left to notice it.
-    page.route("**/api/v1/studies/essays", lambda route: route.abort())
+    for place in ("", "/queries"):
+        page.route(f"**/api/v1/studies/essays{place}", lambda route: route.abort())
     page.mouse.move(100, 100)
     page.clock.run_for(290_000)
     page.mouse.move(200, 200)
@@ -138,10 +139,27 @@ def test_a_page_whose_session_was_replaced_says_so_and_stops(
     asked.clear()
     page.clock.run_for(600_000)
     assert asked == []
-    page.unroute("**/api/v1/studies/essays")
+    page.unroute_all()
     page.click("#message button")
     someone.wait_for_text("progress-text", "0 answers")
     assert [row["annotator"] for row in answers(served.path)] == ["ann"]
+
+
+def test_an_owners_page_whose_session_was_replaced_says_so_and_stops(serve: Any, essays: Any, judge: Any) -> None:
+    (served,) = serve(essays)
+    owner = judge()
+    page = owner.page
+    page.clock.install()
+    owner.join(served.owner)
+    owner.wait_for_text("state", "Running")
+    judge(context=page.context).join(served.annotator, "ben")
+    page.clock.run_for(60_000)
+    owner.wait_for_text("trouble", "Another link was opened in this browser since this page was loaded")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.run_for(600_000)
+    page.wait_for_timeout(300)
+    assert asked == []
 
 
 def test_when_the_time_is_over_the_page_says_so_and_may_go_on(serve: Any, essays: Any, judge: Any) -> None:
