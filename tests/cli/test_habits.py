@@ -104,12 +104,12 @@ def test_the_time_left_is_not_estimated_from_a_few_steps(capsys, monkeypatch):
     lines = screen._Lines()
     task = lines.add_task("Work", total=None)
     # Twelve seconds of compiling, then 10 steps a second.
-    for at, done in ((12.0, 1), (12.1, 2), (17.0, 51), (22.0, 101), (40.0, 281)):
+    for at, done in ((0.0, 0), (12.0, 1), (12.1, 2), (17.0, 51), (22.0, 101), (40.0, 281)):
         clock[0] = at
         lines.update(task, completed=done, total=10_000)
     said = capsys.readouterr().err.splitlines()
-    assert said[:2] == ["Work: 1 of 10,000 (0 %)", "Work: 2 of 10,000 (0 %)"]
-    assert [line.rpartition(", ")[2] for line in said[2:]] == [
+    assert said[:3] == ["Work: 0 of 10,000 (0 %)", "Work: 1 of 10,000 (0 %)", "Work: 2 of 10,000 (0 %)"]
+    assert [line.rpartition(", ")[2] for line in said[3:]] == [
         f"about {screen.duration(seconds)} left" for seconds in (994.9, 989.9, 971.9)
     ]
 

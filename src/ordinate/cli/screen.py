@@ -134,8 +134,8 @@ class _Lines:
     def update(self, task: int, /, *, completed: float, total: float | None) -> None:
         description = self._tasks[task]
         now = time.monotonic()
-        # The time left follows from the pace since then: what comes before, such as compiling, happens once.
-        since, already = self._first.setdefault(task, (now, completed))
+        # The time left follows from the pace since the first step: what that takes, such as compiling, happens once.
+        since, already = self._first.setdefault(task, (now, completed)) if completed else (now, completed)
         if now < self._next[task]:
             return
         self._next[task] = now + NEXT_LINE
