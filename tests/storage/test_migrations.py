@@ -90,6 +90,7 @@ UNDO = {
     "0011": 'ALTER TABLE log DROP COLUMN "by";',
     "0012": "ALTER TABLE study DROP COLUMN side_bias;",
     "0013": "ALTER TABLE study DROP COLUMN length_bias;",
+    "0014": "ALTER TABLE items DROP COLUMN html;",
 }
 """What takes a migration back."""
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 FeatureFiles = str | Path | Mapping[str, str | Path] | None
-CONTENT_KINDS = ("text", "image", "audio", "video", "link")
+CONTENT_KINDS = ("text", "image", "audio", "video", "link", "html")
 LABELS = ("model", "length")
 """Columns of a table of items that say what an item belongs to, besides its group, or how long it is."""
 
@@ -69,7 +69,7 @@ class Items:
     blocks         if the columns are of several kinds, how many belong to each: the answers tell how much each says.
                    Named columns have their names there, and `feature_names` is None
     group          n texts; items are compared, and ordered, only within their group. None: all in one
-    content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
+    content        "text", "image", "audio", "video", "link" or "html" -> n texts (or None), shown to annotators
     labels         "model" -> n texts (or None): what each item belongs to besides its group, for `Study.leaderboard`;
                    "length" -> n numbers above 0 as texts (or None): how long each item is, if not by its text
 
@@ -152,7 +152,7 @@ class Items:
         content: Mapping[str, str] | None = None,
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `video`, `link`, `model`, `length`. Other columns are left aside.
+        columns `group`, `text`, `image`, `audio`, `video`, `link`, `html`, `model`, `length`. Others are left aside.
 
         feature_columns  numbers, or one column that holds a vector in each row
         categorical      columns of which each value becomes a feature column, such as "material=wood"
@@ -276,7 +276,7 @@ def _ids_from_content(columns: Columns, given: Columns) -> list[str]:
             f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}. Name the column of "
             "ids, with --id-column NAME, or what is shown, as in --content text=NAME"
         )
-    return [text_id(value) if kind == "text" else value for value in columns[kind]]
+    return [text_id(value) if kind in ("text", "html") else value for value in columns[kind]]
 
 
 def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -19,8 +20,9 @@ from ordinate.errors import InvalidInput
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import SiteModel
 from ordinate.storage import Settings
+from ordinate.study import practice
 from ordinate.study.aim import checked_aim, require_more, require_possible
-from ordinate.study.rules import Rules, checked_cuts, differences, require_known
+from ordinate.study.rules import Rules, differences, require_known
 
 LEAST_VARIANCE, MOST_VARIANCE = 1e-6, 1e6
 """Prior variances outside this range leave too few digits of the numbers that a fit computes with."""
@@ -104,10 +106,12 @@ def checked_rules(
     groups = items.group or ()
     codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
     wanted = checked_aim((rules or {}).get("aim", aim))
-    require_possible(wanted, {item: row for row, item in enumerate(items.ids)}, codes, groups)
-    cuts = checked_cuts((rules or {}).get("cuts", ()))
-    if cuts:
-        require_more(cuts[0], f"the cut {cuts[0]}", codes, groups)
+    rows = {item: row for row, item in enumerate(items.ids)}
+    require_possible(wanted, rows, codes, groups)
+    first = replace(Rules(random=random), **(rules or {}))
+    if first.cuts:
+        require_more(first.cuts[0], f"the cut {first.cuts[0]}", codes, groups)
+    practice.require_possible(first.practice, first.ties, rows, items.group)
     return changes
 
 

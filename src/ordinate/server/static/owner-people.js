@@ -5,7 +5,7 @@ import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {{name: string | null, answers: number, skips: number, open: number, repeats: number, repeats_agreed: number, excluded: boolean,
  *   resting: boolean, median_ms: number | null, decided: number, left: number, last_answer: string | null, practised: number, practice_known: number,
- *   practice_right: number}} Annotator */
+ *   practice_right: number, model: string | null}} Annotator */
 /** @typedef {{annotator: string | null, answers: number}[]} VeryFast very fast answers by annotator */
 /** @typedef {{name: string | null, with_ordering: number | null, coin: number | null, length_lean: number}} Quality */
 
@@ -112,7 +112,7 @@ export class People {
     const cells = ["number", "number", "number", "number", "number", "number", "", "", ""].map((kind) => make("td", { class: kind }));
     const button = make("button", { type: "button", class: "quiet small", "aria-label": `Open: ${one.name ?? "without a name"}` }, "Open");
     cells.at(-1)?.append(button);
-    const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name"), ...cells);
+    const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name", ...modelNote(one)), ...cells);
     /** @type {Row} */
     const known = { one, cells, button, row };
     button.addEventListener("click", () => this.#enlarge(known.one));
@@ -135,7 +135,7 @@ export class People {
     setText(byId("person-rest"), one.resting ? "Give pairs again" : "Give no pairs for now");
     setText(byId("person-exclude"), one.excluded ? "Count the answers again" : "Leave out");
     const state = one.excluded ? "The answers do not count. " : one.resting ? "Gets no pairs for now; the answers count. " : "";
-    setText(byId("person-words"), state + practiceInWords(one));
+    setText(byId("person-words"), modelInWords(one) + state + practiceInWords(one));
   }
 
   async #again() {
@@ -202,6 +202,12 @@ export function oddities({ answers, decided, left, resting, excluded }, veryFast
   if (Math.abs(lengthLean) >= NOTICED) found.push(lengthLean > 0 ? "prefers long" : "prefers short");
   return found;
 }
+
+/** Stands by the name of a model. @param {{name: string | null, model: string | null}} one */
+const modelNote = ({ name, model }) => (model === null ? [] : [" ", make("span", { class: "kind" }, model === name ? "model" : `model ${model}`)]);
+
+/** @param {{model: string | null}} one */
+export const modelInWords = ({ model }) => (model === null ? "" : `The model ${model} answers under this name. `);
 
 /** How somebody did on the practice pairs. @param {{practised: number, practice_known: number, practice_right: number}} one */
 export function practiceInWords({ practised, practice_known: known, practice_right: right }) {
