@@ -12,7 +12,7 @@ from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.data.lengths import standard_lengths
 from ordinate.errors import InvalidInput
-from ordinate.learning.annotator_bias import Covariate, average_lean, by_own_answers, chosen_share, leans, likelihoods
+from ordinate.learning.annotator_bias import Covariate, OwnAnswers, average_lean, chosen_share, leans, likelihoods
 from ordinate.learning.annotators import Alone, sharpness
 from ordinate.learning.fitted import People, fitted, plain_fit, with_kinds
 from ordinate.learning.likelihoods.cumulative import Cumulative
@@ -95,11 +95,10 @@ def test_leans_and_their_evidence_are_those_of_integrals() -> None:
         total += weight.sum()
         means += ((at * fine) @ about * step / mass) @ weight
         new += fine @ weight
-    found, evidence = by_own_answers(grid)
-    np.testing.assert_allclose(found, [*means / total, new / total], atol=0.01)
-    assert evidence == pytest.approx(np.log(total / chance(np.zeros(1)).prod()), abs=0.05)
-    _, evidence = by_own_answers(grid, shared=True)
-    assert evidence == pytest.approx(np.log(total / alike), abs=0.05)
+    own = OwnAnswers(grid)
+    np.testing.assert_allclose(own.means(), [*means / total, new / total], atol=0.01)
+    assert own.evidence == pytest.approx(np.log(total / chance(np.zeros(1)).prod()), abs=0.05)
+    assert OwnAnswers(grid, shared=True).evidence == pytest.approx(np.log(total / alike), abs=0.05)
 
 
 def test_people_with_few_answers_are_taken_to_lean_as_the_others_do() -> None:

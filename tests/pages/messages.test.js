@@ -80,3 +80,9 @@ test("once the time is over the page says so, and keeps what the owner has to sa
   assert.equal(message[0], "The time for this study is over");
   assert.match(text(message), /stored. Thank you. Collect your prize. You may close this page/);
 });
+
+test("whoever is left out is thanked, and not sent round in circles", () => {
+  const message = messages.stopped(new Refused(403, "the owner asks you for no more answers", undefined, "urn:ordinate:AnnotatorExcluded"), 0);
+  assert.equal(message[0], "Thank you, that is all");
+  assert.equal(text(message), "The owner asks you for no more answers. You may close this page. If you think that this is a mistake, ask the owner of the study.");
+});

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ordinate.judges.endpoint import Endpoint
 from ordinate.judges.judging import Tally, Task, judge
 from ordinate.judges.places import OnServer
 from ordinate.judges.prompt import Prompt
+from ordinate.server.authentication import Caller
 from ordinate.study.machines import Machine
 
 __all__ = ["model"]
@@ -113,6 +115,30 @@ def test_only_who_speaks_as_the_model_answers_its_queries(site):
         with pytest.raises(AnnotatorExcluded):
             owner.ask("m", 3)
         assert owner.tell(other.id, "left", "m") == 2, "its reply is on its way"
+
+
+def test_an_owner_does_not_come_in_under_the_name_of_a_model(site):
+    with client(site) as owner:
+        owner.add_machine("m", "a model", "1" * 64)
+    visitor = site.browser("Olga", "owner").client
+    refused = visitor.post(f"/join/essays/{site.token('owner')}", data={"name": "M"})
+    assert (refused.status_code, "is the name of a model; choose another name" in refused.text) == (409, True)
+
+
+def test_an_owner_whose_name_a_model_has_by_now_goes_on_as_owner_and_judges_no_more(site):
+    olga = site.browser("Olga", "owner")
+    with client(site) as owner:
+        owner.add_machine("Olga", "a model", "1" * 64)
+    assert olga.patch("/rules", {"budget": 70}).status_code == 200
+    refused = olga.post("/queries")
+    assert (refused.status_code, refused.json()["detail"]) == (409, "Olga is the name of a model; choose another name")
+
+
+def test_the_name_of_a_session_waits_for_nobody_who_uses_the_study(site):
+    """The server's event loop asks for it."""
+    caller = Caller(site.served, site.study.make_link("annotator"), "Ann", "a session")
+    with ThreadPoolExecutor(1) as threads, site.study._ledger._lock:
+        assert threads.submit(caller.name, None).result(60) == "Ann"
 
 
 def test_groups_question_and_items_of_the_moment_reach_the_model(build, model):

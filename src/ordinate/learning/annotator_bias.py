@@ -20,6 +20,7 @@ a bias out of the scores.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,7 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
     lean = np.zeros(people + 1)
     for _ in range(_ROUNDS):
         alone = without_itself(fit, answers._replace(lean=besides + lean[annotators] * value), alpha)
-        found, evidence = by_own_answers(
+        own = OwnAnswers(
             likelihoods(
                 answers.those(told),
                 Alone(*(part[told] for part in alone)),
@@ -75,8 +76,9 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
             ),
             shared=swayed_by.reference is not None,
         )
-        if not lean.any() and evidence < _EVIDENCE:
+        if not lean.any() and own.evidence < _EVIDENCE:
             return None
+        found = own.means()
         if swayed_by.reference is not None:
             found = np.append(found[:-1] - _mean(found, answers, annotators, told, swayed_by.reference), 0.0)
         before, lean = lean, _STEP * np.rint(found / _STEP)
@@ -112,29 +114,45 @@ def likelihoods(
     return likelihood
 
 
-def by_own_answers(likelihood: Floats, *, shared: bool = False) -> tuple[Floats, float]:
-    """(A + 1,) the mean of each annotator's b and of a new one's, and the log of how much more probable leans make
-    the answers, from log-likelihoods (A, G): than b = 0 or, with `shared`, than one b of all."""
-    from scipy.special import logsumexp
+class OwnAnswers:
+    """What each annotator's own answers say of their b, from log-likelihoods (A, G).
 
-    highest = likelihood.max(axis=1, keepdims=True)
-    scaled = np.exp(likelihood - highest)
-    middle = np.exp(-0.5 * np.square(_GRID))
-    log_prior = np.log(middle / middle.sum())
-    weight, means = np.empty((len(_DEVIATIONS), len(_GRID))), np.empty((len(_DEVIATIONS), len(likelihood), len(_GRID)))
-    for place, deviation in enumerate(_DEVIATIONS):
+    evidence  the log of how much more probable leans make the answers: than b = 0 or, with `shared`, than one b of all
+    """
+
+    def __init__(self, likelihood: Floats, *, shared: bool = False) -> None:
+        from scipy.special import logsumexp
+
+        highest = likelihood.max(axis=1, keepdims=True)
+        middle = np.exp(-0.5 * np.square(_GRID))
+        log_prior = np.log(middle / middle.sum())
+        weight = np.empty((len(_DEVIATIONS), len(_GRID)))
+        self._scaled = np.exp(likelihood - highest)
+        self._mass: list[Floats] = []  # for each tau: (A, mu)
+        for place, about in enumerate(_around()):
+            mass = np.maximum(self._scaled @ about, _LEAST)
+            weight[place] = log_prior + (np.log(mass) + highest).sum(axis=0) - math.log(len(_DEVIATIONS))
+            self._mass.append(mass)
+        total = float(logsumexp(weight))
+        self._posterior = np.exp(weight - total)
+        each = likelihood.sum(axis=0)
+        self.evidence = total - (float(logsumexp(log_prior + each)) if shared else float(each[len(_GRID) // 2]))
+
+    def means(self) -> Floats:
+        """(A + 1,) of each annotator's b and of a new one's. They take as long as the evidence, which is often enough:
+        where it speaks for no leans."""
+        weighted = self._scaled * _GRID
+        means = np.stack([weighted @ about / mass for about, mass in zip(_around(), self._mass, strict=True)])
+        own = np.einsum("tam,tm->a", means, self._posterior)
+        return np.append(own, float(self._posterior.sum(axis=0) @ _GRID))
+
+
+def _around() -> Iterator[Floats]:
+    """For each tau: (G, mu) the probability of each b."""
+    for deviation in _DEVIATIONS:
         about = np.exp(-0.5 * np.square((_GRID[:, None] - _GRID) / deviation))
         about /= about.sum(axis=0)
-        mass = np.maximum(scaled @ about, _LEAST)  # (A, mu)
-        weight[place] = log_prior + (np.log(mass) + highest).sum(axis=0) - math.log(len(_DEVIATIONS))
-        means[place] = (scaled * _GRID) @ about / mass
-    total = float(logsumexp(weight))
-    posterior = np.exp(weight - total)
-    own = np.einsum("tam,tm->a", means, posterior)
-    new = float(posterior.sum(axis=0) @ _GRID)
-    each = likelihood.sum(axis=0)
-    without = float(logsumexp(log_prior + each)) if shared else float(each[len(_GRID) // 2])
-    return np.append(own, new), total - without
+        yield about
 
 
 def chosen_share(

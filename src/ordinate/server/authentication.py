@@ -31,12 +31,16 @@ StudyName = Annotated[str, Path(alias="study", max_length=100)]
 
 
 class Caller(NamedTuple):
-    """`annotator` is the name of the session or the link; `session` is the cookie's value, None for a program."""
+    """`annotator` is the name of the session or the link; `session` is the cookie's value, None for a program.
+
+    is_models  whether the name of the session is that of a model by now
+    """
 
     served: ServedStudy
     link: Link
     annotator: str | None
     session: str | None
+    is_models: bool = False
 
     @property
     def came_by(self) -> str:
@@ -73,7 +77,10 @@ class Caller(NamedTuple):
 
     def name(self, given: str | None) -> str | None:
         """Whose questions these are: the name of the session or the link; a program with a shared link gives one, and a
-        program of any owner that of a model."""
+        program of any owner that of a model.
+
+        With a session it waits for nobody who uses the study, so that it may be called between requests.
+        """
         if not self.has_name or (self.session is None and self._is_model(given)):
             name = self.served.study.name_of(given)
             if not self.is_owner:
@@ -82,14 +89,15 @@ class Caller(NamedTuple):
             raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
         else:
             name = self.annotator
-        if not self.speaks_for_others and name in self.served.study.machines:
+        if self.is_models or (self.session is None and not self.is_owner and self.served.study.is_model(name)):
             raise Problem(409, f"{name} is the name of a model; choose another name")
         self.served.presence.note(name)
         return name
 
     def _is_model(self, given: str | None) -> bool:
         """Whether the caller is an owner who lets this model judge."""
-        return self.is_owner and given is not None and self.served.study.name_of(given) in self.served.study.machines
+        study = self.served.study
+        return self.is_owner and given is not None and study.is_model(study.name_of(given))
 
 
 class Signed(NamedTuple):
@@ -304,14 +312,15 @@ class Authenticator:
         raise refusals[0]
 
     def _caller_of(self, served: ServedStudy, signed: Signed) -> Caller:
+        is_models = signed.session is not None and served.study.is_model(signed.annotator)
         if signed.of_server:
-            return Caller(served, SERVER_LINK, signed.annotator, signed.session)
+            return Caller(served, SERVER_LINK, signed.annotator, signed.session, is_models)
         link = self._valid_link(served, signed.link)
         if signed.session is None:
             return Caller(served, link, link.annotator, None)
         if link.role == "annotator" and link.annotator is None:
             _require_no_own_link(served, signed.annotator)
-        return Caller(served, link, signed.annotator, signed.session)
+        return Caller(served, link, signed.annotator, signed.session, is_models)
 
     def _valid_link(self, served: ServedStudy, name: str) -> Link:
         with served.study.unchanged():

@@ -269,4 +269,6 @@ def _owner_name(served: ServedStudy, given: str) -> str:
         raise InvalidInput("give a name")
     if served.study.has_link(name) or served.study.is_claimed(name):
         raise NameTaken(f"the annotator {name!r} has a link of their own; choose another name")
+    if served.study.is_model(name):
+        raise NameTaken(f"{name!r} is the name of a model; choose another name")
     return name

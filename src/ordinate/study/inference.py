@@ -100,7 +100,9 @@ class Inference:
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         fixed = settings.coefficient_variance is not None or settings.item_variance is not None
         # Where prior variances are fitted to the answers: the model before that.
-        self.site_model = self._model if isinstance(self._model, SiteModel) and not fixed else None
+        # Looked at once: the check of a protocol looks for each of its members.
+        self._sites = self._model if isinstance(self._model, SiteModel) else None
+        self.site_model = None if fixed else self._sites
         # Whether kinds of answers are told apart, once there are any.
         self._kinds = isinstance(getattr(self._model, "likelihood", None), ByKind)
         # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
@@ -151,7 +153,7 @@ class Inference:
 
     def fitted(self, state: State, count: int) -> Fitted:
         """What a fit of the first `count` answers is made with, as it was last fitted on schedule."""
-        if not isinstance(self._model, SiteModel) or not (self._kinds or self.site_model is not None):
+        if self._sites is None or not (self._kinds or self.site_model is not None):
             return Fitted(self._model)
         if not (at := last_prior_fit(count, len(state.items))):
             return Fitted(self._model)
@@ -160,7 +162,7 @@ class Inference:
             people = self.people(state, at)
             with one_thread():
                 found = fitted(
-                    self._model if self.site_model is None else self.start(state),
+                    self._sites if self.site_model is None else self.start(state),
                     self.scaled(state).features,
                     self.first_answers(state, at),
                     people,

@@ -801,6 +801,11 @@ class Study:
         with self._ledger.reading() as state:
             return dict(state.machines)
 
+    def is_model(self, annotator: str | None) -> bool:
+        """Whether a model answers under this name."""
+        with self._ledger.reading() as state:
+            return annotator in state.machines
+
     def tokens(self, annotator: str) -> int:
         """How many tokens the replies of a model took so far."""
         with self._ledger.reading() as state:

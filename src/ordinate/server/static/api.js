@@ -74,6 +74,11 @@ export class Refused extends Error {
     return this.status === 401 || this.status === 403;
   }
 
+  // The owner wants no more answers of this annotator.
+  get leftOut() {
+    return this.type === "urn:ordinate:AnnotatorExcluded";
+  }
+
   // Another link was opened in this browser, so that the session of this page is gone.
   get otherSession() {
     return this.type === "urn:ordinate:OtherSession";

@@ -82,7 +82,22 @@ export const finished = (why, report, again) => [
  * @param {number} waiting how many answers wait
  * @returns {Message}
  */
-export const stopped = (error, waiting) => [
+export const stopped = (error, waiting) => (error.leftOut ? leftOut(error, waiting) : cannotGoOn(error, waiting));
+
+/** @param {import("./api.js").Refused} error @param {number} waiting @returns {Message} */
+const leftOut = (error, waiting) => [
+  "Thank you, that is all",
+  [paragraph(sentence(error.message)), ...waitingAnswers(waiting), paragraph("You may close this page. If you think that this is a mistake, ask the owner of the study.")],
+];
+
+/** @param {number} waiting */
+const waitingAnswers = (waiting) =>
+  waiting
+    ? [paragraph(`${waiting === 1 ? "One answer waits" : `${waiting} answers wait`} in this browser and will be sent when you are in again under the same name.`)]
+    : [];
+
+/** @param {import("./api.js").Refused} error @param {number} waiting @returns {Message} */
+const cannotGoOn = (error, waiting) => [
   error.otherSession
     ? "Another link was opened in this browser"
     : error.status === 401
@@ -90,9 +105,7 @@ export const stopped = (error, waiting) => [
       : "This page cannot go on",
   [
     paragraph(error.otherSession ? "A browser judges under one name at a time, and by the link that was opened last. So this page can store nothing more." : sentence(error.message)),
-    ...(waiting
-      ? [paragraph(`${waiting === 1 ? "One answer waits" : `${waiting} answers wait`} in this browser and will be sent when you are in again under the same name.`)]
-      : []),
+    ...waitingAnswers(waiting),
     paragraph(
       error.otherSession
         ? "To go on by the new link, load the page again. To go on under your own name, open your own link again."
