@@ -10,6 +10,7 @@ files are as before, and there is no commit and no tag.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -135,13 +136,18 @@ def try_out(files: list[Path], version: str) -> None:
     (wheel,) = (file for file in files if file.suffix == ".whl")
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
-        python = next(Path(folder).glob("*/python*"))
+        python = interpreter(Path(folder))
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", str(wheel)], check=True)
         command = [str(python), "-m", "ordinate", "--version"]
         said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder).stdout
         if version not in said:
             raise ValueError(f"the installed wheel calls itself {said.strip()!r}, not {version}")
         subprocess.run([str(python), "-m", "ordinate", "demo"], check=True, cwd=folder)
+
+
+def interpreter(environment: Path) -> Path:
+    """Of a virtual environment; its folder lib/python3.x is none."""
+    return environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 if __name__ == "__main__":

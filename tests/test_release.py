@@ -6,6 +6,7 @@ import runpy
 import shutil
 import subprocess
 import tarfile
+import venv
 from datetime import date
 from pathlib import Path
 
@@ -121,3 +122,10 @@ def test_files_are_kept_also_on_another_file_system(checkout: Path, monkeypatch:
     (kept,) = RELEASE["release"](checkout, "0.2.0")
     assert kept.read_text(encoding="utf-8") == "wheel"
     assert RELEASE["git"](checkout, "tag", "--list") == "v0.2.0"
+
+
+def test_the_interpreter_of_an_environment_runs(tmp_path: Path) -> None:
+    venv.create(tmp_path, with_pip=False)
+    command = [str(RELEASE["interpreter"](tmp_path)), "-c", "import sys; print(sys.prefix)"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert Path(said.strip()).resolve() == tmp_path.resolve()

@@ -99,6 +99,8 @@ class Client:
             queries: list[dict[str, Any]] = given["queries"]
             if queries:
                 return queries
+            if given.get("over"):
+                raise errors.DeadlinePassed("the time for this study is over")
             if given["paused"]:
                 raise errors.StudyPaused("the owner has paused this study")
             if given["finished"] == "exhausted":
@@ -170,8 +172,8 @@ class Client:
         return list(self._rows("items"))
 
     def add_items(self, items: list[dict[str, Any]]) -> int:
-        """Add items, each with an id and perhaps features, group, text, image, audio, video, link; returns how many
-        there are then. With an owner's link."""
+        """Add items, each with an id and perhaps features, group, text, image, audio, video, link, html; returns how
+        many there are then. With an owner's link."""
         return int(self._send("POST", "/items", once=True, json={"items": items})["items"])
 
     def rules(self) -> dict[str, Any]:

@@ -64,6 +64,10 @@ class StudyPaused(OrdinateError):
     """The owner has paused the study, so no pairs are given out."""
 
 
+class DeadlinePassed(StudyPaused):
+    """The time that the owner set for the study is over."""
+
+
 class BudgetSpent(OrdinateError):
     """All requested answers were given: by this annotator or, with `total`, in the whole study."""
 

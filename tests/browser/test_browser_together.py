@@ -110,6 +110,52 @@ def test_a_revoked_link_says_so_and_keeps_what_waits(serve: Any, essays: Any, ju
     assert "This link was revoked; ask the owner of the study for a new one." in someone.page.inner_text("main")
 
 
+def test_a_page_whose_session_was_replaced_says_so_and_stops(
+    serve: Any, essays: Any, judge: Callable[..., Any], answers: Any
+) -> None:
+    (served,) = serve(essays)
+    someone = judge()
+    page = someone.page
+    page.clock.install()
+    someone.begin(served.annotator, "ann")
+    other = judge(context=page.context)
+    other.join(served.annotator, "ann")
+    page.clock.run_for(1000)
+    someone.press("ArrowLeft")  # the same link again changes nothing
+    someone.wait_until_sent()
+    other.join(served.annotator, "ben")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    # Only the watch over the lease is left to notice it.
+    page.route("**/api/v1/studies/essays", lambda route: route.abort())
+    page.mouse.move(100, 100)
+    page.clock.run_for(290_000)
+    page.mouse.move(200, 200)
+    page.clock.run_for(15_000)
+    someone.wait_for_text("message-title", "Another link was opened in this browser")
+    assert sum(url.endswith("/shown") for url in asked) == 1
+    assert "To go on under your own name, open your own link again." in someone.text("message")
+    asked.clear()
+    page.clock.run_for(600_000)
+    assert asked == []
+    page.unroute("**/api/v1/studies/essays")
+    page.click("#message button")
+    someone.wait_for_text("progress-text", "0 answers")
+    assert [row["annotator"] for row in answers(served.path)] == ["ann"]
+
+
+def test_when_the_time_is_over_the_page_says_so_and_may_go_on(serve: Any, essays: Any, judge: Any) -> None:
+    (served,) = serve(essays)
+    with Study.open(f"sqlite:///{served.path}") as study:
+        study.set_rules(deadline="2020-01-01T00:00Z", closing="Collect your **prize**.")
+        someone = judge()
+        someone.join(served.annotator, "late")
+        someone.wait_for_text("message-title", "The time for this study is over")
+        assert "Collect your prize." in someone.text("message-body")
+        study.set_rules(deadline=None)
+    someone.wait_for_pair()
+
+
 def test_a_refused_answer_is_explained(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
     (served,) = serve(essays)
     someone = judge()

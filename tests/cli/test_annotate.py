@@ -86,6 +86,65 @@ class TestPipedKeys:
         assert "taken back" in result.out
 
 
+class TestRules:
+    """What the study's rules ask for, and what they end."""
+
+    KEYS = "4567"
+
+    def test_strengths_are_asked_for_where_the_study_has_graded_answers(self, run, study):
+        with Study.open("sqlite:///study.db") as opened:
+            opened.set_rules(strengths=True)
+        out = run("annotate", "study.db", keys=f"{self.KEYS}12").out
+        assert outcomes() == ["left-much", "left-slightly", "right-slightly", "right-much", "left", "right"]
+        assert "4 left, much better" in out
+        assert "← left, slightly better" in out
+
+    def test_elsewhere_their_keys_are_no_answers(self, run, study):
+        out = run("annotate", "study.db", keys=f"{self.KEYS}1q").out
+        assert outcomes() == ["left"]
+        assert "much" not in out
+        assert out.count("Keys: ") == len(self.KEYS)
+
+    def test_a_tie_is_none_where_there_are_none(self, run, study):
+        with Study.open("sqlite:///study.db") as opened:
+            opened.set_rules(ties=False)
+        result = run("annotate", "study.db", keys="t1q")
+        assert (result.code, outcomes()) == (0, ["left"])
+        assert "t tie" not in result.out
+
+    def test_practice_says_the_right_answer(self, run, study):
+        with Study.open("sqlite:///study.db") as opened:
+            opened.set_rules(practice=[("a", "b", "right"), ("b", "c", "tie"), ("c", "d")])
+        out = run("annotate", "study.db", "-a", "Ann", keys="1221q").out
+        assert "← left. The owner expects right." in out
+        assert "→ right. The owner expects a tie." in out
+        assert out.count("The owner expects") == 2
+        assert outcomes() == ["left"]
+
+    @pytest.mark.parametrize(
+        ("rules", "said"),
+        [
+            ({"budget": 2}, "the study has all 2 answers it asks for"),
+            ({"annotator_budget": 2}, "Ann has given all 2 answers asked for"),
+            ({"paused": True}, "the owner has paused this study"),
+            ({"deadline": "2020-01-01T00:00Z"}, "the time for this study was over"),
+        ],
+    )
+    def test_the_session_ends_with_its_summary(self, run, study, rules, said):
+        with Study.open("sqlite:///study.db") as opened:
+            opened.set_rules(**rules)
+        result = run("annotate", "study.db", "-a", "Ann", keys="12121")
+        assert (result.code, result.err) == (0, "")
+        assert said in " ".join(result.out.split())
+        assert f"You gave {len(outcomes())} answer" in result.out
+
+    def test_whoever_was_left_out_is_told_so(self, run, study):
+        run("annotate", "study.db", "-a", "Ann", keys="1q")
+        run("exclude", "study.db", "--annotator", "Ann")
+        result = run("annotate", "study.db", "-a", "Ann", keys="1")
+        assert (result.code, "'Ann' is excluded" in result.out) == (0, True)
+
+
 @pytest.fixture
 def terminal(folder):
     """Start a command in a pseudo-terminal; returns what to type into and read from."""

@@ -72,3 +72,30 @@ def test_without_answers_it_says_so(run, folder, study):
     shown = run("annotators", "study.db")
     assert shown.code == 2
     assert "no answers yet by which annotators could be told apart" in shown.err
+
+
+def test_of_texts_it_says_who_prefers_longer_ones_than_others_do(run, folder):
+    """Each text is twice as long as the one before it; ada always takes the longer one, the others hardly ever look."""
+    rng = np.random.default_rng(3)
+    ids = list("abcdefgh")
+    (folder / "texts.csv").write_text(
+        "\n".join(["id,text", *(f"{one},{'x' * 2**place}" for place, one in enumerate(ids))]) + "\n"
+    )
+    assert run("create", "study.db", "--items", "texts.csv").code == 0
+    lines = ["left,right,winner,annotator"]
+    for _ in range(100):
+        for name, longer in (("ada", 0.97), ("bob", 0.5), ("eve", 0.5)):
+            one, other = rng.choice(ids, 2, replace=False)
+            lines.append(f"{one},{other},{(max if rng.random() < longer else min)(one, other)},{name}")
+    (folder / "made.csv").write_text("\n".join(lines) + "\n")
+    assert run("import", "study.db", "made.csv").code == 0
+    shown = run("annotators", "study.db")
+    assert "longer" in shown.out.splitlines()[0]
+    rows = {row["name"]: row for row in run("annotators", "study.db", "--json").json["annotators"]}
+    assert rows["ada"]["longer"] > 0.6 > rows["bob"]["longer"]
+    assert rows["ada"]["length_lean"] > 0.2 > rows["bob"]["length_lean"]
+    assert "Annotators differ in preferring the longer item. The ordering is without these preferences." in shown.out
+    assert run("report", "study.db", "--out", "report.html").code == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Of equal items chooses" in page
+    assert "% twice as long" in page

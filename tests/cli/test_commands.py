@@ -51,6 +51,7 @@ class TestCreate:
             "likelihood": "cumulative",
             "weigh_annotators": False,
             "side_bias": False,
+            "length_bias": False,
             "columns_not_used": ["sharpness", "contrast"],
             "notes": [],
         }

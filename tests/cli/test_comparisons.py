@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ordinate import Study
+
 BATTLES = "model_a,model_b,winner,judge\nx,y,model_a,j1\ny,z,model_a,j2\nx,z,tie (bothbad),j1\nx,z,model_a,j2\n"
 
 
@@ -88,6 +90,22 @@ def test_questions_go_out_as_a_table_and_come_back(run, study, folder):
         "Left out, without an answer: 1.", "Open queries that these comparisons answer, now closed: 2.",
     ]  # fmt: skip
     assert [one["id"] for one in run("status", "study.db", "--json").json["open"]] == [rows[2].split(",")[0]]
+
+
+def test_practice_never_comes_back_as_a_comparison(run, study, folder):
+    """Neither by a table of questions, which has no practice pairs, nor by one that names such a pair."""
+    with Study.open("sqlite:///study.db") as opened:
+        left, right, *_ = opened.items.ids
+        opened.set_rules(practice=[(left, right, "left")])
+    run("ask", "study.db", "-a", "Ann", "--out", "pairs.csv")
+    header, row = (folder / "pairs.csv").read_text().splitlines()
+    (practice,) = run("ask", "study.db", "-a", "Ann", "--json").json["queries"]
+    assert "practice" not in row
+    assert "practice" in practice["id"]
+    (folder / "pairs.csv").write_text(f"{header}\n{row}left\n{practice['id']},?,{left},{right},,,left\n")
+    read = run("import", "study.db", "pairs.csv", "--json").json
+    assert read["recorded"] == 1
+    assert read["notes"][0] == "Left out, as answers to practice pairs, which never count: 1."
 
 
 def test_a_bad_comparison_leaves_no_study_and_closes_no_question(run, study, folder):

@@ -97,21 +97,57 @@ def test_progress_is_said_in_a_log(run, monkeypatch):
     assert "Comparisons" not in result.out.replace("comparisons", "")
 
 
-def test_the_time_left_is_not_estimated_from_a_few_steps(capsys, monkeypatch):
+def steps(*pauses: tuple[float, int, float]) -> list[tuple[float, int]]:
+    """When each step is done: (seconds before the first, number of steps, seconds between them), and so on."""
+    at, done = 0.0, 0
+    taken = []
+    for pause, number, between in pauses:
+        at += pause
+        for _ in range(number):
+            done += 1
+            taken.append((at, done))
+            at += between
+    return taken
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(steps((12.0, 1000, 0.02)), id="compiles before the first step"),
+        pytest.param(steps((1.0, 1, 0.0), (11.0, 1000, 0.02)), id="compiles after the first step"),
+        pytest.param(steps((1.0, 3, 0.1), (4.0, 2, 0.1), (6.0, 1000, 0.02)), id="compiles again and again"),
+        pytest.param(steps((0.5, 100, 0.02), (9.0, 900, 0.02)), id="compiles after quick steps"),
+        pytest.param(steps((0.0, 400, 0.002), (0.0, 5, 2.0), (0.0, 2000, 0.01)), id="steps that compile alike"),
+        pytest.param(steps((0.0, 40, 30.0)), id="a step every half minute"),
+    ],
+)
+def test_no_time_left_is_said_that_is_far_off(monkeypatch, work):
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(screen, "NEXT_LINE", 0.0)
+    pace, (end, total) = screen.Pace(), work[-1]
+    said = []
+    for at, done in work:
+        clock[0] = at
+        said.append((at, pace.seconds_left(done, total)))
+    known = [(seconds, end - at) for at, seconds in said if seconds is not None]
+    assert len(known) > len(work) // 3, "of steady work it is said in time"
+    # To a factor of 2, or half a minute: which rounds to the same minute.
+    assert all(seconds < 2.0 * left + 30.0 and left < 2.0 * seconds + 30.0 for seconds, left in known)
+
+
+def test_the_time_left_is_said_once_it_is_known(capsys, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     lines = screen._Lines()
     task = lines.add_task("Work", total=None)
-    # Twelve seconds of compiling, then 10 steps a second.
-    for at, done in ((12.0, 1), (12.1, 2), (17.0, 51), (22.0, 101), (40.0, 281)):
+    # Twelve seconds of compiling, of which the first step saw most, then 10 steps a second.
+    for at, done in steps((1.0, 1, 0.0), (11.0, 10_000, 0.1)):
         clock[0] = at
-        lines.update(task, completed=done, total=10_000)
+        lines.update(task, completed=done, total=10_001)
     said = capsys.readouterr().err.splitlines()
-    assert said[:2] == ["Work: 1 of 10,000 (0 %)", "Work: 2 of 10,000 (0 %)"]
-    assert [line.rpartition(", ")[2] for line in said[2:]] == [
-        f"about {screen.duration(seconds)} left" for seconds in (994.9, 989.9, 971.9)
-    ]
+    assert said[0] == "Work: 2 of 10,001 (0 %)"
+    assert [line.rpartition(" (")[2] for line in said[1:3]] == [f"{of} %), about 16 minutes left" for of in (3, 6)]
+    assert said[-1].endswith(", less than a minute left")
 
 
 def test_a_table_is_not_taken_for_a_damaged_study(run, folder):

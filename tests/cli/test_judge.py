@@ -105,6 +105,17 @@ def test_the_name_of_a_model_is_no_name_of_a_person(run, study, first):
             opened.ask_model("ann", 1)
 
 
+def test_nobody_answers_a_query_of_a_model_by_its_id(run, study):
+    with Study.open("sqlite:///study.db") as opened:
+        name = opened.add_machine("m", Machine("a model", "0" * 64))
+        (query,) = opened.ask_model(name, 1)
+    refused = run("tell", "study.db", query.id, "left")
+    assert (refused.code, "was given to the model 'm'" in refused.err) == (2, True)
+    assert run("withdraw", "study.db", query.id).code == 0
+    asked = run("ask", "study.db", "-a", "Ann", "--json").json["queries"][0]["id"]
+    assert run("tell", "study.db", asked, "left").code == 0
+
+
 def test_the_log_keeps_the_model_and_the_prompt(run, study, first):
     run(*line(first, "--answers", "1", "--orders", "both", "--parameter", "temperature=0"))
     connection = sqlite3.connect(study)

@@ -285,3 +285,11 @@ def test_a_folder_is_served_alone(run, folder):
     done = run("serve", "one", "two.db")
     assert done.code == 2
     assert "serve one folder" in done.err
+    for arguments, said in (
+        (["two.db", "--storage", "postgresql://localhost/lab"], "--storage is for the studies of a folder"),
+        (["one", "--storage", "postgresql://localhost/lab/essays"], "no address of a database"),
+        (["one", "--storage", "sqlite:///x.db"], "no address of a database"),
+    ):
+        done = run("serve", *arguments)
+        assert done.code == 2
+        assert said in done.err

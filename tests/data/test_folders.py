@@ -47,7 +47,7 @@ def test_texts_sounds_and_videos(tmp_path: Path) -> None:
 
 
 def test_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"has no pictures, sounds, videos or texts \(.txt, .md\)$"):
+    with pytest.raises(InvalidInput, match=r"has no pictures, sounds, videos, texts \(.txt, .md\) or pages \(.html\)$"):
         list_folder(tmp_path)
     (tmp_path / "a.pdf").touch()
     with pytest.raises(InvalidInput, match=r"it has 1 of other kinds, such as 'a.pdf'"):

@@ -16,7 +16,7 @@ from ordinate.data.formats import write_columns
 from ordinate.datasets import draw_synthetic
 from ordinate.errors import InvalidInput
 from ordinate.experiments import Setting
-from ordinate.experiments.rows import PLAN, digest, make_rows, part_of, read_rows
+from ordinate.experiments.rows import PLAN, make_rows, part_of, read_rows
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 
@@ -63,18 +63,6 @@ def test_another_plan_is_refused_and_says_what_differs(setting, tmp_path):
     with pytest.raises(InvalidInput, match="is not a plan"):
         make_rows(setting, tmp_path)
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_a_digest_depends_on_every_number_and_on_nothing_else(setting):
-    dataset = setting.task.dataset
-    again = SimulatedTask(draw_synthetic(12, 2, np.random.default_rng(0)))
-    assert digest(setting.task) == digest(again)
-    moved = dataset.truth.copy()
-    moved[3] = np.nextafter(moved[3], 9.0)
-    assert digest(SimulatedTask(replace(dataset, truth=moved))) != digest(again)
-    assert digest(SimulatedTask(dataset, noise=2.0)) != digest(again)
-    with pytest.raises(TypeError, match="no digest"):
-        digest(replace(dataset, truth=None, notes=(object(),)))
 
 
 def test_a_part_is_chosen():

@@ -151,6 +151,21 @@ def test_a_model_of_whose_replies_most_say_nothing_is_stopped(study, model):
     assert run(study, model, concurrency=1, annotator="m2").judged == 66
 
 
+def test_a_model_that_is_left_out_during_its_run_ends_it_and_what_it_was_asked_is_stored(study, model):
+    def answer(sent: Sent) -> Answer:
+        if len(model.sent) == 3:
+            study.exclude_annotator("m")
+        return larger(sent)
+
+    model.answer = answer
+    tally = run(study, model, concurrency=1)
+    assert tally.ended == "m was left out of the study; its answers are kept and do not count"
+    assert (tally.kinds, study.annotators(), study.comparisons()) == ({"decided": 3}, {"m": 3}, [])
+    assert run(study, model).judged == 0
+    study.include_annotator("m")
+    assert run(study, model).judged == ALL - 3
+
+
 def test_both_orders_must_agree(study, model):
     assert run(study, model, orders="both", answers=6, concurrency=2).kinds == {"decided": 6}
     assert len(model.sent) == 12

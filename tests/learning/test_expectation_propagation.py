@@ -230,6 +230,32 @@ def test_the_evidence_of_the_answers_is_near_the_integral(model: Any) -> None:
     assert found == pytest.approx(np.log(np.exp(log.sum(axis=1)).mean()), abs=0.02)
 
 
+@pytest.mark.parametrize("model", [Hybrid(1.5, 0.7), Contextual(1.5)])
+def test_margins_that_are_known_are_not_found_again(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    features, answers = rng.standard_normal((12, 3)), random_answers(rng, 12, 60)
+    propagation = Propagation(model, features, answers)
+    propagation.propagate(model.prior)
+    other = model.with_prior(model.prior._replace(coefficients=0.4)).prior
+    expected = []
+    for prior in (model.prior, other):
+        plain = Propagation(model, features, answers)  # which knows nothing
+        plain.sites = propagation.sites
+        expected.append((plain.log_normaliser(prior), *plain.cavities(prior)))
+    found = []
+    plainly = type(model).margins_given
+
+    def counted(*given: Any) -> Any:
+        found.append(given)
+        return plainly(*given)
+
+    monkeypatch.setattr(type(model), "margins_given", counted)
+    for prior, (normaliser, mean, variance) in zip((model.prior, other), expected, strict=True):
+        assert propagation.log_normaliser(prior) == normaliser
+        np.testing.assert_array_equal(propagation.cavities(prior), (mean, variance))
+    assert len(found) == 1, "those of the other prior"
+
+
 def test_answers_about_items_that_the_model_cannot_tell_apart_change_nothing() -> None:
     features = np.array([[1.0], [1.0], [0.0]])
     answers = Answers(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([1.0, 1.0, 0.0]))

@@ -71,7 +71,7 @@ def test_practice_is_said(study: Study) -> None:
     widget = judge(study, annotator="ada")
     assert "Practice" in widget.state["said"]
     press(widget, "left")
-    assert widget.state["said"] == ""
+    assert widget.state["said"] == "The owner expects left."
     assert study.comparisons() == []
 
 

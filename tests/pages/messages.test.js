@@ -66,3 +66,23 @@ test("whoever sees pairs is told of pairs, not of queries and their numbers", ()
   assert.equal(messages.ofPair("unknown query 'x-1': this study never asked it"), "That pair is unknown: this study never asked it.");
   assert.equal(messages.ofPair("ties are no answer in this study"), "Ties are no answer in this study.");
 });
+
+test("a page whose session is gone says what happened and what to do, without words about headers", () => {
+  const message = messages.stopped(new Refused(403, "another link was opened", undefined, "urn:ordinate:OtherSession"), 2);
+  assert.equal(message[0], "Another link was opened in this browser");
+  assert.match(text(message), /2 answers wait in this browser .* load the page again. To go on under your own name, open your own link again/);
+});
+
+test("once the time is over the page says so, and keeps what the owner has to say", () => {
+  const closing = document.createElement("p");
+  closing.textContent = "Collect your prize.";
+  const message = messages.over([closing]);
+  assert.equal(message[0], "The time for this study is over");
+  assert.match(text(message), /stored. Thank you. Collect your prize. You may close this page/);
+});
+
+test("whoever is left out is thanked, and not sent round in circles", () => {
+  const message = messages.stopped(new Refused(403, "the owner asks you for no more answers", undefined, "urn:ordinate:AnnotatorExcluded"), 0);
+  assert.equal(message[0], "Thank you, that is all");
+  assert.equal(text(message), "The owner asks you for no more answers. You may close this page. If you think that this is a mistake, ask the owner of the study.");
+});

@@ -5,7 +5,7 @@ import { Window } from "happy-dom";
 const window = new Window({ url: "http://127.0.0.1/judge/study" });
 const names = [
   "document", "navigator", "localStorage", "sessionStorage", "location", "matchMedia", "addEventListener", "dispatchEvent",
-  "Element", "HTMLElement", "HTMLInputElement", "HTMLButtonElement", "HTMLSelectElement", "HTMLTextAreaElement", "HTMLDialogElement", "Event",
+  "Element", "HTMLElement", "HTMLInputElement", "HTMLButtonElement", "HTMLSelectElement", "HTMLTextAreaElement", "HTMLDialogElement", "HTMLDetailsElement", "Event",
   "KeyboardEvent",
 ];
 for (const name of names) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
 
-const { oddities } = await import("../../src/ordinate/server/static/owner-people.js");
+const { modelInWords, oddities } = await import("../../src/ordinate/server/static/owner-people.js");
 const { sideOf } = await import("../../src/ordinate/server/static/owner-answers.js");
 /** @param {object} more */
 const person = (more) => /** @type {any} */ ({ answers: 100, decided: 100, left: 50, resting: false, excluded: false, ...more });
@@ -30,4 +30,15 @@ test("of few answers no side is told", () => {
 
 test("a strength does not change the side", () => {
   assert.deepEqual(["left", "left-much", "right-slightly", "tie", "both-bad", "skip"].map(sideOf), ["left", "left", "right", null, null, null]);
+});
+
+test("a model is said to be one", () => {
+  assert.equal(modelInWords({ model: "gpt" }), "The model gpt answers under this name. ");
+  assert.equal(modelInWords({ model: null }), "");
+});
+
+test("who prefers long or short items, compared with others", () => {
+  assert.deepEqual(oddities(person({}), 0, null, 0.1), []);
+  assert.deepEqual(oddities(person({}), 0, null, 0.4), ["prefers long"]);
+  assert.deepEqual(oddities(person({}), 0, null, -0.4), ["prefers short"]);
 });

@@ -52,6 +52,17 @@ def test_sessions_last_thirty_days_and_survive_a_clock_that_is_set_back(
     assert browser.get("").status_code == status
 
 
+def test_whoever_opens_their_link_again_goes_on_in_pages_that_are_open(site: Any, clock: Clock) -> None:
+    token = site.token()
+    ann = site.browser("Ann", token=token)
+    for days, status in ((1, 200), (20, 403)):
+        clock.ahead = days * DAY
+        assert ann.client.post(f"/join/essays/{token}", data={"name": "Ann"}).status_code == 200
+        assert ann.post("/queries").status_code == status, "a session is renewed once half of its time is over"
+    clock.ahead = 40 * DAY
+    assert ann.client.get("/api/v1/studies/essays").status_code == 200
+
+
 def test_after_a_jump_of_forty_days_the_link_still_opens_the_study(site: Any, clock: Clock) -> None:
     token = site.token()
     (held,) = site.browser("Ann", token=token).ask()

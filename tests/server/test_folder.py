@@ -20,6 +20,7 @@ from ordinate.data.items import Items
 from ordinate.server import making
 from ordinate.server.app import create_app
 from ordinate.server.limits import Limits
+from ordinate.server.study_files import StudyFiles
 from ordinate.study.study import Study
 
 SECRET = "a secret of these tests"
@@ -39,6 +40,9 @@ class Folder:
         self.app = create_app(
             [], SECRET, folder=path, executor=lambda: ThreadPoolExecutor(1), limits=Limits(pair_seconds=60.0, **limits)
         )
+        self.enter()
+
+    def enter(self) -> None:
         self.client = TestClient(self.app, raise_server_exceptions=False)
         self.client.__enter__()
         self.link = f"/enter/{self.app.state.authenticator.signer.server_link()}"
@@ -185,12 +189,15 @@ def test_items_are_added_with_their_files_and_those_that_are_there_stay(folder):
 def test_a_copy_has_the_items_and_rules_and_no_answers(folder):
     folder.make("holiday", PHOTOS, rules={"budget": 50})
     old = folder.study("holiday")
-    old.set_rules(question="Which is *better*?")
+    old.set_rules(question="Which is *better*?", deadline="2999-01-01T00:00Z")
     old.tell(old.ask().id, "left")
     assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 201
+    assert {change.by for change in folder.study("again").changes()} == {"owner"}, "of the server"
+    assert old.changes()[-1][1:] == ("owner", "created the study")
     new = folder.study("again")
     assert new.items.ids == old.items.ids
     assert (new.rules.budget, new.question, new.comparisons()) == (50, "Which is *better*?", [])
+    assert new.rules.deadline is None
     assert folder.client.get("/media/again/0/image").content == picture(0)
     assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 409
 
@@ -310,7 +317,9 @@ def test_a_server_that_is_killed_while_a_study_is_made_leaves_it_whole_or_absent
     draft = folder.dropped(PHOTOS)
     place = folder.path / ".drafts" / draft
     if moment != "files":
-        making.make(place, "holiday", making.Plan(making.Columns(), None, None, {}))
+        making.make(
+            place, StudyFiles(folder.path).target(place, "holiday"), making.Plan(making.Columns(), None, None, {})
+        )
     if moment == "published":
         folder.app.state.workspace.publish(folder.app.state.workspace.draft(draft), "holiday")
     shutil.copytree(folder.path, tmp_path / "killed")

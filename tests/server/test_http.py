@@ -118,15 +118,17 @@ def test_people_get_a_page(site: Any, path: str) -> None:
 def test_a_bug_has_the_security_headers(build: Any, caplog: Any) -> None:
     site = build()
 
-    @site.app.get("/bug")
-    def bug() -> None:
+    @site.app.get("/bug/{token}")
+    def bug(token: str) -> None:
         raise RuntimeError("the password is sesame")
 
-    response = site.client.get("/bug")
+    response = site.client.get("/bug/secret-of-a-link")
     assert (response.status_code, response.headers["x-frame-options"]) == (500, "DENY")
     assert response.headers["content-type"] == "application/problem+json"
     assert "sesame" not in response.text
     assert "sesame" in caplog.text
+    assert "GET /bug/{token} failed" in caplog.text
+    assert "secret-of-a-link" not in caplog.text
 
 
 # Addresses ----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from tests.server.test_client import Wire
 
 from ordinate.client import Client
 from ordinate.data.items import Items
-from ordinate.errors import InvalidInput, OrdinateError
+from ordinate.errors import AnnotatorExcluded, InvalidInput, NotYourQuery, OrdinateError
 from ordinate.judges.endpoint import Endpoint
 from ordinate.judges.judging import Tally, Task, judge
 from ordinate.judges.places import OnServer
 from ordinate.judges.prompt import Prompt
+from ordinate.server.authentication import Caller
 from ordinate.study.machines import Machine
 
 __all__ = ["model"]
@@ -94,6 +96,49 @@ def test_whoever_has_the_shared_link_does_not_answer_as_the_model(site, model):
         shared.tell(own.id, "left", "Ann")
     assert site.study.annotators() == {"m": 1, "Ann": 1}
     assert (site.study.tokens("m"), site.study.tokens("Ann")) == (100, 0)
+
+
+def test_only_who_speaks_as_the_model_answers_its_queries(site):
+    with client(site) as owner:
+        owner.add_machine("m", "a model", "1" * 64)
+        (query, other) = owner.ask("m", 2)
+        for annotator in (None, "Ann"):
+            with pytest.raises(NotYourQuery, match="was given to the model 'm'"):
+                owner.tell(query.id, "left", annotator)
+        assert owner.tell(query.id, "left", "M") == 1
+        (person,) = (one for one in owner.annotators() if one["name"] == "m")
+        assert (person["model"], person["answers"]) == ("a model", 1)
+        (asked,) = owner.ask("Ann")
+        assert owner.tell(asked.id, "left") == 0, "for a person an owner's program answers"
+        assert [one["model"] for one in owner.annotators() if one["name"] == "Ann"] == [None]
+        owner.exclude(annotator="m")
+        with pytest.raises(AnnotatorExcluded):
+            owner.ask("m", 3)
+        assert owner.tell(other.id, "left", "m") == 2, "its reply is on its way"
+
+
+def test_an_owner_does_not_come_in_under_the_name_of_a_model(site):
+    with client(site) as owner:
+        owner.add_machine("m", "a model", "1" * 64)
+    visitor = site.browser("Olga", "owner").client
+    refused = visitor.post(f"/join/essays/{site.token('owner')}", data={"name": "M"})
+    assert (refused.status_code, "is the name of a model; choose another name" in refused.text) == (409, True)
+
+
+def test_an_owner_whose_name_a_model_has_by_now_goes_on_as_owner_and_judges_no_more(site):
+    olga = site.browser("Olga", "owner")
+    with client(site) as owner:
+        owner.add_machine("Olga", "a model", "1" * 64)
+    assert olga.patch("/rules", {"budget": 70}).status_code == 200
+    refused = olga.post("/queries")
+    assert (refused.status_code, refused.json()["detail"]) == (409, "Olga is the name of a model; choose another name")
+
+
+def test_the_name_of_a_session_waits_for_nobody_who_uses_the_study(site):
+    """The server's event loop asks for it."""
+    caller = Caller(site.served, site.study.make_link("annotator"), "Ann", "a session")
+    with ThreadPoolExecutor(1) as threads, site.study._ledger._lock:
+        assert threads.submit(caller.name, None).result(60) == "Ann"
 
 
 def test_groups_question_and_items_of_the_moment_reach_the_model(build, model):

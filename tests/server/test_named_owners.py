@@ -29,6 +29,18 @@ def test_a_viewer_has_the_page_of_results_and_no_other(site):
     assert "See the results" in named
 
 
+def test_the_log_says_who_created_a_study(site, tmp_path):
+    body = {"name": "colours", "items": [{"id": "red"}, {"id": "blue"}], "rules": {"budget": 9}}
+    oskar, olga = site.program("owner", "Oskar"), site.browser("Olga", "owner")
+    for number, who in enumerate((oskar, olga)):
+        made = who.client.post("/api/v1/studies", json={**body, "name": f"colours-{number}"}, headers=who.headers)
+        assert made.status_code == 201, made.text
+        study = site.authenticator.find_study(f"colours-{number}").study
+        assert {change.by for change in study.changes()} == {["Oskar", "Olga"][number]}
+        assert study.changes()[-1].what == "created the study"
+        assert any(change.what == "set the rule budget to 9" for change in study.changes())
+
+
 def test_a_viewers_link_becomes_no_owners(site):
     """Neither a session with the owner's cookie name nor a link of another role goes through."""
     vera = site.browser("Vera", "viewer")

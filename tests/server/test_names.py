@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from ordinate.data.items import Items
+from ordinate.server.registry import WRITERS
 from ordinate.server.signing import Session
 from ordinate.study.study import Study
 
@@ -49,6 +51,22 @@ def test_of_many_who_give_a_name_at_the_same_time_one_has_it(site: Any) -> None:
     with ThreadPoolExecutor(8) as threads:
         replies = list(threads.map(lambda _: join(site, token, "Ann").status_code, range(8)))
     assert sorted(replies) == [200] + [409] * 7
+
+
+def test_whoever_comes_while_a_study_goes_is_told_to_try_again(site: Any) -> None:
+    """It may be archived or deleted, or the server stops, after the link was found to be valid."""
+    token, served = site.token(), site.served
+    with ThreadPoolExecutor(WRITERS + 2) as threads, served.study._ledger._writing:
+        # All writers wait for the file, so the last ones wait for a writer.
+        coming = [threads.submit(join, site, token, f"person {number}") for number in range(WRITERS + 2)]
+        while served._writers._work_queue.qsize() < 2:
+            time.sleep(0.01)
+        served._is_closed = True
+        served._writers.shutdown(wait=False, cancel_futures=True)
+        late = join(site, token, "late")
+    statuses = sorted(one.result().status_code for one in coming)
+    assert (statuses, late.status_code) == ([200] * WRITERS + [503] * 2, 503)
+    assert "try again soon" in late.text
 
 
 def test_the_same_browser_comes_back(build: Any) -> None:
@@ -167,7 +185,8 @@ def test_a_program_does_not_speak_for_who_came_by_a_browser(site: Any) -> None:
 
 
 def test_nobody_gives_names_without_end(build: Any) -> None:
-    site = build(limits={"requests_per_second": 0.5})
+    # The clock stands still: on a slow machine they would come slowly enough.
+    site = build(limits={"requests_per_second": 0.5}, app={"clock": lambda: 0.0})
     token = site.token()
     replies = [join(site, token, f"Name {number}").status_code for number in range(30)]
     assert (replies[0], replies[-1]) == (200, 429)

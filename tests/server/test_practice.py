@@ -23,7 +23,9 @@ def test_a_newcomer_practises_and_the_owner_sees_it(site):
     (row,) = olga.get("/annotators").json()["annotators"]
     assert (row["practised"], row["practice_known"], row["practice_right"]) == (2, 1, 0)
     assert olga.get("/comparisons").json()["total"] == 1
-    assert olga.get("/changes").json()["changes"][0]["what"].startswith("set the rule practice to item 00 | item 05")
+    assert olga.get("/changes").json()["changes"][0]["what"] == (
+        "set the rule practice to item 00 | item 05 | left, item 02 | item 01"
+    )
     assert ann.post("/undo").status_code == 200
     assert ann.post("/undo").status_code == 409, "practice is not taken back"
 
@@ -38,5 +40,8 @@ def test_practice_pairs_of_strangers_and_wrong_ones_are_refused(site):
         assert olga.patch("/rules", {"practice": wrong}).status_code in (404, 422), wrong
     olga.patch("/rules", {"practice": [{"left": "item 00", "right": "item 05"}]})
     (mine,) = ann.ask()
+    shown = ann.post("/shown", {"query": mine["id"]})
+    assert (shown.status_code, shown.json()["expires_at"]) == (200, None), "it is held without an end"
     assert site.browser("Bob").tell(mine).status_code == 403
+    assert site.browser("Bob").post("/shown", {"query": mine["id"]}).status_code == 403
     assert ann.post("/answers", {"query": mine["id"] + "0", "answer": "left"}).status_code == 404

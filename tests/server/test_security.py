@@ -279,6 +279,16 @@ def test_a_write_by_cookie_needs_the_token_of_the_page(site):
     assert site.study.open_queries() == []
 
 
+def test_a_page_whose_session_was_replaced_is_told_so_and_shows_nothing_of_the_other_person(site):
+    ann = site.browser("Ann")
+    ann.client.post(f"/join/essays/{site.token()}", data={"name": "Bob"})
+    for response in (ann.get(""), ann.post("/queries"), ann.post("/shown", {"query": "x"})):
+        told = response.json()
+        assert (response.status_code, told["type"]) == (403, "urn:ordinate:OtherSession")
+        assert told["detail"].startswith("another link was opened in this browser")
+    assert ann.client.get("/api/v1/studies/essays").json()["your"]["name"] == "Bob", "without a page's token"
+
+
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://testserver.evil.example"])
 def test_requests_from_pages_of_other_sites_are_refused(site, origin):
     ann = site.browser("Ann")

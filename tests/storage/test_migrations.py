@@ -89,6 +89,8 @@ UNDO = {
     "0010": "ALTER TABLE study DROP COLUMN weigh_annotators;",
     "0011": 'ALTER TABLE log DROP COLUMN "by";',
     "0012": "ALTER TABLE study DROP COLUMN side_bias;",
+    "0013": "ALTER TABLE study DROP COLUMN length_bias;",
+    "0014": "ALTER TABLE items DROP COLUMN html;",
 }
 """What takes a migration back."""
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ordinate import Items, Study
-from ordinate.errors import InvalidInput, OrdinateError
+from ordinate.errors import InvalidInput, NotAStudy, OrdinateError, StorageFailed, UnknownItem
 from ordinate.storage import sql
 
 
@@ -53,3 +58,75 @@ def test_what_the_storage_refuses_half_way_is_undone(url: str, monkeypatch: pyte
     with Study.open(url) as study:
         assert list(study.items.ids) == ["a", "b", "c"]
         assert len(study.comparisons()) == 1
+
+
+def together(study: Study, *work: Callable[[], Any]) -> list[BaseException | None]:
+    """Do all this as one transaction, as where many people write at the same time; what became of each."""
+    ledger = study._ledger
+    with ThreadPoolExecutor(len(work)) as threads:
+        with ledger._writing:
+            made = []
+            for number, one in enumerate(work, start=1):
+                made.append(threads.submit(one))
+                while len(ledger._queue) < number:
+                    time.sleep(0.001)
+        return [one.exception() for one in made]
+
+
+def test_what_fails_in_one_request_fails_in_no_other(url: str) -> None:
+    with Study.create(items("a", "b", "c"), storage=url) as study:
+
+        def fail(transaction: Any) -> None:
+            transaction.append("exclude-item", left="c")
+            raise ZeroDivisionError("a bug")
+
+        def write_nonsense(transaction: Any) -> None:
+            transaction.append("include-item", left="b")
+
+        transactions: list[int] = []
+        first, nonsense, nothing, bug, last = together(
+            study,
+            lambda: study.record([("a", "b", "left")]),
+            lambda: study._ledger.write(write_nonsense),
+            lambda: study.exclude_item("no such item"),
+            lambda: study._ledger.write(fail),
+            lambda: transactions.append(study.record([("b", "c", "left")])),
+        )
+        assert (first, last, transactions) == (None, None, [1])
+        assert isinstance(nonsense, NotAStudy)
+        assert isinstance(nothing, UnknownItem)
+        assert isinstance(bug, ZeroDivisionError)
+        assert study.excluded_items == ()
+    with Study.open(url) as study:
+        assert study.comparisons() == [("a", "b", "left", None), ("b", "c", "left", None)]
+
+
+def test_where_the_storage_fails_nobody_is_told_that_it_was_stored(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise StorageFailed("the disk is full")
+
+    with Study.create(items("a", "b", "c"), storage=url) as study:
+        with monkeypatch.context() as during:
+            during.setattr(sql.SqlLog, "record", full)
+            found = together(study, *[lambda: study.record([("a", "b", "left")])] * 3)
+        assert [type(one) for one in found] == [StorageFailed] * 3
+        assert study.comparisons() == []
+        study.record([("a", "b", "left")])
+
+
+def test_threads_write_while_some_of_them_fail(url: str) -> None:
+    with Study.create(items("a", "b", "c"), storage=url) as study:
+        go = threading.Barrier(8)
+
+        def write(number: int) -> None:
+            go.wait()
+            for _ in range(5):
+                if number % 2:
+                    study.record([("a", "b", "left", f"person {number}")])
+                else:
+                    with pytest.raises(ZeroDivisionError):
+                        study._ledger.write(lambda _: 1 // 0)
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(write, range(8)))
+        assert sorted(study.annotators().values()) == [5] * 4

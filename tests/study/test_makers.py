@@ -101,6 +101,8 @@ def test_an_open_pair_is_not_given_again_once_its_maker_is_known() -> None:
         other = study.ask("Eve")
         assert not {other.left, other.right} & {query.left, query.right}
         study.tell(other.id, "right")
+    assert study.open_queries() == []
+    assert {query.left, query.right} <= set(study.ask("Dora", among=study.pairs([query.left], [query.right]))[1:3])
     study.tell(query.id, "left")  # it was asked before
 
 
@@ -125,6 +127,8 @@ def test_what_makes_no_sense_is_refused() -> None:
     for wrong, message in (
         ([("0",)], "row 1: give an item and who made it"),
         (["ab"], "row 1: give an item and who made it"),
+        (5, "makers must be a list"),
+        ({"0": "Ann"}, "makers must be a list"),
         ([("0", "Ann"), ("1", " ")], "row 2"),
     ):
         with pytest.raises(InvalidInput, match=message):

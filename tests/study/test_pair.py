@@ -59,6 +59,10 @@ def test_what_cannot_be_compared_is_refused(study: Study) -> None:
         study.compare("a", "a")
     with pytest.raises(UnknownItem):
         study.compare("a", "x")
+    numbered = Study.create(Items(["0", "1", "2"]))
+    for wrong in (1, None, ["1"]):
+        with pytest.raises(UnknownItem, match="the study has no item"):
+            numbered.compare("0", wrong)  # type: ignore[arg-type]
     study.exclude_item("b")
     with pytest.raises(InvalidInput, match="'b' is left out"):
         study.compare("a", "b")

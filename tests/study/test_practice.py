@@ -9,6 +9,7 @@ import pytest
 
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, StudyPaused, UnknownItem, UnknownQuery
+from ordinate.study.machines import Machine
 from ordinate.study.practice import Practice
 from ordinate.study.study import Study
 
@@ -110,6 +111,74 @@ def test_items_that_are_left_out_are_not_practised_with(study: Study) -> None:
     assert study.ask("Ann")[1:3] == ("5", "1")
 
 
+def test_nobody_practises_with_what_they_made(study: Study) -> None:
+    study.set_rules(makers=[("3", "ann")])
+    assert study.ask("Ann")[1:3] == ("5", "1")
+    assert study.ask("Bob")[1:3] == ("3", "7")
+    study.set_rules(makers=[("7", "Bob")])
+    assert study.ask("Bob")[1:3] == ("5", "1")
+
+
+def test_what_the_owner_removes_or_corrects_is_not_practised_as_it_was(study: Study) -> None:
+    wrong = study.ask("Ann")
+    study.tell(study.ask("Bob").id, "left")
+    study.set_rules(practice=[("3", "7", "right"), PAIRS[1]])
+    (corrected, second) = study.take("Ann", 2)
+    assert corrected.query.id != wrong.id
+    assert (corrected.query[1:3], corrected.expected) == (("3", "7"), "right")
+    assert second.query[1:3] == ("5", "1")
+    assert study.ask("Bob")[1:3] == ("5", "1"), "a pair is judged once"
+    study.set_rules(practice=PAIRS)
+    assert study.ask("Ann") == wrong
+    study.set_rules(practice=[])
+    assert not study.is_practice(study.ask("Ann").id)
+    study.tell(wrong.id, "right")  # it was on a screen
+
+
+def test_whoever_only_practised_is_a_person_of_the_study(study: Study) -> None:
+    study.tell(study.ask("Ann").id, "left")
+    study.ask("Bob")
+    assert [one.name for one in study.people()] == ["Ann", "Bob"]
+    study.let_rest("Ann")
+    study.exclude_annotator("Bob")
+    assert study.excluded_annotators == ("Bob",)
+    with pytest.raises(InvalidInput, match="has been asked or has answered as a person"):
+        study.add_machine("Ann", Machine("a model", "0" * 64))
+
+
+def test_people_who_come_after_models_practise_too(study: Study) -> None:
+    study.set_rules(practice=[])
+    name = study.add_machine("M", Machine("a model", "0" * 64))
+    for query in study.ask_model(name, 3):
+        study.tell(query.id, "tie")
+    study.set_rules(practice=PAIRS[:1])
+    query = study.ask_after_models("Ann")
+    assert study.is_practice(query.id)
+    study.tell(query.id, "left")
+    asked = study.ask_after_models("Ann")
+    assert {asked.left, asked.right} in [{one.left, one.right} for one in study.comparisons()]
+
+
+def test_a_practice_pair_is_answered_and_nothing_else(study: Study) -> None:
+    lease = study.take("Ann", 1)[0]
+    assert study.show(lease.query.id) == lease
+    assert study.expected(lease.query.id) == "left"
+    for wrong in (study.withdraw, lambda one: study.discard_answers([one])):
+        with pytest.raises(InvalidInput, match="is a practice pair; it can be answered or skipped"):
+            wrong(lease.query.id)
+
+
+def test_a_tie_is_no_answer_where_the_study_takes_none(study: Study) -> None:
+    with pytest.raises(InvalidInput, match="practice pair 3 expects a tie"):
+        study.set_rules(ties=False)
+    study.set_rules(ties=False, practice=PAIRS[:1])
+    query = study.ask("Ann")
+    with pytest.raises(InvalidInput, match="ties are no answer"):
+        study.tell(query.id, "tie")
+    study.tell(query.id, "left")
+    study.tell(query.id, "tie")  # sent again, it is the same answer, whatever it says
+
+
 def test_nobody_practises_in_a_study_that_rests(study: Study) -> None:
     study.set_rules(paused=True)
     with pytest.raises(StudyPaused):
@@ -122,11 +191,23 @@ def test_what_is_no_practice_pair_is_refused(study: Study) -> None:
         ([("3", "4"), ("3", "5", "both")], "practice pair 2: 'both' is no answer"),
         ([("3",)], "practice pair 1 must be two ids"),
         ([5], "practice pair 1 must be two ids"),
+        (["34"], "practice pair 1 must be two ids"),
+        (5, "practice must be a list"),
+        (None, "practice must be a list"),
+        ("34", "practice must be a list"),
+        ([("3", "4"), ("4", "3", "left")], "practice pair 2 is pair 1 again"),
     ):
         with pytest.raises(InvalidInput, match=message):
             study.set_rules(practice=wrong)
     with pytest.raises(UnknownItem, match="practice pair 1: the study has no item '33'"):
         study.set_rules(practice=[("33", "3")])
+    grouped = Items(["a", "b", "c"], group=["x", "x", "y"])
+    for make_it in (
+        lambda: Study.create(grouped, rules={"practice": [("a", "c")]}),
+        lambda: Study.create(grouped).set_rules(practice=[("a", "c")]),
+    ):
+        with pytest.raises(InvalidInput, match="practice pair 1: item 'a' is in group 'x' and 'c' in 'y'"):
+            make_it()
     with pytest.raises(UnknownQuery, match="unknown practice pair"):
         study.tell(f"{study.token}-practice-9", "left")
 

@@ -17,7 +17,15 @@ from ordinate.cli.answering import item_contents
 from ordinate.cli.keys import END, LEFT, RIGHT, Keys, open_keys
 from ordinate.cli.options import Annotator, StudyFile, open_study
 from ordinate.cli.screen import console, count, percent, reliability_in_words, visible
-from ordinate.errors import AlreadyAnswered, NothingToUndo, PoolExhausted
+from ordinate.errors import (
+    AlreadyAnswered,
+    AnnotatorExcluded,
+    BudgetSpent,
+    InvalidInput,
+    NothingToUndo,
+    PoolExhausted,
+    StudyPaused,
+)
 
 if TYPE_CHECKING:
     from rich.panel import Panel
@@ -25,15 +33,14 @@ if TYPE_CHECKING:
     from ordinate.data.comparisons import Answer, Query
     from ordinate.study.study import Study
 
-ANSWER_KEYS: dict[str, Answer] = {
-    LEFT: "left",
-    "1": "left",
-    RIGHT: "right",
-    "2": "right",
-    "t": "tie",
-    "s": "skip",
-}
-LEGEND = "← or 1 left   → or 2 right   t tie   s skip   u undo   {open}q quit"
+ANSWER_KEYS: dict[str, Answer] = {LEFT: "left", "1": "left", RIGHT: "right", "2": "right", "s": "skip"}
+TIE_KEYS: dict[str, Answer] = {"t": "tie"}
+# The same as on the judging page.
+STRENGTH_KEYS: dict[str, Answer] = {"4": "left-much", "5": "left-slightly", "6": "right-slightly", "7": "right-much"}
+LEGEND = "← or 1 left   → or 2 right   {strengths}{tie}s skip   u undo   {open}q quit"
+STRENGTHS = "4 left, much better   5 left, slightly   6 right, slightly   7 right, much   "
+TIE = "t tie   "
+SIGNS = {"left": "← left", "right": "→ right", "tie": "= tie", "skip": "skipped"}
 OPEN = "o open images   "
 # Two texts side by side need about this many columns to read well.
 SIDE_BY_SIDE = 80
@@ -56,7 +63,8 @@ def annotate(
     """Answer questions in this terminal with one key each.
 
     Keys: left arrow or 1 for the left item, right arrow or 2 for the right one, t for a tie, s to skip, u to take
-    back the last answer, o to open the images (or links) again, q to quit. Each answer is stored at once.
+    back the last answer, o to open the images (or links) again, q to quit. Where the study asks how much better the
+    chosen item is: 4 left, much; 5 left, slightly; 6 right, slightly; 7 right, much. Each answer is stored at once.
     """
     with open_study(study) as opened, open_keys() as keys, ExitStack() as at_the_end:
         _Session(opened, study, annotator, keys, at_the_end, after_models).run()
@@ -94,7 +102,7 @@ class _Session:
         while True:
             try:
                 query = self._ask(self._annotator)
-            except PoolExhausted as error:
+            except (AnnotatorExcluded, BudgetSpent, PoolExhausted, StudyPaused) as error:
                 self._screen.print(visible(str(error)))
                 break
             if not self._put(query):
@@ -117,8 +125,8 @@ class _Session:
             key = key.lower() if len(key) == 1 else key
             if key in ("q", END):
                 return False
-            if key in ANSWER_KEYS:
-                self._answer(query, ANSWER_KEYS[key])
+            if (answer := self._answer_keys.get(key)) is not None:
+                self._answer(query, answer)
                 return True
             if key == "u":
                 if self._undo():
@@ -134,9 +142,16 @@ class _Session:
         except AlreadyAnswered:
             self._notice = "That question was answered elsewhere. Here is the next one."
             return
-        if not self._study.is_practice(query.id):
+        except InvalidInput as error:  # the rules have changed since the question was put
+            self._notice = visible(f"Not stored: {error}.")
+            return
+        side, _, strength = answer.partition("-")
+        self._notice = f"{SIGNS[side]}, {strength} better" if strength else SIGNS[side]
+        if self._study.is_practice(query.id):
+            if (expected := self._study.expected(query.id)) is not None:
+                self._notice += f". The owner expects {'a tie' if expected == 'tie' else expected}."
+        else:
             self._told.append(answer)
-        self._notice = {"left": "← left", "right": "→ right", "tie": "= tie", "skip": "skipped"}[answer]
         if self._lookup_seconds < QUICK or self._given % EVERY_TENTH == 0:
             self._error = self._look_up_error()
 
@@ -193,14 +208,24 @@ class _Session:
 
         shown = self._contents[name]
         lines = [
-            visible(value if kind in ("text", "link") else media.resolved(value, self._folder))
+            visible(value if kind in ("text", "link", "html") else media.resolved(value, self._folder))
             for kind, value in shown.items()
         ]
         # An id may give the answer away ("good-17"), so it is shown only if there is nothing else to show.
         return Panel(Text("\n".join(lines) if lines else visible(name), overflow="fold"), title=title, expand=True)
 
+    @property
+    def _answer_keys(self) -> dict[str, Answer]:
+        rules = self._study.rules
+        return ANSWER_KEYS | (TIE_KEYS if rules.ties else {}) | (STRENGTH_KEYS if rules.strengths else {})
+
     def _legend(self, query: Query) -> str:
-        return LEGEND.format(open=OPEN if self._places(query) else "")
+        rules = self._study.rules
+        return LEGEND.format(
+            strengths=STRENGTHS if rules.strengths else "",
+            tie=TIE if rules.ties else "",
+            open=OPEN if self._places(query) else "",
+        )
 
     def _places(self, query: Query) -> list[str]:
         """The files and links of the two items that another program can show."""

@@ -10,6 +10,7 @@ from ordinate.cli.options import AsJson, StudyFileOrLink, is_link, open_client, 
 from ordinate.cli.screen import count, percent, print_json, print_table, say
 
 _SHARPNESS = "{sharpness:.1f} ({sharpness_low:.1f} to {sharpness_high:.1f})"
+_TITLES = {"with_ordering": "with the ordering", "with_themselves": "themselves", "with_others": "others"}
 
 
 def annotators(
@@ -34,7 +35,8 @@ def annotators(
 
     "With the ordering" is the share of answers that agree with what all other answers say, "themselves" the share of
     pairs answered again that got the same answer, "others" the share of other people's answers to the same pairs that
-    were the same, "left" the chance to choose the left item of two equal ones.
+    were the same, "left" the chance to choose the left item of two equal ones, and "longer" (of texts, where annotators
+    can be compared) the chance to choose the one that is twice as long of two that people rank equal.
 
     docs/statistics.md has the formulas.
     """
@@ -61,8 +63,11 @@ def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     weighed = any(row["weight"] != 1.0 for row in rows)
+    shares = ["with_ordering", "with_themselves", "with_others", "left"]
+    if any(row["longer"] is not None for row in rows):
+        shares.append("longer")
     table = Table("annotator")
-    for title in ("answers", "sharpness", "coin tosses", "with the ordering", "themselves", "others", "left"):
+    for title in ("answers", "sharpness", "coin tosses", *(_TITLES.get(name, name) for name in shares)):
         table.add_column(title, justify="right")
     if weighed:
         table.add_column("weight", justify="right")
@@ -72,13 +77,15 @@ def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
             f"{row['answers']:,}",
             "" if row["sharpness"] is None else _SHARPNESS.format(**row),
             _coin(row),
-            *(_share(row, name) for name in ("with_ordering", "with_themselves", "with_others", "left")),
+            *(_share(row, name) for name in shares),
         ]
         table.add_row(*cells, *([f"{row['weight']:.2f}"] if weighed else []))
     print_table(table)
     if found["left"] is not None:
         low, high = percent(found["left_low"]), percent(found["left_high"])
         say(f"Of two equal items, the left one is chosen {percent(found['left'])} of the time ({low} to {high}).")
+    if any(row["length_lean"] for row in rows):
+        say("Annotators differ in preferring the longer item. The ordering is without these preferences.")
 
 
 def _coin(row: dict[str, Any]) -> str:

@@ -89,7 +89,8 @@ def _write_questions(
     from ordinate.data.formats import write_columns
 
     with open_study(study) as opened:
-        queries = opened.ask(annotator=annotator, count=count)
+        # A table cannot say which answer was right, and its answers would count.
+        queries = opened.ask(annotator=annotator, count=count, practise=False)
         write = tasks if form == "label-studio" else questions
         write_columns(out, write(queries, opened.items, opened.settings.question))
     if as_json:
@@ -126,6 +127,7 @@ def tell(
     sentence = f"Stored: {answer} for {query}."
     if not is_link(study):
         with open_study(study) as opened:
+            opened.require_person(query)
             opened.tell(query, answer)
             _report(opened, study, as_json, {"query": query, "answer": answer}, sentence)
         return

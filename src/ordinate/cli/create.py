@@ -365,7 +365,9 @@ def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -
         if pairs:
             notes.append(f"{what} that look alike but differ, since the exact text decides: {_first(pairs)}.")
     if shown.converted:
-        notes.append(f"Converted for browsers: {count(shown.converted, 'picture')}, in {media.web_folder(study)}.")
+        folder, here = media.web_folder(study), Path.cwd()
+        named = folder.relative_to(here) if folder.is_relative_to(here) else folder
+        notes.append(f"Converted for browsers: {count(shown.converted, 'picture')}, in {named}.")
     if shown.windowed:
         notes.append(
             f"Of these, {shown.windowed:,} had more than 8 bits of grey: each was scaled to 8 bits by its own darkest "
@@ -405,6 +407,7 @@ def _summary(study: Study) -> dict[str, Any]:
         "likelihood": study.settings.likelihood,
         "weigh_annotators": study.settings.weigh_annotators,
         "side_bias": study.settings.side_bias,
+        "length_bias": study.settings.length_bias,
     }
 
 

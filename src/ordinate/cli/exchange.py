@@ -39,7 +39,11 @@ def import_(
 
     with open_study(study) as opened:
         read = read_comparison_file(file, reading.reading())
-        given, notes = read.comparisons, list(read.notes)
+        rows = zip(read.comparisons, read.queries, strict=True)
+        given = [one for one, query in rows if query is None or not opened.is_practice(query)]
+        notes = list(read.notes)
+        if practised := len(read.comparisons) - len(given):
+            notes.append(f"Left out, as answers to practice pairs, which never count: {practised:,}.")
         with naming(file):
             read.require_groups_of(opened.items)
         known = opened.known(given)

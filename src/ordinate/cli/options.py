@@ -82,8 +82,8 @@ ItemsFile = Annotated[
         "--items",
         metavar="FILE|FOLDER",
         help="Table of items: .csv, .tsv, .json, .jsonl, .parquet or .xlsx. It has a column of ids, and may have the "
-        "columns group, text, image, audio, video and link. Relative paths start at the folder of the table. Or a "
-        "folder: each file in it is an item; a .txt file: each line is one; or a data set on disk (Hugging Face).",
+        "columns group, text, image, audio, video, link and html. Relative paths start at the folder of the table. Or "
+        "a folder: each file in it is an item; a .txt file: each line is one; or a data set on disk (Hugging Face).",
         show_default=False,
     ),
 ]

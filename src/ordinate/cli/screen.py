@@ -24,6 +24,7 @@ from ordinate.study.words import span as span
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
     from rich.table import Table
 
 
@@ -33,8 +34,10 @@ DIRECTION_MARKS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2
 ENDLESS = 10_000
 FIRST_LINE, NEXT_LINE = 10.0, 30.0
 """Seconds until the first line about progress where there is no terminal, and between two lines."""
-ESTIMATE_AFTER = 5.0
-"""Seconds of work until the time left is estimated, where less than 2 % are done."""
+STEADY = 2.0
+"""The time left is said where the paces of the last two quarters of the time so far differ by a smaller factor."""
+ENOUGH_STEPS, ENOUGH_SHARE = 20.0, 0.05
+"""And where so many steps, or so large a share of them all, were done in each: every one of a few may have compiled."""
 
 
 def visible(text: str) -> str:
@@ -64,9 +67,15 @@ def console(*, error: bool = False) -> Console:
 
 def print_table(table: Table) -> None:
     """A table on standard output; where that is no terminal, without lines, so that other programs can read it."""
-    if not sys.stdout.isatty():
-        table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
-    console().print(table)
+    screen = console()
+    if sys.stdout.isatty():
+        screen.print(table)
+        return
+    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
+    with screen.capture() as lines:
+        screen.print(table)
+    for line in lines.get().splitlines():  # rich fills each up with spaces
+        print(line.rstrip())
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
@@ -112,35 +121,93 @@ class Bar(Protocol):
     def update(self, task: Any, /, *, completed: float, total: float | None) -> None: ...
 
 
+class Pace:
+    """How much of a task was done when, and the time left, once that can be known.
+
+    Compiling takes seconds and happens once, before the first steps and between some of them. So the pace is that of
+    the last half of the time since the first step, and it is known only if that half was steady.
+    """
+
+    _MARKS = 64
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[float, float]] = []
+        self._apart = 0.0
+
+    def seconds_left(self, completed: float, total: float | None) -> float | None:
+        """Call it with each step; None: not known."""
+        now = time.monotonic()
+        if not self._marks or now - self._marks[-1][0] >= self._apart:
+            self._marks.append((now, completed))
+        if len(self._marks) > self._MARKS:
+            self._marks = self._marks[::2]
+            self._apart = (now - self._marks[0][0]) / self._MARKS
+        if not total or completed >= total:
+            return None
+        begun = self._marks[0][0]
+        (half, at_half), (later, at_later) = (
+            min(self._marks, key=lambda mark: abs(mark[0] - begun - share * (now - begun))) for share in (0.5, 0.75)
+        )
+        enough = min(ENOUGH_STEPS, ENOUGH_SHARE * total)
+        if not half < later < now or min(at_later - at_half, completed - at_later) < enough:
+            return None
+        before, since = (at_later - at_half) / (later - half), (completed - at_later) / (now - later)
+        if not 1.0 / STEADY < since / before < STEADY:
+            return None
+        return (total - completed) * (now - half) / (completed - at_half)
+
+    def time_left(self, completed: float, total: float | None) -> str:
+        """The same in words, or nothing."""
+        seconds = self.seconds_left(completed, total)
+        if seconds is None:
+            return ""
+        return "less than a minute left" if seconds < 60.0 else f"about {duration(seconds)} left"
+
+
 class _Lines:
     """Progress where there is no terminal, as in a log: a line after some seconds, and then every half minute."""
 
     def __init__(self) -> None:
         self._tasks: list[str] = []
         self._next: dict[int, float] = {}
-        self._first: dict[int, tuple[float, float]] = {}
+        self._paces: dict[int, Pace] = {}
 
     def add_task(self, description: str, *, total: float | None) -> int:
         self._tasks.append(description)
-        self._next[len(self._tasks) - 1] = time.monotonic() + FIRST_LINE
-        return len(self._tasks) - 1
+        task = len(self._tasks) - 1
+        self._next[task] = time.monotonic() + FIRST_LINE
+        self._paces[task] = Pace()
+        return task
 
     def update(self, task: int, /, *, completed: float, total: float | None) -> None:
         description = self._tasks[task]
+        left = self._paces[task].time_left(completed, total)
         now = time.monotonic()
-        # The time left follows from the pace since then: what comes before, such as compiling, happens once.
-        since, already = self._first.setdefault(task, (now, completed))
         if now < self._next[task]:
             return
         self._next[task] = now + NEXT_LINE
         if not total:
             note(f"{description}: {completed:,.0f}")
             return
-        left = ""
-        known = completed >= 0.02 * total or now - since >= ESTIMATE_AFTER
-        if known and already < completed < total:
-            left = f", about {duration((now - since) * (total - completed) / (completed - already))} left"
-        note(f"{description}: {completed:,.0f} of {total:,.0f} ({100 * completed / total:.0f} %){left}")
+        share = f"{100 * completed / total:.0f} %"
+        note(f"{description}: {completed:,.0f} of {total:,.0f} ({share})" + (f", {left}" if left else ""))
+
+
+class _Bars:
+    """Progress in a terminal: a bar for each task."""
+
+    def __init__(self, bars: Progress) -> None:
+        self._bars = bars
+        self._paces: dict[int, Pace] = {}
+
+    def add_task(self, description: str, *, total: float | None) -> int:
+        task = self._bars.add_task(description, total=total, left="")
+        self._paces[task] = Pace()
+        return task
+
+    def update(self, task: Any, /, *, completed: float, total: float | None) -> None:
+        left = self._paces[task].time_left(completed, total)
+        self._bars.update(task, completed=completed, total=total, left=left)
 
 
 @contextmanager
@@ -150,8 +217,8 @@ def progress_bar() -> Iterator[Bar]:
     if not screen.is_terminal:
         yield _Lines()
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=screen) as bar:
-        yield bar
+    what, left = (TextColumn(f"{{task.{field}}}", markup=False) for field in ("description", "fields[left]"))
+    with Progress(what, BarColumn(), MofNCompleteColumn(), left, console=screen) as bars:
+        yield _Bars(bars)

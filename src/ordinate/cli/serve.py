@@ -26,7 +26,7 @@ from ordinate.errors import InvalidInput, MissingExtra, StorageFailed
 
 if TYPE_CHECKING:
     from ordinate.server.authentication import Authenticator
-    from ordinate.storage.places import Place
+    from ordinate.storage.places import Place, PostgresqlDatabase
 
 SECRET_VARIABLE = "ORDINATE_SECRET"
 SECRET_FILE = ".ordinate-secret"
@@ -39,6 +39,15 @@ def serve(
             metavar="[FOLDER|STUDY.db]...",
             help="A folder for studies, which may be empty, or the files of studies, or postgresql://HOST/DATABASE/STUDY.",
             show_default=False,
+            callback=take_passwords,
+        ),
+    ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            "--storage",
+            metavar="DATABASE",
+            help="postgresql://HOST/DATABASE: keep the studies there, and only their files in the folder.",
             callback=take_passwords,
         ),
     ] = None,
@@ -125,11 +134,15 @@ def serve(
 
     Of a folder it prints one link, for you: the page behind it makes studies of files that you drop there, and has all
     studies of the folder. Of files of studies it prints two links for each: one for its owner, one to hand to
-    annotators. Rules given as options are stored in the studies and hold until they are changed, here or on the page.
+    annotators. With --storage any number of servers may share the folder and the database. Rules given as options are
+    stored in the studies and hold until they are changed, here or on the page.
     """
     if demo == bool(studies):
         raise InvalidInput("name a folder or the file of a study, or give --demo")
+    database = None if storage is None else study_database(storage)
     workspace = _workspace(studies or [])
+    if storage is not None and workspace is None:
+        raise InvalidInput("--storage is for the studies of a folder: ordinate serve FOLDER --storage ...")
     rules = {
         "lease": lease,
         "annotator_budget": annotator_budget,
@@ -161,7 +174,15 @@ def serve(
             log_json_lines()
         address = None if url is None else public_address(url)
         folders = [Path(one).absolute() for one in media or []]
-        app = create_app(paths, secret, media_folders=folders, url=address, folder=workspace, metrics=readers)
+        app = create_app(
+            paths,
+            secret,
+            media_folders=folders,
+            url=address,
+            folder=workspace,
+            database=database,
+            metrics=readers,
+        )
         authenticator: Authenticator = app.state.authenticator
         try:
             with _listening(host, port) as listener:
@@ -170,7 +191,10 @@ def serve(
                 if workspace is None:
                     owners = _print_links(authenticator, start, given)
                 else:
-                    owners = [_print_link(authenticator, start, given, workspace)]
+                    if database is not None:
+                        _note_files(workspace)
+                    where = str(workspace) if database is None else f"{database.shown}, files in {workspace}"
+                    owners = [_print_link(authenticator, start, given, where)]
                 note("Stop with Ctrl-C. Answers are stored as they come in.")
                 if owners and (has_viewer() if open_browser is None else open_browser):
                     webbrowser.open(owners[0])
@@ -233,15 +257,27 @@ def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]
     return owners
 
 
-def _print_link(authenticator: Authenticator, start: str, rules: dict[str, Any], folder: Path) -> str:
+def _print_link(authenticator: Authenticator, start: str, rules: dict[str, Any], where: str) -> str:
     """Print and return the link of the owner of a server."""
     served = list(authenticator.registry)
     for one in served if rules else []:
         one.study.set_rules(**rules)
     address = f"{start}/enter/{authenticator.signer.server_link()}"
-    say(f"{folder}: {count(len(served), 'study', 'studies')}")
+    say(f"{where}: {count(len(served), 'study', 'studies')}")
     say(f"  for you, the owner  {address}")
     return address
+
+
+def _note_files(folder: Path) -> None:
+    """Say so where studies in files of the folder are not served, since a database is."""
+    from ordinate.server.study_files import StudyFiles
+
+    files = [place.shown for place in StudyFiles(folder).all()]
+    if files:
+        note(
+            f"{count(len(files), 'study', 'studies')} in files, such as {files[0]}, will not be served; to move one: "
+            "ordinate db copy FILE DATABASE/STUDY"
+        )
 
 
 def _workspace(studies: list[str]) -> Path | None:
@@ -284,6 +320,12 @@ def study_place(study: str) -> Place:
     found = place(study_url(study))
     # The folder of the file itself: the secret and items' files are there, however the file is addressed.
     return SqliteFile(found.folder / Path(study).name) if found.folder is not None else found
+
+
+def study_database(url: str) -> PostgresqlDatabase:
+    from ordinate.storage.places import database
+
+    return database(url)
 
 
 def _demo_study(folder: Path) -> Place:

@@ -4,7 +4,7 @@ import hashlib
 import math
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,13 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text, not {value!r}")
     return plain_text(value, name)
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """What a list holds. Raises InvalidInput for anything else, also for a text, whose letters nobody means."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} must be a list, not {value!r}")
+    return list(value)
 
 
 def between(name: str, value: Any, least: float, most: float) -> float:

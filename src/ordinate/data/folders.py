@@ -1,4 +1,4 @@
-"""A folder of files as a table of items: pictures, sounds, videos and texts, one item per file."""
+"""A folder of files as a table of items: pictures, sounds, videos, texts and pages of HTML, one item per file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _SUFFIXES = {
     "audio": ".mp3 .wav .flac .ogg .oga .opus .m4a .aac .aif .aiff .wma",
     "video": ".mp4 .m4v .webm .mov .ogv .mkv .avi .wmv",
     "text": ".txt .md",
+    "html": ".html .htm",
 }
+READ = ("text", "html")
+"""Kinds whose files are read: an item has the words themselves."""
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 _JUNK = {"thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r", "__macosx", "@eadir", "$recycle.bin"}
 WEB_VERSIONS = "-pictures"
@@ -55,10 +58,10 @@ def list_folder(folder: str | Path) -> Listing:
                 elif (kind := _kind(Path(place, name))) is None:
                     unknown.append(path)
                 else:
-                    items.append((path, kind, path if kind != "text" else _text(Path(place, name))))
+                    items.append((path, kind, _text(Path(place, name)) if kind in READ else path))
     if not items:
         others = f"; it has {len(unknown)} of other kinds, such as {min(unknown)!r}" if unknown else ""
-        raise InvalidInput(f"{folder} has no pictures, sounds, videos or texts (.txt, .md){others}")
+        raise InvalidInput(f"{folder} has no pictures, sounds, videos, texts (.txt, .md) or pages (.html){others}")
     items.sort()
     columns: dict[str, list[Any]] = {"id": [path for path, _, _ in items]}
     for kind in _SUFFIXES:

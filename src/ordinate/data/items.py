@@ -5,6 +5,7 @@ n  items        d  feature columns
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.cells import all_valid_ids, id_text, is_missing, plain_text, require_single, text_id
+from ordinate.data.cells import (
+    all_valid_ids,
+    id_text,
+    is_missing,
+    looks_like_number,
+    plain_text,
+    require_single,
+    text_id,
+)
 from ordinate.data.feature_blocks import COLUMNS, MATRIX, FeatureBlock, checked_blocks, side_by_side
 from ordinate.data.feature_columns import categories, feature_matrix, one_hot_names
 from ordinate.data.lookalikes import suggestion
@@ -27,9 +36,9 @@ if TYPE_CHECKING:
 
 
 FeatureFiles = str | Path | Mapping[str, str | Path] | None
-CONTENT_KINDS = ("text", "image", "audio", "video", "link")
-LABELS = ("model",)
-"""Columns of a table of items that say what an item belongs to, besides its group."""
+CONTENT_KINDS = ("text", "image", "audio", "video", "link", "html")
+LABELS = ("model", "length")
+"""Columns of a table of items that say what an item belongs to, besides its group, or how long it is."""
 
 
 def read_item_columns(path: str | Path) -> Columns:
@@ -60,8 +69,9 @@ class Items:
     blocks         if the columns are of several kinds, how many belong to each: the answers tell how much each says.
                    Named columns have their names there, and `feature_names` is None
     group          n texts; items are compared, and ordered, only within their group. None: all in one
-    content        "text", "image", "audio", "video" or "link" -> n texts (or None), shown to annotators
-    labels         "model" -> n texts (or None): what each item belongs to besides its group, for `Study.leaderboard`
+    content        "text", "image", "audio", "video", "link" or "html" -> n texts (or None), shown to annotators
+    labels         "model" -> n texts (or None): what each item belongs to besides its group, for `Study.leaderboard`;
+                   "length" -> n numbers above 0 as texts (or None): how long each item is, if not by its text
 
     Raises InvalidInput, naming the row, the column or the id.
     """
@@ -100,6 +110,12 @@ class Items:
             _require_length("group", group, ids)
         content = _shown("content", self.content, CONTENT_KINDS, ids)
         labels = _shown("label", self.labels, LABELS, ids)
+        for row, length in enumerate(labels.get("length", ()), start=1):
+            if length is not None and not (looks_like_number(length) and 0.0 < float(length) < math.inf):
+                raise InvalidInput(
+                    f"row {row} of length is {length!r}, not a number above 0; it is how long the item is, such as its "
+                    "seconds. Correct it, leave it empty, or call the column otherwise if it means something else"
+                )
         for name, value in (
             ("ids", ids),
             ("features", features),
@@ -136,7 +152,7 @@ class Items:
         content: Mapping[str, str] | None = None,
     ) -> Items:
         """Items from a table: a column of ids, feature columns by name (or a matrix given apart), and the optional
-        columns `group`, `text`, `image`, `audio`, `video`, `link`, `model`. Other columns are left aside.
+        columns `group`, `text`, `image`, `audio`, `video`, `link`, `html`, `model`, `length`. Others are left aside.
 
         feature_columns  numbers, or one column that holds a vector in each row
         categorical      columns of which each value becomes a feature column, such as "material=wood"
@@ -260,7 +276,7 @@ def _ids_from_content(columns: Columns, given: Columns) -> list[str]:
             f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}. Name the column of "
             "ids, with --id-column NAME, or what is shown, as in --content text=NAME"
         )
-    return [text_id(value) if kind == "text" else value for value in columns[kind]]
+    return [text_id(value) if kind in ("text", "html") else value for value in columns[kind]]
 
 
 def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:

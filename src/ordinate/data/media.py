@@ -6,6 +6,7 @@ import base64
 import binascii
 import io
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,8 @@ from ordinate.data.lookalikes import suggestion
 from ordinate.errors import InvalidInput
 
 KINDS = ("image", "audio", "video")
+LONGEST_PAGE = 2_000_000
+"""Characters of a page of HTML."""
 HEAD = 512
 """As many first bytes of a file tell its type."""
 DEEP_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
@@ -159,12 +162,14 @@ class NotShown(InvalidInput):
 
 def check_shown(kind: str, place: str, folder: str | Path) -> bool:
     """Raise NotShown, saying why, unless browsers show what is at `place`: a path that starts at `folder`, an address
-    in the web, or a data: URL. `kind` is image, audio, video or link.
+    in the web, or a data: URL. `kind` is image, audio, video, link, or html, of which `place` is the page itself.
 
     Returns whether it is shown as it should be: a picture of more than 8 bits comes out too dark in a browser, and one
     in CMYK in other colours.
     """
-    if place.startswith("data:") and kind in KINDS:
+    if kind == "html":
+        _check_page(place)
+    elif place.startswith("data:") and kind in KINDS:
         found = data_url(place)
         if found is None or not _is_of(kind, found[0]):
             raise NotShown(f"is a data: URL that holds no {kind} that browsers show")
@@ -176,6 +181,13 @@ def check_shown(kind: str, place: str, folder: str | Path) -> bool:
     else:
         return _check_file(kind, os.path.join(folder, place), folder)
     return True
+
+
+def _check_page(page: str) -> None:
+    if len(page) > LONGEST_PAGE:
+        raise NotShown(f"has {len(page):,} characters; a page may have {LONGEST_PAGE:,}")
+    if re.search("<[a-zA-Z!]", page) is None:
+        raise NotShown("has no tag of HTML; give the page itself, or a text in a column 'text'")
 
 
 def _check_file(kind: str, path: str, folder: str | Path) -> bool:

@@ -24,7 +24,7 @@ def annotator_name(given: Any, where: str = "") -> str | None:
     name = unicodedata.normalize("NFC", " ".join(text(f"{where}the annotator's name", given).split()))
     if not 1 <= len(name) <= LONGEST:
         raise InvalidInput(f"{where}an annotator's name has 1 to {LONGEST} characters, not {len(name)}")
-    if not all(letter.isprintable() or letter in _JOINERS for letter in name):
+    if not name.isprintable() and not all(letter.isprintable() or letter in _JOINERS for letter in name):
         raise InvalidInput(f"{where}the annotator's name {name!r} holds characters that cannot be seen; leave them out")
     return name
 

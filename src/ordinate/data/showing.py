@@ -118,7 +118,8 @@ def _checked(items: Items, folder: str | Path, versions: _WebVersions | None) ->
             elif problem is None:
                 misshown += not rightly
             if problem is not None:
-                bad.append(f"row {row + 1}, item {item!r}: {kind} {place!r} {problem}")
+                named = kind if kind == "html" else f"{kind} {place!r}"
+                bad.append(f"row {row + 1}, item {item!r}: {named} {problem}")
     if bad:
         raise InvalidInput(_refusal(bad, convertible if versions is None else 0))
     return Shown(

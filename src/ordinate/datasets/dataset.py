@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,14 @@ class Dataset:
     truth        (n,) the true score of each item; the highest is first in the ordering. None if unknown
     comparisons  answers that people gave, in the order of the file; empty if answers are simulated
     notes        what was left out when the data were read, and why; a sentence each
+    computed     "features", "truth": what they were computed from, where another machine may round them otherwise
     """
 
     items: Items
     truth: Floats | None = None
     comparisons: tuple[Comparison, ...] = ()
     notes: tuple[str, ...] = ()
+    computed: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.truth is not None and np.shape(self.truth) != (len(self.items),):

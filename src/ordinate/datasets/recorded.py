@@ -17,7 +17,7 @@ from ordinate.datasets.dataset import Dataset
 from ordinate.datasets.layout import Expected, find, read_table, require
 from ordinate.errors import InvalidInput, naming
 
-ITEMS = Expected("items.csv", ("id",), note="Optional columns: group, text, image, audio, video and link.")
+ITEMS = Expected("items.csv", ("id",), note="Optional columns: group, text, image, audio, video, link and html.")
 COMPARISONS = Expected(
     "comparisons.csv",
     ("left", "right", "winner"),

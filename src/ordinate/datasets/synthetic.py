@@ -43,4 +43,4 @@ def linear_dataset(features: Floats, theta: Floats) -> Dataset:
         raise InvalidInput(f"features must have shape (n, d) and theta (d,); got {features.shape} and {theta.shape}")
     digits = len(str(len(features) - 1))
     ids = [f"s{row:0{digits}d}" for row in range(len(features))]
-    return Dataset(Items(ids=ids, features=features), truth=features @ theta)
+    return Dataset(Items(ids=ids, features=features), truth=features @ theta, computed={"truth": theta})

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import combinations, product
 from typing import Literal, NamedTuple
 
@@ -101,6 +101,14 @@ class Span(NamedTuple):
         return self.low < other.low and other.high < self.high
 
 
+@cache  # SciPy takes longer for one than for the rest of an interval
+def _student(level: float, freedom: int) -> float:
+    """The quantile of Student's t."""
+    from scipy.stats import t
+
+    return float(t.ppf(level, freedom))
+
+
 class Statement(NamedTuple):
     """A statement about the mean of one number per seed.
 
@@ -116,13 +124,11 @@ class Statement(NamedTuple):
 
     def interval(self, level: float = LEVEL) -> Span:
         """The mean, and as far either way as one-sided tests at this level allow; unbounded for a single seed."""
-        from scipy.stats import t
-
         seeds = len(self.values)
         mean = float(self.values.mean())
         if seeds < 2:
             return Span(-math.inf, math.inf)
-        half = float(t.ppf(1.0 - level, seeds - 1) * self.values.std(ddof=1) / math.sqrt(seeds))
+        half = float(_student(1.0 - level, seeds - 1) * self.values.std(ddof=1) / math.sqrt(seeds))
         return Span(mean - half, mean + half)
 
     def is_true(self) -> bool:

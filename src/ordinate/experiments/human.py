@@ -7,7 +7,7 @@ that fit is so wide that it matters only if the answers alone would give an infi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.comparisons import OUTCOME_VALUES, Comparison
 from ordinate.data.items import Items
 from ordinate.datasets import Dataset
+from ordinate.experiments.digest import FOLLOWS
 from ordinate.learning.models import Answers
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.simulation.annotators import RecordedAnnotators
@@ -64,7 +65,7 @@ class HumanTask:
     """
 
     dataset: Dataset
-    target: Floats
+    target: Floats = field(metadata=FOLLOWS)
     by: HoldOutUnit
     share: float = 0.1
     first: int | None = None
@@ -109,7 +110,7 @@ class SubsetTask:
     """
 
     dataset: Dataset
-    target: Floats
+    target: Floats = field(metadata=FOLLOWS)
     count: int
 
     def build(self, seed: int) -> Trial:

@@ -12,6 +12,7 @@ from ordinate.data.comparisons import Comparison
 from ordinate.data.formats import read_columns
 from ordinate.datasets import Dataset, degrade_photo
 from ordinate.errors import InvalidInput, naming
+from ordinate.experiments.digest import digest
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
 from ordinate.experiments.human import (
     BY_DEFAULT,
@@ -79,7 +80,8 @@ def _photos(_: Path) -> Dataset:
         Comparison(ids[one], ids[other], crowd.answer(one, other))
         for one, other in zip(left.tolist(), right.tolist(), strict=True)
     )
-    return Dataset(replace(photos.items, content={}), photos.truth, answers)
+    computed = {"features": digest(photos.files)}
+    return Dataset(replace(photos.items, content={}), photos.truth, answers, computed=computed)
 
 
 def _light_fields(folder: Path) -> Dataset:

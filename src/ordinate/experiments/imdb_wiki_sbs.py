@@ -11,7 +11,7 @@ from ordinate.data.arrays import Floats
 from ordinate.datasets import Dataset
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
 from ordinate.experiments.human import COMPARED, HELD_OUT, HumanTask, bradley_terry, unit_to_hold_out
-from ordinate.experiments.sources import matrix_of, published, recorded, reduced, with_features
+from ordinate.experiments.sources import matrix_of, published, recorded, with_components, with_features
 from ordinate.experiments.wisc_ads import figures
 
 FEATURES = 75
@@ -41,7 +41,7 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     budget = wishes.budget_or(8_000)
     plan = as_the_paper(budget, every=budget // 20, refit_every=25)
     items, made = dataset.items, dataset.comparisons
-    bare = Dataset(replace(items, content={}), dataset.truth, made)
+    bare = Dataset(replace(items, content={}), dataset.truth, made, computed=dataset.computed)
     task = HumanTask(bare, bradley_terry(items, made), unit_to_hold_out(made))
     if not items.features.shape[1]:
         return [Setting("held-out", task, plan, _FEATURE_FREE, seeds=2, hybrid_candidates=CANDIDATES)]
@@ -58,12 +58,13 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
         replace(short, name="all-pairs", algorithms=("guro-hybrid-factored",), hybrid_candidates=None),
     ]
     if isinstance(dataset, WithUntrainedFeatures) and dataset.untrained is not None:
-        untrained = with_features(bare, reduced(dataset.untrained, FEATURES))
+        untrained = with_components(bare, dataset.untrained, FEATURES)
         settings.append(
             replace(short, name="untrained-features", task=replace(task, dataset=untrained), algorithms=_PAPERS)
         )
     # Features without any information: each item has those of another item.
-    others = with_features(bare, items.features[np.random.default_rng(0).permutation(len(items))])
+    order = np.random.default_rng(0).permutation(len(items))
+    others = with_features(bare, items.features[order], (dataset.computed.get("features"), order))
     settings.append(
         replace(short, name="shuffled-features", task=replace(task, dataset=others), algorithms=_UNINFORMED)
     )
@@ -76,7 +77,8 @@ def _with_untrained(dataset: Dataset, folder: Path) -> Dataset:
     if not path.is_file():
         return dataset
     untrained = matrix_of(dataset, path)
-    return WithUntrainedFeatures(dataset.items, dataset.truth, dataset.comparisons, dataset.notes, untrained)
+    given = (dataset.items, dataset.truth, dataset.comparisons, dataset.notes, dataset.computed)
+    return WithUntrainedFeatures(*given, untrained)
 
 
 def _figures(tag: str, what: str, truth: str) -> tuple[Figure, ...]:

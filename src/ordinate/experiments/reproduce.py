@@ -80,7 +80,7 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
     Raises DataMissing if none is present.
     """
     row = experiment(name)
-    with one_thread():  # so that the data, of which plans have a digest, do not depend on the number of cores
+    with one_thread():  # so that what is computed of the data does not depend on the number of cores
         found = list(_found(name, row, sources))
     if not found:
         known = ", ".join(f"{one} (in place of {data.stand_in})" if data.stand_in else one for one, data in row.items())

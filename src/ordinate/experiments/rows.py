@@ -1,6 +1,6 @@
 """The rows of a setting on disk: a Parquet file for each finished run, and the plan of all runs.
 
-    FOLDER/plan.json                        the plan and a digest of the data; rows of another plan are refused
+    FOLDER/plan.json                        the plan, with a digest of the data; rows of another plan are refused
     FOLDER/guro-contextual.seed-0.parquet   the rows of one finished run
 
 If a process is killed, only the runs in progress are lost; the next process makes the missing ones.
@@ -8,23 +8,21 @@ If a process is killed, only the runs in progress are lost; the next process mak
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from ordinate import __version__
 from ordinate.data.formats import read_columns, write_columns
 from ordinate.data.formats.files import failures, read_bytes, write_bytes
 from ordinate.errors import InvalidInput
+from ordinate.experiments.digest import digest
 from ordinate.experiments.experiment import Setting
 from ordinate.simulation.parallel import Jobs, Progress, Report, finished
 from ordinate.simulation.run import Plan, Row, check_names, run_once
@@ -122,37 +120,9 @@ def _keep_plan(setting: Setting, folder: Path) -> None:
         raise InvalidInput(
             f"{path} is not a plan; delete the folder {folder}, or choose another one with --out"
         ) from None
+    if isinstance(kept, dict) and kept.get("task") == digest(setting.task, computed=True):
+        kept["task"] = plan["task"]  # as plans had it before: they could be continued on this kind of machine alone
     differing = [name for name in plan if not isinstance(kept, dict) or kept.get(name) != plan[name]]
     if differing:
         changes = ", ".join(f"{name} is {kept.get(name)} there and {plan[name]} now" for name in differing)
         raise InvalidInput(f"{folder} holds rows of another plan: {changes}. Delete it, or choose another with --out")
-
-
-def digest(value: Any) -> str:
-    """A hash of a task and all its data; the same in every process."""
-    hashed = hashlib.sha256()
-    _feed(hashed.update, value)
-    return hashed.hexdigest()[:16]
-
-
-def _feed(update: Callable[[bytes], None], value: Any) -> None:
-    if is_dataclass(value) and not isinstance(value, type):
-        update(type(value).__name__.encode())
-        for field in fields(value):
-            update(field.name.encode())
-            _feed(update, getattr(value, field.name))
-    elif isinstance(value, np.ndarray):
-        update(f"{value.dtype.str}{value.shape}".encode())
-        update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, Mapping):
-        _feed(update, list(value.items()))
-    elif isinstance(value, tuple | list):
-        update(f"({len(value)}".encode())
-        for one in value:
-            _feed(update, one)
-    elif isinstance(value, bytes):
-        update(value)
-    elif value is None or isinstance(value, str | int | float):
-        update(f"{type(value).__name__}{value!r};".encode())
-    else:
-        raise TypeError(f"a task holds {type(value).__name__}, which has no digest")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ordinate.datasets import Dataset, principal_components, read_dataset
 from ordinate.datasets.recorded import FEATURES, read_recorded_folder
 from ordinate.datasets.source import Source
 from ordinate.errors import InvalidInput, naming
+from ordinate.experiments.digest import digest
 
 
 def published(name: str, folder: Path, columns: int) -> Dataset:
@@ -27,7 +28,7 @@ def published(name: str, folder: Path, columns: int) -> Dataset:
             f"{folder} has no {path.name}: a matrix with a row for each of the {len(dataset.items):,} items, in the "
             f"order of `ordinate datasets export {name}`"
         )
-    return with_features(dataset, reduced(matrix_of(dataset, path), columns))
+    return with_components(dataset, matrix_of(dataset, path), columns)
 
 
 def matrix_of(dataset: Dataset, path: Path) -> Floats:
@@ -49,7 +50,7 @@ def recorded(folder: Path, columns: int | None = None) -> Dataset:
     """A folder of the user's own tables; its features, if any, are reduced to `columns` components."""
     dataset = read_recorded_folder(folder)
     features = dataset.items.features
-    return dataset if not columns or not features.shape[1] else with_features(dataset, reduced(features, columns))
+    return dataset if not columns or not features.shape[1] else with_components(dataset, features, columns)
 
 
 class Measured(NamedTuple):
@@ -90,10 +91,19 @@ def reduced(features: Floats, columns: int) -> Floats:
     return principal_components(features, min(columns, *features.shape))
 
 
-def with_features(dataset: Dataset, features: Floats) -> Dataset:
-    """The data set with this feature matrix instead of its own."""
+def with_components(dataset: Dataset, matrix: Floats, columns: int) -> Dataset:
+    """The data set with so many principal components of this matrix instead of its own features."""
+    return with_features(dataset, reduced(matrix, columns), (digest(matrix), columns))
+
+
+def with_features(dataset: Dataset, features: Floats, computed_from: Any = None) -> Dataset:
+    """The data set with this feature matrix instead of its own; `computed_from` as in `Dataset.computed`."""
     items = dataset.items
-    return replace(dataset, items=Items(items.ids, features, group=items.group, content=items.content))
+    computed = {name: source for name, source in dataset.computed.items() if name != "features"}
+    if computed_from is not None:
+        computed["features"] = computed_from
+    items = Items(items.ids, features, group=items.group, content=items.content)
+    return replace(dataset, items=items, computed=computed)
 
 
 def column_as_truth(dataset: Dataset, folder: Path, column: str) -> Dataset:

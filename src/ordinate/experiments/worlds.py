@@ -81,7 +81,8 @@ def _mixed(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     target = bradley_terry(dataset.items, dataset.comparisons)
     settings = []
     for share in SHARES:
-        mixed = with_features(dataset, np.sqrt(share / 100) * own + np.sqrt(1.0 - share / 100) * other)
+        features = np.sqrt(share / 100) * own + np.sqrt(1.0 - share / 100) * other
+        mixed = with_features(dataset, features, (dataset.computed.get("features"), share))
         task = HumanTask(mixed, target, unit_to_hold_out(dataset.comparisons))
         settings.append(Setting(f"share-{share}", task, plan, LARGER, seeds=20))
     return settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 from ordinate.data.arrays import Floats
 from ordinate.datasets import Dataset
 from ordinate.errors import InvalidInput
+from ordinate.experiments.digest import FOLLOWS
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
 from ordinate.experiments.sources import column_as_truth, published, recorded, ridge
 from ordinate.simulation.annotators import LogisticAnnotators
@@ -53,7 +54,7 @@ class LinearTask:
     """A random sample of the items, ordered by scores (n,) that are linear in their features."""
 
     dataset: Dataset
-    scores: Floats
+    scores: Floats = field(metadata=FOLLOWS)
     noise: float
     sample: int
 
@@ -72,7 +73,7 @@ class HalvesTask:
     """The lower half of a sample (by the data set's truth) is ordered; features alone place the upper half."""
 
     dataset: Dataset
-    scores: Floats
+    scores: Floats = field(metadata=FOLLOWS)
     noise: float
     sample: int
 
@@ -104,7 +105,8 @@ def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting
     if dataset.truth is None or not dataset.items.features.shape[1]:
         raise InvalidInput("this experiment needs items with features and a column truth")
     scores, _ = ridge(dataset.items.features, dataset.truth)
-    level = SPREAD / float(scores.std()) if noise is None else noise
+    # Rounded, since the last digits of the scores differ from one kind of processor to another.
+    level = round(SPREAD / float(scores.std()), 9) if noise is None else noise
     # Each run gets a copy: keep the features and drop content and answers, which it does not need.
     bare = replace(dataset, items=replace(dataset.items, content={}), comparisons=())
     budget = wishes.budget_or(1_200)

@@ -15,7 +15,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ordinate.data.comparisons import Answer
-from ordinate.errors import AlreadyAnswered, BudgetSpent, InvalidInput, JudgeFailed, PoolExhausted, StudyPaused
+from ordinate.errors import (
+    AlreadyAnswered,
+    AnnotatorExcluded,
+    BudgetSpent,
+    InvalidInput,
+    JudgeFailed,
+    PoolExhausted,
+    StudyPaused,
+)
 from ordinate.judges.endpoint import Endpoint, Reply, RequestRefused
 from ordinate.judges.places import Pair, Place
 from ordinate.judges.prompt import Prompt, messages, read_verdict
@@ -135,6 +143,9 @@ class _Run:
             pairs = await asyncio.to_thread(self._place.ask, self._name, wanted)
         except (BudgetSpent, PoolExhausted, StudyPaused) as error:
             tally.ended = str(error)
+            return
+        except AnnotatorExcluded:
+            tally.ended = f"{self._name} was left out of the study; its answers are kept and do not count"
             return
         new = [pair for pair in pairs if pair.query not in self._flying and pair.query not in self._refused]
         for pair in new[:room]:

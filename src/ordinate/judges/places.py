@@ -43,7 +43,7 @@ class Place(Protocol):
         """How many answers it gave so far, and how many tokens they took."""
 
     def ask(self, annotator: str, count: int) -> list[Pair]:
-        """Its open pairs, topped up to `count`. Raises PoolExhausted, BudgetSpent, StudyPaused."""
+        """Its open pairs, topped up to `count`. Raises PoolExhausted, BudgetSpent, StudyPaused, AnnotatorExcluded."""
 
     def takes_ties(self) -> bool: ...
 
@@ -156,7 +156,7 @@ class OnServer:
 
     def _shown(self, item: dict[str, Any]) -> Shown:
         elsewhere = item["link_kinds"]
-        if item.get("audio_url") or item.get("video_url") or set(elsewhere) - {"image"}:
+        if any(item.get(f"{kind}_url") for kind in ("audio", "video", "html")) or set(elsewhere) - {"image"}:
             raise InvalidInput(f"item {item['id']!r}: {_UNSHOWN}")
         if elsewhere:
             if item.get("link") is None:
@@ -171,9 +171,9 @@ class OnServer:
             raise InvalidInput(f"the picture of item {item['id']!r} does not come: {error}") from error
 
 
-_UNSHOWN = "a model judges texts and pictures, not sounds, videos or links"
+_UNSHOWN = "a model judges texts and pictures, not sounds, videos, links or pages of HTML"
 
 
 def _require_shown(content: Any) -> None:
-    if kinds := [kind for kind in ("audio", "video", "link") if kind in content]:
+    if kinds := [kind for kind in ("audio", "video", "link", "html") if kind in content]:
         raise InvalidInput(f"the items have a column {kinds[0]}; {_UNSHOWN}")

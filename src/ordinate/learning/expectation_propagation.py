@@ -52,6 +52,8 @@ class Propagation:
         pairs = self.compared.pairs
         # Laplace's sites where nothing is known.
         self.sites = Sites(0.25 * pairs.asked, pairs.wins - 0.5 * pairs.asked)
+        # What the last margins were found for, and these: each takes an inverse of all compared items.
+        self._known: tuple[Prior, Sites, tuple[Floats, Floats]] | None = None
 
     def at(self, prior: Prior) -> Propagation:
         """The same, with the sites so far, for the variances of the blocks of features in this prior."""
@@ -89,8 +91,10 @@ class Propagation:
         exact = Hybrid(prior.coefficients or 1.0, prior.items) if prior.items else Contextual(prior.coefficients)
 
         def margins(sites: Sites) -> tuple[Floats, Floats]:
-            mean, variance = exact.margins_given(self.compared, sites)
-            return mean, np.maximum(variance, _LEAST_VARIANCE)
+            if self._known is None or self._known[0] != prior or self._known[1] is not sites:
+                mean, variance = exact.margins_given(self.compared, sites)
+                self._known = prior, sites, (mean, np.maximum(variance, _LEAST_VARIANCE))
+            return self._known[2]
 
         return margins
 

@@ -1,5 +1,5 @@
 """What is fitted to the answers besides the scores: prior variances, thresholds, how sharp each annotator is, and
-which side they prefer."""
+which side or length they prefer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.annotator_bias import Covariate, leans
 from ordinate.learning.annotators import FEWEST, sharpness
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.likelihoods.cumulative import Cumulative
@@ -20,7 +21,6 @@ from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.independent import Independent
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
-from ordinate.learning.side_bias import leans
 from ordinate.learning.thresholds import fitted_likelihood
 
 _QUICK = 1000
@@ -28,18 +28,21 @@ _QUICK = 1000
 
 
 class Fitted(NamedTuple):
-    """weight  what margins are multiplied by, by the number of the annotator; None: nobody's are
-    lean    what is added to the product, by that number, and then of those who came later; None: nobody prefers a side
+    """weight       what margins are multiplied by, by the number of the annotator; None: nobody's are
+    lean         what is added to the product, by that number, and then of those who came later; None: nobody prefers a
+                 side
+    length_lean  what is added for each standard deviation by which the left item is longer; None: all as the scores say
     """
 
     model: Model
     weight: tuple[float, ...] | None = None
     lean: tuple[float, ...] | None = None
+    length_lean: tuple[float, ...] | None = None
 
     @property
     def knows_nobody(self) -> bool:
         """Whether nothing is known of the annotators."""
-        return self.weight is None and self.lean is None
+        return self.weight is None and self.lean is None and self.length_lean is None
 
     def applied(self, answers: Answers, people: People) -> Answers:
         """The answers, with kinds, and what is known of the annotators who gave them."""
@@ -47,10 +50,34 @@ class Fitted(NamedTuple):
         if self.weight is not None:
             # Who came after the weights were fitted weighs 1.
             answers = answers._replace(sharpness=_by_annotator(self.weight, 1.0, people.number))
-        if self.lean is not None:
-            lean = _by_annotator(self.lean[:-1], self.lean[-1], people.number)
-            answers = answers._replace(lean=np.where(people.sided, lean, 0.0))
-        return answers
+        parts = [part for part in (self.by_side(people), self.by_length(people)) if part is not None]
+        return answers._replace(lean=sum(parts[1:], parts[0])) if parts else answers
+
+    def side_of(self, number: int) -> float:
+        """The lean of the annotator with this number to the left."""
+        return _of(self.lean, number)
+
+    def length_of(self, number: int) -> float:
+        """The lean of the annotator with this number to long items."""
+        return _of(self.length_lean, number)
+
+    def by_side(self, people: People) -> Floats | None:
+        """(T,) what is added because of the side."""
+        return None if self.lean is None else _leaning(self.lean, people.number, people.sides.value)
+
+    def by_length(self, people: People) -> Floats | None:
+        """(T,) what is added because of the length."""
+        if self.length_lean is None or people.longer is None:
+            return None
+        return _leaning(self.length_lean, people.number, people.longer)
+
+
+def _of(lean: tuple[float, ...] | None, number: int) -> float:
+    return 0.0 if lean is None else lean[min(number, len(lean) - 1)]
+
+
+def _leaning(lean: tuple[float, ...], number: Integers, value: Floats) -> Floats:
+    return _by_annotator(lean[:-1], lean[-1], number) * value
 
 
 def _by_annotator(values: tuple[float, ...], later: float, number: Integers) -> Floats:
@@ -66,12 +93,27 @@ class People:
     named   (A,) which of these numbers are one person or model, known by name
     sided   (T,) whether the left item was shown on the left, so that the answer tells of sides
     models  (A,) which of these numbers are models
+    longer  (T,) by how many standard deviations the log length of the left item is larger; 0: not known; None: of none
     """
 
     number: Integers
     named: NDArray[np.bool_]
     sided: NDArray[np.bool_]
     models: NDArray[np.bool_]
+    longer: Floats | None = None
+
+    @property
+    def sides(self) -> Covariate:
+        return Covariate(self.sided.astype(np.float64))
+
+    @property
+    def lengths(self) -> Covariate | None:
+        """Against people, named or not; against all, where only models answered."""
+        if self.longer is None or not self.can_be_told_apart:
+            return None
+        answered = np.bincount(self.number, minlength=len(self.models)) > 0
+        people = answered & ~self.models
+        return Covariate(self.longer, people if people.any() else answered)
 
     @property
     def can_be_told_apart(self) -> bool:
@@ -94,18 +136,36 @@ def unit_of(number: Integers, named: NDArray[np.bool_], models: NDArray[np.bool_
 
 
 def fitted(
-    model: SiteModel, features: Floats, answers: Answers, people: People, *, prior: bool, weigh: bool, sides: bool
+    model: SiteModel,
+    features: Floats,
+    answers: Answers,
+    people: People,
+    *,
+    prior: bool,
+    weigh: bool,
+    sides: bool,
+    lengths: bool = False,
 ) -> Fitted:
-    """`prior`: fit the prior variances too; `weigh`: how sharp people are; `sides`: whether they prefer a side."""
-    found = Fitted(_of_answers(model, features, answers, prior))
-    # Once more with the variances that follow: people who lean look noisier at first than they are.
+    """`prior`: fit the prior variances too; `weigh`: how sharp people are; `sides`, `lengths`: whether they prefer a
+    side, and how they differ in preferring long items."""
+    found, plain = Fitted(_of_answers(model, features, answers, prior)), answers
+
+    def again(found: Fitted) -> tuple[Fitted, Answers]:
+        """With the prior variances that follow: people who lean look noisier at first than they are."""
+        given = found.applied(plain, people)
+        return found._replace(model=_of_answers(model, features, given, prior)), given
+
     for _ in range(2 if sides else 0):
-        lean = leans(plain_fit(found.model, features), with_kinds(answers), people.number, people.sided)
+        lean = leans(plain_fit(found.model, features), with_kinds(plain), people.number, people.sides)
         if lean is None:
             break
-        found = Fitted(model, lean=tuple(lean.tolist()))
-        answers = found.applied(answers, people)
-        found = found._replace(model=_of_answers(model, features, answers, prior))
+        found, answers = again(found._replace(lean=tuple(lean.tolist())))
+    sided = with_kinds(answers)
+    for _ in range(2 if lengths else 0):
+        lean = _length_leans(plain_fit(found.model, features), sided, people)
+        if lean is None:
+            break
+        found, answers = again(found._replace(length_lean=tuple(lean.tolist())))
     if not weigh or not people.can_be_told_apart:
         return found
     fit = plain_fit(found.model, features)
@@ -114,6 +174,14 @@ def fitted(
         return found
     weighted = with_kinds(answers)._replace(sharpness=sharp.weight[people.number])
     return found._replace(model=_of_answers(model, features, weighted, prior), weight=tuple(sharp.weight.tolist()))
+
+
+def _length_leans(fit: Callable[[Answers], Posterior], answers: Answers, people: People) -> Floats | None:
+    """Where long items are better, who is less sharp seems to lean to short ones: so sharpness is told apart first."""
+    if people.lengths is None or leans(fit, answers, people.number, people.lengths) is None:
+        return None
+    sharp, _ = sharpness(fit, answers, people.number, people.named, people.unit)
+    return leans(fit, answers._replace(sharpness=sharp.weight[people.number]), people.number, people.lengths)
 
 
 def _of_answers(model: SiteModel, features: Floats, answers: Answers, prior: bool) -> SiteModel:

@@ -28,10 +28,10 @@ def judge(study: Study, annotator: str | None = None) -> Any:
 
     Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
     pictures are shown, pictures from the folder of the study's file; in place of one that cannot be shown, it says why.
-    Sounds and videos are refused.
+    Sounds, videos and pages of HTML are refused.
     """
-    if {"audio", "video"} & study.items.content.keys():
-        raise InvalidInput("sounds and videos are judged in the browser: ordinate serve STUDY.db")
+    if {"audio", "video", "html"} & study.items.content.keys():
+        raise InvalidInput("sounds, videos and pages of HTML are judged in the browser: ordinate serve STUDY.db")
     try:
         import anywidget
         import traitlets
@@ -61,9 +61,15 @@ def judge(study: Study, annotator: str | None = None) -> Any:
                 elif query is not None and message.get("query") == query.id:
                     # An answer to another pair was pressed before this one was shown; it must not count for this one.
                     self.study.tell(query.id, str(message.get("do")))
+                    told = self._expected(query.id)
             except OrdinateError as error:
                 told = str(error)
             self._show(told)
+
+        def _expected(self, query_id: str) -> str:
+            """What is said after the answer to a practice pair."""
+            expected = self.study.expected(query_id) if self.study.is_practice(query_id) else None
+            return "" if expected is None else f"The owner expects {'a tie' if expected == 'tie' else expected}."
 
         def _show(self, told: str) -> None:
             """Set what the page shows; the number makes each message a change."""

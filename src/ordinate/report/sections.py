@@ -243,9 +243,11 @@ def _number(value: float | None) -> str:
 
 def people(contents: Contents) -> Html:
     """The annotators as a table."""
-    names = ("Annotator", "Answers", "Surprise", "Pairs that change without")
-    head = tag("tr", *(tag("th", name, scope="col") for name in names))
     shown = sorted(contents.verdict.annotators, key=lambda one: -one.answers)
+    leans = any(one.prefers for one in shown)
+    names = ["Annotator", "Answers", "Surprise", "Pairs that change without"]
+    names += ["Of equal items chooses"] if leans else []
+    head = tag("tr", *(tag("th", name, scope="col") for name in names))
     body = [
         tag(
             "tr",
@@ -253,6 +255,7 @@ def people(contents: Contents) -> Html:
             tag("td", f"{one.answers:,}", class_="number"),
             tag("td", f"{one.surprise:+.1f}" + (" (too much)" if one.surprise > one.limit else ""), class_="number"),
             tag("td", "" if one.influence is None else percent(one.influence), class_="number"),
+            tag("td", one.prefers) if leans else None,
         )
         for one in shown[:MOST_ROWS]
     ]
@@ -261,6 +264,7 @@ def people(contents: Contents) -> Html:
         tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide", tabindex=0, role="region",
             aria_label="Annotators"),
         tag("p", f"{more:,} more annotators, with fewer answers, are not listed.") if more > 0 else None,
+        tag("p", "The order is what is left when preferences for a side or a length are taken out.") if leans else None,
     )  # fmt: skip
 
 

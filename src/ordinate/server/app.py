@@ -38,8 +38,11 @@ from ordinate.server.registry import StudyRegistry
 from ordinate.server.schemas import ProblemShown
 from ordinate.server.signing import LinkSigner
 from ordinate.server.static import FOLDER, VersionedFiles
+from ordinate.server.study_database import StudyDatabase
+from ordinate.server.study_files import StudyFiles
 from ordinate.server.workspace import Workspace
 from ordinate.storage import Place
+from ordinate.storage.places import PostgresqlDatabase
 
 log = logging.getLogger("ordinate.server")
 
@@ -69,6 +72,7 @@ def create_app(
     media_folders: Sequence[Path] = (),
     url: str | None = None,
     folder: Path | None = None,
+    database: PostgresqlDatabase | None = None,
     metrics: Sequence[str] = (),
     executor: Callable[[], Executor] = HelperProcess,
     limits: Limits = DEFAULT,
@@ -79,14 +83,25 @@ def create_app(
     secret         signs links and sessions; whoever has it can make links
     media_folders  more folders that items may show files of, beside each study's own
     folder         whose studies are served beside these, and where the owner of the server makes new ones
+    database       where those studies are; None: in files of the folder
     metrics        addresses and networks whose callers may read /metrics
     url            the address that links begin with; None: the one that a request was sent to
     clock          in seconds, by which requests are counted and annotators are there or have left
     executor       makes what chooses pairs and computes results, one for each study
     """
-    registry = StudyRegistry(executor, media_folders, limits, urlsplit(url or "").path.rstrip("/"), clock, folder)
+    studies_of = None if folder is None else StudyFiles(folder) if database is None else StudyDatabase(folder, database)
+    registry = StudyRegistry(
+        executor,
+        media_folders,
+        limits,
+        urlsplit(url or "").path.rstrip("/"),
+        clock,
+        folder,
+        None if studies_of is None else studies_of.folders,
+        studies_of if isinstance(studies_of, StudyDatabase) else None,
+    )
     authenticator = Authenticator(LinkSigner(secret), registry, limits, clock)
-    workspace = None if folder is None else Workspace(folder, executor, limits)
+    workspace = None if folder is None or studies_of is None else Workspace(folder, studies_of, executor, limits)
 
     def close() -> None:
         registry.close()
@@ -142,11 +157,13 @@ def create_app(
     try:
         for study in studies:
             registry.open(study)
-        for path in [] if workspace is None else workspace.studies():
+        for place in workspace.studies.all() if workspace is not None and database is None else ():
             try:
-                registry.open(path)
+                registry.open(place)
             except OrdinateError as error:
-                log.error("%s is not served: %s", path, error)
+                log.error("%s is not served: %s", place.shown, error)
+        if database is not None:
+            registry.agree()
     except BaseException:
         close()
         raise

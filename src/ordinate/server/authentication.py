@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from ordinate.errors import InvalidInput
 from ordinate.server.headers import SAFE
 from ordinate.server.limits import Limits
-from ordinate.server.problems import Problem
+from ordinate.server.problems import OTHER_SESSION, Problem
 from ordinate.server.proxy_users import user_of
 from ordinate.server.rates import RateLimit, Turns
 from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired, is_valid
@@ -31,12 +31,16 @@ StudyName = Annotated[str, Path(alias="study", max_length=100)]
 
 
 class Caller(NamedTuple):
-    """`annotator` is the name of the session or the link; `session` is the cookie's value, None for a program."""
+    """`annotator` is the name of the session or the link; `session` is the cookie's value, None for a program.
+
+    is_models  whether the name of the session is that of a model by now
+    """
 
     served: ServedStudy
     link: Link
     annotator: str | None
     session: str | None
+    is_models: bool = False
 
     @property
     def came_by(self) -> str:
@@ -73,7 +77,10 @@ class Caller(NamedTuple):
 
     def name(self, given: str | None) -> str | None:
         """Whose questions these are: the name of the session or the link; a program with a shared link gives one, and a
-        program of any owner that of a model."""
+        program of any owner that of a model.
+
+        With a session it waits for nobody who uses the study, so that it may be called between requests.
+        """
         if not self.has_name or (self.session is None and self._is_model(given)):
             name = self.served.study.name_of(given)
             if not self.is_owner:
@@ -82,14 +89,15 @@ class Caller(NamedTuple):
             raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
         else:
             name = self.annotator
-        if not self.speaks_for_others and name in self.served.study.machines:
+        if self.is_models or (self.session is None and not self.is_owner and self.served.study.is_model(name)):
             raise Problem(409, f"{name} is the name of a model; choose another name")
         self.served.presence.note(name)
         return name
 
     def _is_model(self, given: str | None) -> bool:
         """Whether the caller is an owner who lets this model judge."""
-        return self.is_owner and given is not None and self.served.study.name_of(given) in self.served.study.machines
+        study = self.served.study
+        return self.is_owner and given is not None and study.is_model(study.name_of(given))
 
 
 class Signed(NamedTuple):
@@ -169,7 +177,7 @@ class Authenticator:
                 raise Problem(401, refusal, {"WWW-Authenticate": "Bearer"})
         cookie, token = request.cookies.get(SERVER_COOKIE, ""), request.headers.get(CSRF_HEADER, "")
         if request.method not in SAFE and _bearer(request) is None and not self.signer.is_form_token(cookie, token):
-            raise _no_form_token()
+            raise _no_form_token(token)
         self._programs.count(SERVER_COOKIE)
 
     def is_server_owner(self, request: Request) -> bool:
@@ -230,8 +238,10 @@ class Authenticator:
         claimed = served.study.claim_name(given, link_for, link.id, earlier)
         return self._valid_link(served, claimed.id)
 
-    def new_session(self, served: ServedStudy, link: Link, annotator: str | None) -> str:
-        return self.signer.session(Session(served.study.token, link.id, annotator))
+    def begin_session(self, request: Request, served: ServedStudy, link: Link, annotator: str | None) -> str:
+        """The cookie of a session; the one that the browser has, where it opens the same link again."""
+        session = Session(served.study.token, link.id, annotator)
+        return self.signer.renewed_session(request.cookies.get(cookie_name(served), ""), session)
 
     def _read_signed(self, request: Request, served: ServedStudy, as_owner: bool = False) -> list[Signed]:
         """The first whose link is valid counts. Raises problems 401 and 403 where the request has no signature of this
@@ -248,8 +258,9 @@ class Authenticator:
         found = self._sessions(request, served, as_owner)
         form_token = request.headers.get(CSRF_HEADER, "")
         own = [signed for signed in found if self.signer.is_form_token(signed.session or "", form_token)]
-        if request.method not in SAFE and not own:
-            raise _no_form_token()
+        # A page whose session is gone is told so even where it only looks: it would show what is somebody else's.
+        if not own and (form_token or request.method not in SAFE):
+            raise _no_form_token(form_token)
         return own or found
 
     def _sessions(self, request: Request, served: ServedStudy, as_owner: bool) -> list[Signed]:
@@ -301,14 +312,15 @@ class Authenticator:
         raise refusals[0]
 
     def _caller_of(self, served: ServedStudy, signed: Signed) -> Caller:
+        is_models = signed.session is not None and served.study.is_model(signed.annotator)
         if signed.of_server:
-            return Caller(served, SERVER_LINK, signed.annotator, signed.session)
+            return Caller(served, SERVER_LINK, signed.annotator, signed.session, is_models)
         link = self._valid_link(served, signed.link)
         if signed.session is None:
             return Caller(served, link, link.annotator, None)
         if link.role == "annotator" and link.annotator is None:
             _require_no_own_link(served, signed.annotator)
-        return Caller(served, link, signed.annotator, signed.session)
+        return Caller(served, link, signed.annotator, signed.session, is_models)
 
     def _valid_link(self, served: ServedStudy, name: str) -> Link:
         with served.study.unchanged():
@@ -345,8 +357,14 @@ def _bearer(request: Request) -> str | None:
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-def _no_form_token() -> Problem:
-    return Problem(403, f"the header {CSRF_HEADER} is missing or of another session; reload the page")
+def _no_form_token(given: str) -> Problem:
+    if not given:
+        return Problem(403, f"the header {CSRF_HEADER} is missing; a page of this server sends it")
+    return Problem(
+        403,
+        "another link was opened in this browser since this page was loaded; load the page again",
+        kind=OTHER_SESSION,
+    )
 
 
 def cookie_name(served: ServedStudy) -> str:

@@ -162,12 +162,12 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Whoever waits for a pair is told to come again; else these requests would be cut off, each with a traceback.
-        for served in self._authenticator.registry:
+        for served in self._authenticator.registry.served():
             served.prefetcher.stop()
         await super().shutdown(sockets)
 
     def _end(self, sig: int) -> None:
-        for served in self._authenticator.registry:
+        for served in self._authenticator.registry.served():
             served.prefetcher.kill_helper()
         os._exit(128 + sig)
 

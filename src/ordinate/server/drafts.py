@@ -13,8 +13,10 @@ import re
 import secrets
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,10 +33,12 @@ from ordinate.server.problems import Problem
 MEDIA, GIVEN = "media", "given"
 """The folders of what the study will show, and of tables and texts that are read when it is made."""
 MANIFEST, PROGRESS = "manifest.jsonl", "progress"
+STRAY_SECONDS = 3600
+"""A file without a record that nobody has written to for so long is no longer on its way to another server."""
 LONGEST_NAME = 300
 # Parquet is left out: a file of kilobytes may unfold to gigabytes.
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
-_TEXTS = (".txt", ".md")
+_READ = {".txt": "text", ".md": "text", ".html": "html", ".htm": "html"}
 _one_picture_at_a_time = threading.Lock()
 """Checking and converting pictures takes a processor, which people who judge need."""
 _ENDINGS = {
@@ -50,7 +54,7 @@ class Dropped(NamedTuple):
     """A file of a draft.
 
     name    that it came with
-    kind    image, audio, video, text or table
+    kind    image, audio, video, text, html or table
     stored  its path in the draft
     """
 
@@ -65,23 +69,35 @@ class Draft:
     """What was dropped for one study; everything is in its folder, so it outlives the server.
 
     It is sealed while something is made of it, and from then on: what is made has all of its files, and takes no more.
+
+    alone  whether no other server takes files for the same draft
     """
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
-        self.folder, self._limits = folder, limits
+    def __init__(self, folder: Path, limits: Limits, *, alone: bool = True) -> None:
+        self.folder, self._limits, self._alone = folder, limits, alone
         self._lock = threading.Condition()
-        self._files = {one.name: one for one in dropped_files(folder)}
-        self._bytes = sum(one.bytes for one in self._files.values())
+        self._read = -1
+        self._update()
         self._arriving: dict[object, int] = {}
         self._taking = 0
         self._sealed = False
         self._remove_strays()
 
+    def _update(self) -> None:
+        """Read what another server took."""
+        size = _size(self.folder / MANIFEST)
+        if size == self._read:
+            return
+        self._files = {one.name: one for one in dropped_files(self.folder)}
+        self._bytes = sum(one.bytes for one in self._files.values())
+        self._read = size
+
     def _remove_strays(self) -> None:
         """Files whose record was cut short when the server was killed, or which had not arrived yet."""
         kept = {self.folder / one.stored for one in self._files.values()}
+        until = inf if self._alone else time.time() - STRAY_SECONDS
         for path in [path for place in (f"{MEDIA}/*", f"{GIVEN}/*", "*.part") for path in self.folder.glob(place)]:
-            if path not in kept:
+            if path not in kept and path.stat().st_mtime < until:
                 path.unlink(missing_ok=True)
 
     @property
@@ -94,6 +110,7 @@ class Draft:
 
     def files(self) -> list[Dropped]:
         with self._lock:
+            self._update()
             return list(self._files.values())
 
     @property
@@ -113,7 +130,7 @@ class Draft:
 
     def _require_open(self) -> None:
         if self._sealed:
-            raise Problem(409, "a study is being made of these files; wait until it is ready")
+            raise being_made()
 
     @contextmanager
     def arriving(self, length: int | None) -> Iterator[Path]:
@@ -124,6 +141,7 @@ class Draft:
         limits, mine = self._limits, object()
         with self._lock:
             self._require_open()
+            self._update()
             wanted = sum(self._arriving.values()) + max(length or 0, 1)
             if len(self._files) + len(self._arriving) >= limits.upload_files:
                 raise Problem(
@@ -160,13 +178,16 @@ class Draft:
             made = Dropped(name, kind, stored, (self.folder / stored).stat().st_size, data_hash)
             try:
                 with self._lock, failures("written", self.folder):
+                    self._update()
                     # It may have been dropped twice at the same time.
                     if (known := self._known(name, data_hash)) is not None:
                         (self.folder / stored).unlink()
                         return known
-                    _append(self.folder / MANIFEST, made)
+                    before, after = _append(self.folder / MANIFEST, made)
                     self._files[name] = made
                     self._bytes += made.bytes
+                    if before == max(self._read, 0):
+                        self._read = after
             except BaseException:
                 (self.folder / stored).unlink(missing_ok=True)
                 raise
@@ -190,13 +211,15 @@ class Draft:
         if not head:
             raise InvalidInput("is empty")
         type_ = media_type(head)
-        if type_ is None and suffix in (*TABLES, *_TEXTS):
-            if arrived.stat().st_size > (self._limits.text if suffix in _TEXTS else self._limits.items_body):
+        if type_ is None and suffix in (*TABLES, *_READ):
+            if arrived.stat().st_size > (self._limits.text if suffix in _READ else self._limits.items_body):
                 raise InvalidInput("is too large a text")
-            text_of(arrived.read_bytes())
+            text = text_of(arrived.read_bytes())
+            if _READ.get(suffix) == "html":
+                check_shown("html", text, "")
             stored = f"{GIVEN}/{own}{suffix}"
             self._move(arrived, stored)
-            return ("text" if suffix in _TEXTS else "table"), stored
+            return _READ.get(suffix, "table"), stored
         kind = "image" if type_ is None else type_.partition("/")[0]
         try:
             if kind in KINDS:
@@ -229,30 +252,36 @@ class Draft:
         with failures("written", self.folder):
             arrived.rename(self.folder / stored)
 
-    def link_media(self, folder: Path) -> list[Path]:
-        """Give these files second names in the folder of a study. Here they stay, until it has its items; returns those
-        that were not there yet."""
-        made = []
-        try:
-            with failures("written", folder):
-                for path in sorted((self.folder / MEDIA).glob("*")):
-                    folder.mkdir(exist_ok=True)
-                    target = folder / path.name
-                    if not target.exists():
-                        made.append(target)
-                        _link(path, target)
-        except BaseException:
-            for target in made:
-                target.unlink(missing_ok=True)
-            raise
-        return made
-
     @staticmethod
     def forget_uploads(folder: Path) -> None:
         """Remove what was of use only until the study in this folder was made."""
         shutil.rmtree(folder / GIVEN, ignore_errors=True)
         for left in (folder / MANIFEST, folder / PROGRESS, *folder.glob("*.part")):
             left.unlink(missing_ok=True)
+
+
+def link_media(draft: Path, folder: Path) -> list[Path]:
+    """Give the files of a draft second names in the folder of a study. Here they stay, until it has its items; returns
+    those that were not there yet."""
+    made = []
+    try:
+        with failures("written", folder):
+            for path in sorted((draft / MEDIA).glob("*")):
+                folder.mkdir(parents=True, exist_ok=True)
+                target = folder / path.name
+                if not target.exists():
+                    made.append(target)
+                    _link(path, target)
+    except BaseException:
+        forget_media(made)
+        raise
+    return made
+
+
+def forget_media(linked: list[Path]) -> None:
+    """Take back second names, of files that no study shows after all."""
+    for target in linked:
+        target.unlink(missing_ok=True)
 
 
 def dropped_files(folder: Path) -> list[Dropped]:
@@ -270,8 +299,9 @@ def dropped_files(folder: Path) -> list[Dropped]:
     return found
 
 
-def _append(manifest: Path, made: Dropped) -> None:
-    """Write a record on a line of its own, also after one that was cut short; all of it or nothing."""
+def _append(manifest: Path, made: Dropped) -> tuple[int, int]:
+    """Write a record on a line of its own, also after one that was cut short; all of it or nothing. Returns the size
+    of the file before and after."""
     with manifest.open("a+b", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(end - 1, 0))
@@ -283,6 +313,18 @@ def _append(manifest: Path, made: Dropped) -> None:
         except BaseException:
             file.truncate(end)
             raise
+        return end, file.tell()
+
+
+def being_made() -> Problem:
+    return Problem(409, "a study is being made of these files; wait until it is ready")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _link(path: Path, target: Path) -> None:

@@ -50,7 +50,7 @@ async def changes(request: Request, caller: Caller, authenticator: Authenticator
     served, known, quiet = caller.served, None, 0
     served.listeners += 1
     try:
-        while authenticator.registry.get(served.name) is served:
+        while await run_in_threadpool(authenticator.registry.get, served.name) is served:
             now = await run_in_threadpool(_state, served)
             if now != known:
                 known, quiet = now, 0

@@ -15,7 +15,7 @@ from ordinate.embedding import DEFAULTS, FAMILIES
 from ordinate.errors import InvalidInput, OrdinateError, StorageFailed
 from ordinate.server import making
 from ordinate.server.authentication import TheAuthenticator
-from ordinate.server.drafts import MEDIA, Draft
+from ordinate.server.drafts import Draft, being_made, forget_media, link_media
 from ordinate.server.folder_schemas import (
     Adding,
     Copying,
@@ -43,6 +43,7 @@ from ordinate.server.routes import FolderRoute
 from ordinate.server.schemas import ItemShown
 from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
+from ordinate.study.ledger import acting
 
 router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
 FIRST = 24
@@ -74,7 +75,7 @@ def overview(authenticator: TheAuthenticator, workspace: TheWorkspace) -> Overvi
     ]
     # The ones that `auto` chooses come first.
     encoders.sort(key=lambda one: one.name not in DEFAULTS.values())
-    return Overview(studies=studies, archived=workspace.archived(), encoders=encoders)
+    return Overview(studies=studies, archived=workspace.studies.archived(), encoders=encoders)
 
 
 def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
@@ -92,7 +93,7 @@ def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
         expected_error=None if error is None or isnan(error) or not progress.total else error,
         better_than_coins=None if results is None else results.reliability.better_than_coins,
         last_answer=None if newest is None else newest.at,
-        own_folder=workspace.is_own(served.path),
+        own_folder=workspace.studies.is_own(served.place),
     )
 
 
@@ -114,9 +115,10 @@ def draft_state(authenticator: TheAuthenticator, workspace: TheWorkspace, draft:
     found = workspace.draft(draft)
     job = workspace.job(found)
     shown = DraftShown(draft=draft, state="open", files=len(found.files()))
-    if job is None:
+    elsewhere = job is None and workspace.is_made_elsewhere(found)
+    if job is None and not elsewhere:
         return shown
-    if not job.done():
+    if job is None or not job.done():
         shown.state = "working"
         if found.progress_file.is_file() and (counts := found.progress_file.read_text().split()):
             shown.done, shown.total = int(counts[0]), int(counts[-1])
@@ -151,6 +153,8 @@ async def drop(
 ) -> DroppedShown:
     """The body is the file itself. A file that cannot be shown is refused with the reason."""
     found = await run_in_threadpool(workspace.draft, draft)
+    if await run_in_threadpool(workspace.is_made_elsewhere, found):
+        raise being_made()
     try:
         async with contextmanager_in_threadpool(found.arriving(announced(request))) as arrived:
             await receive(request, arrived)
@@ -226,12 +230,13 @@ async def make(
     request: Request, authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Making
 ) -> DraftShown:
     """The response comes once it is served. With an encoder that takes long; GET of the draft says how far it is."""
-    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study())
+    plan = making.Plan(_columns(wanted), wanted.encoder, wanted.pca, wanted.for_study(), acting())
 
     def start() -> tuple[Draft, Future[int]]:
         found = workspace.draft(draft)
         _require_free(authenticator.registry, workspace, wanted.name)
-        return found, workspace.make(found, making.make, found.folder, wanted.name, plan)
+        target = workspace.studies.target(found.folder, wanted.name)
+        return found, workspace.make(found, making.make, found.folder, target, plan)
 
     found, job = await run_in_threadpool(start)
     return await _finish(request, authenticator, workspace, found, wanted.name, job)
@@ -244,10 +249,12 @@ async def duplicate(
     """With the same settings and rules; only of studies that have a folder of their own."""
 
     def start() -> tuple[Draft, Future[int]]:
-        source = _own(authenticator, workspace, study).path
+        place = _own(authenticator, workspace, study).place
         _require_free(authenticator.registry, workspace, wanted.name)
         draft = workspace.new_draft()
-        return draft, workspace.make(draft, making.duplicate, source, draft.folder, wanted.name)
+        source = making.Target(place.url, workspace.studies.media(place))
+        target = workspace.studies.target(draft.folder, wanted.name)
+        return draft, workspace.make(draft, making.duplicate, source, draft.folder, target, acting())
 
     draft, job = await run_in_threadpool(start)
     return await _finish(request, authenticator, workspace, draft, wanted.name, job)
@@ -265,11 +272,11 @@ async def _finish(
     shown = DraftShown(draft=draft.name, state="made", files=len(draft.files()), study=name)
     try:
         shown.items = await asyncio.shield(asyncio.wrap_future(job))
-        path = await run_in_threadpool(workspace.publish, draft, name)
+        place = await run_in_threadpool(workspace.publish, draft, name)
     except BaseException:
         workspace.release(draft)
         raise
-    served = await run_in_threadpool(authenticator.registry.open, path, name)
+    served = await run_in_threadpool(authenticator.registry.open, place, name)
     link = await run_in_threadpool(served.study.make_link, "annotator", name="annotator")
     shown.link = show_link(request, authenticator, served, link)
     return shown
@@ -290,15 +297,14 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
         more = await asyncio.shield(asyncio.wrap_future(job))
 
         def commit() -> None:
-            linked = found.link_media(served.path.parent / MEDIA)
+            linked = link_media(found.folder, workspace.studies.media(served.place))
             try:
-                served.study.add_items(more)
+                served.study.add_items(workspace.studies.stored(more, served.place))
             except StorageFailed:
                 # They may be stored all the same, so the files stay.
                 raise
             except OrdinateError:
-                for path in linked:
-                    path.unlink(missing_ok=True)
+                forget_media(linked)
                 raise
 
         await served.write(commit)
@@ -316,17 +322,17 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
 def archive(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str) -> Done:
     """It is no longer served: its links open nothing until it is taken out again."""
     _own(authenticator, workspace, study)
-    authenticator.registry.remove(study, workspace.archive)
+    authenticator.registry.remove(study, workspace.studies.archive)
     return Done()
 
 
 @router.post("/archived/{study}/restore", summary="Take a study out of the archive")
 def restore(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str) -> Done:
-    path = workspace.restore(study)
+    place = workspace.studies.restore(study)
     try:
-        authenticator.registry.open(path, study)
+        authenticator.registry.open(place, study)
     except BaseException:
-        workspace.archive(path)
+        workspace.studies.archive(place)
         raise
     return Done()
 
@@ -336,14 +342,14 @@ def delete(authenticator: TheAuthenticator, workspace: TheWorkspace, study: str,
     """It cannot be taken back."""
     _own(authenticator, workspace, study)
     _require_typed(study, typed)
-    authenticator.registry.remove(study, workspace.delete)
+    authenticator.registry.remove(study, workspace.studies.delete)
     return Done()
 
 
 @router.post("/archived/{study}/delete", summary="Delete a study that is in the archive")
 def delete_archived(workspace: TheWorkspace, study: str, typed: Deleting) -> Done:
     _require_typed(study, typed)
-    workspace.delete_archived(study)
+    workspace.studies.delete_archived(study)
     return Done()
 
 
@@ -354,14 +360,14 @@ def _require_typed(study: str, typed: Deleting) -> None:
 
 def _own(authenticator: TheAuthenticator, workspace: Workspace, study: str) -> ServedStudy:
     served = authenticator.find_study(study)
-    if not workspace.is_own(served.path):
+    if not workspace.studies.is_own(served.place):
         raise InvalidInput(
-            f"{served.path.name} was made elsewhere and has no folder of its own here; handle its file yourself"
+            f"{served.name} was made elsewhere and is not this server's to move; handle it yourself, where it is"
         )
     return served
 
 
 def _require_free(registry: StudyRegistry, workspace: Workspace, name: str) -> None:
-    workspace.require_free(name)
+    workspace.studies.require_free(name)
     if registry.get(name) is not None:
         raise Problem(409, f"a study {name!r} is served here already; choose another name")

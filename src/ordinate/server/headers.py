@@ -20,23 +20,27 @@ PAGES = "; ".join(
         "default-src 'none'",
         *(
             f"{kind}-src 'self'"
-            for kind in ("script", "style", "img", "media", "font", "connect", "manifest", "worker")
+            for kind in ("script", "style", "img", "media", "font", "connect", "manifest", "worker", "frame")
         ),
         "form-action 'self'",
         "base-uri 'none'",
         "frame-ancestors 'none'",
     ]
 )
+ITEM_PAGE = (
+    "sandbox; default-src 'none'; img-src data:; media-src data:; font-src data:; style-src 'unsafe-inline'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+)
+"""For a page of HTML that is an item: it has its own styles and what it holds itself, and nothing else."""
 MEDIA = "default-src 'none'; sandbox; frame-ancestors 'none'"
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=()",
 }
-DEFAULTS = {"Content-Security-Policy": PAGES, "Cache-Control": "no-store"}
+DEFAULTS = {"Content-Security-Policy": PAGES, "X-Frame-Options": "DENY", "Cache-Control": "no-store"}
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -61,7 +65,8 @@ class SecurityHeaders:
                 started = True
                 headers = MutableHeaders(scope=message)
                 headers.update(ALWAYS)
-                for name, value in DEFAULTS.items():
+                # What is not sent again keeps the headers that it came with.
+                for name, value in DEFAULTS.items() if message["status"] != 304 else ():
                     headers.setdefault(name, value)
                 if scope["scheme"] == "https":
                     headers["Strict-Transport-Security"] = "max-age=31536000"
@@ -72,11 +77,13 @@ class SecurityHeaders:
         try:
             self._require_same_site(scope)
             # Every address that has GET has HEAD: the same without the body.
-            await self._app({**scope, "method": "GET"} if head else scope, receive, secured)
+            scope = {**scope, "method": "GET"} if head else scope
+            await self._app(scope, receive, secured)
         except Problem as refused:
             await problem(refused.status, refused.detail)(scope, receive, secured)
         except Exception as error:
-            log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
+            # By its route: the address of a link contains its token.
+            log.error("%s %s failed", scope["method"], getattr(scope.get("route"), "path", "other"), exc_info=error)
             if started:
                 raise
             await failure()(scope, receive, secured)

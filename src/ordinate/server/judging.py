@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Header, Response
 from fastapi.concurrency import run_in_threadpool
 
-from ordinate.errors import PairsHeld, StudyPaused
+from ordinate.errors import DeadlinePassed, PairsHeld, StudyPaused
 from ordinate.server.authentication import Caller, TheCaller
 from ordinate.server.markdown import rendered
 from ordinate.server.problems import RETRY_SECONDS, Problem
@@ -100,6 +100,7 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
         queries=pairs,
         finished=finished(refusal),
         paused=isinstance(refusal, StudyPaused),
+        over=isinstance(refusal, DeadlinePassed),
         held=isinstance(refusal, PairsHeld),
     )
     if not pairs and (refusal is None or given.held):

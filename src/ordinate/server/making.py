@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ordinate import storage as storages
 from ordinate.data.cells import all_numbers, is_missing
+from ordinate.data.folders import READ
 from ordinate.data.formats import read_columns
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.items import CONTENT_KINDS, Items
@@ -19,9 +21,11 @@ from ordinate.data.recipe import GIVEN as RECIPE_OF_GIVEN
 from ordinate.data.recipe import Recipe
 from ordinate.data.showing import shown
 from ordinate.embedding import embed, embed_like
-from ordinate.errors import InvalidInput, naming
-from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files
+from ordinate.errors import InvalidInput, StorageFailed, naming
+from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files, forget_media, link_media
 from ordinate.storage import Settings
+from ordinate.storage.places import SqliteFile
+from ordinate.study.ledger import acting_as
 from ordinate.study.study import Study
 
 NAMED = 5
@@ -73,12 +77,12 @@ def find_items(folder: Path, wanted: Columns) -> Found:
 
 def _of_files(folder: Path, files: list[Dropped]) -> Found:
     if not files:
-        raise InvalidInput("drop pictures, sounds, videos or texts, or a table")
+        raise InvalidInput("drop pictures, sounds, videos, texts or pages of HTML, or a table")
     first = {one.name.partition("/")[0] for one in files}
     inside = f"{first.pop()}/" if len(first) == 1 and all("/" in one.name for one in files) else ""
     files = sorted(files, key=lambda one: one.name)
     content: dict[str, list[str | None]] = {}
-    for kind in ("text", *KINDS):
+    for kind in (*READ, *KINDS):
         if any(one.kind == kind for one in files):
             content[kind] = [_shown(folder, one) if one.kind == kind else None for one in files]
     items = Items([one.name.removeprefix(inside) for one in files], content=content)
@@ -86,7 +90,7 @@ def _of_files(folder: Path, files: list[Dropped]) -> Found:
 
 
 def _shown(folder: Path, one: Dropped) -> str:
-    return text_of((folder / one.stored).read_bytes()) if one.kind == "text" else one.stored
+    return text_of((folder / one.stored).read_bytes()) if one.kind in READ else one.stored
 
 
 def _of_table(folder: Path, table: Dropped, files: list[Dropped], wanted: Columns) -> Found:
@@ -156,16 +160,24 @@ def _plain(place: str) -> str:
 
 
 class Plan(NamedTuple):
-    """How to make the study; `options` are those of Study.create."""
+    """How to make the study; `options` are those of Study.create, `by` is the owner who makes it."""
 
     columns: Columns
     encoder: str | None
     pca: float | None
     options: dict[str, Any]
+    by: str | None = None
 
 
-def make(folder: Path, name: str, plan: Plan) -> int:
-    """Make the study NAME.db in a draft; returns how many items it has."""
+class Target(NamedTuple):
+    """Where a study is made: its address, and the folder for its files; None: they stay in the draft, beside it."""
+
+    url: str
+    media: Path | None
+
+
+def make(folder: Path, target: Target, plan: Plan) -> int:
+    """Make a study of a draft; returns how many items it has."""
     found = find_items(folder, plan.columns)
     items, recipe = found.items, None
     if plan.encoder is not None:
@@ -177,14 +189,49 @@ def make(folder: Path, name: str, plan: Plan) -> int:
             progress=_noted(folder),
         )
     rules = {**plan.options.get("rules", {}), "makers": found.makers}
-    _create(folder, name, items, recipe, {**plan.options, "rules": rules})
+    _create(folder, target, items, recipe, {**plan.options, "rules": rules}, plan.by)
     return len(items)
 
 
-def _create(folder: Path, name: str, items: Items, recipe: Recipe | None, options: dict[str, Any]) -> None:
-    path = folder / f"{name}.db"
-    path.unlink(missing_ok=True)  # of an attempt that failed later
-    Study.create(items, recipe=recipe, storage=f"sqlite:///{path}", **options).close()
+def _create(
+    folder: Path, target: Target, items: Items, recipe: Recipe | None, options: dict[str, Any], by: str | None
+) -> None:
+    place = storages.place(target.url)
+    if target.media is None:
+        assert isinstance(place, SqliteFile)
+        place.path.unlink(missing_ok=True)  # of an attempt that failed later
+        with acting_as(by):
+            Study.create(items, recipe=recipe, storage=target.url, **options).close()
+        return
+    linked = link_media(folder, target.media)
+    try:
+        with acting_as(by):
+            Study.create(with_media_in(items, target.media), recipe=recipe, storage=target.url, **options).close()
+    except StorageFailed:
+        # The study may be stored all the same, so its files stay.
+        raise
+    except BaseException:
+        forget_media(linked)
+        raise
+
+
+def with_media_in(items: Items, media: Path) -> Items:
+    """The items of a draft, with the files of that in this folder."""
+    return _moved(items, lambda path: media / path.name if path.parent == Path(MEDIA) else path)
+
+
+def _moved(items: Items, move: Callable[[Path], Path]) -> Items:
+    """The items with other paths of their files."""
+
+    def moved(place: str | None) -> str | None:
+        if place is None or is_address(place) or (path := move(Path(place))) == Path(place):
+            return place
+        return path.as_posix()
+
+    content = {
+        kind: [moved(place) for place in column] if kind in KINDS else column for kind, column in items.content.items()
+    }
+    return replace(items, content=content)
 
 
 def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None, known: set[str]) -> Items:
@@ -201,31 +248,36 @@ def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None,
     return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
 
 
-def duplicate(source: Path, folder: Path, name: str) -> int:
-    """Make the study NAME.db with the items, the settings and the rules of another one, and no answers."""
-    with Study.open(f"sqlite:///{source}") as old:
+def duplicate(source: Target, folder: Path, target: Target, by: str | None) -> int:
+    """Make a study with the items, the settings and the rules of another one, and no answers."""
+    assert source.media is not None
+    media = source.media
+    with Study.open(source.url) as old:
         excluded = set(old.excluded_items)
         items, settings, rules = old.items, old.settings, old.rules
         if excluded:
             items = items.take([row for row, item in enumerate(items.ids) if item not in excluded])
-        if (source.parent / MEDIA).is_dir():
-            shutil.copytree(source.parent / MEDIA, folder / MEDIA, dirs_exist_ok=True)
-        # Rules about items that are not there any more would be refused.
+        if media.is_dir():
+            shutil.copytree(media, folder / MEDIA, dirs_exist_ok=True)
+            items = _moved(items, lambda path: Path(MEDIA, path.name) if path.parent == media else path)
+        # Rules about items that are not there any more would be refused, and a deadline is that of the other study.
         rules = replace(
             rules,
             paused=False,
+            deadline=None,
             practice=tuple(one for one in rules.practice if not {one.left, one.right} & excluded),
             makers=tuple(one for one in rules.makers if one[0] not in excluded),
         )
         options = {**options_of(settings), "rules": asdict(rules)}
-        _create(folder, name, items, settings.recipe, options)
+        _create(folder, target, items, settings.recipe, options, by)
     return len(items)
 
 
 def options_of(settings: Settings) -> dict[str, Any]:
     """The options of Study.create that give these settings."""
     found = asdict(settings)
-    del found["recipe"], found["side_bias"]  # the second follows from the algorithm
+    for name in ("recipe", "side_bias", "length_bias"):  # the last two follow from the algorithm and the items
+        del found[name]
     return found
 
 

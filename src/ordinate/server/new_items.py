@@ -42,7 +42,7 @@ def require_own_files(given: Sequence[NewItem], caller: Caller, workspace: Works
 
     What lies there belongs to other studies, too; only the owner of the server owns them all.
     """
-    if workspace is None or caller.owns_server or not workspace.is_shared(caller.served.place.folder):
+    if workspace is None or caller.owns_server or not workspace.studies.is_shared(caller.served.place.folder):
         return
     for item in given:
         for kind in KINDS:

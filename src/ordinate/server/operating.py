@@ -142,7 +142,7 @@ def ready(request: Request) -> Response:
     """Whether every study can be read and written; /healthz only says that the process answers."""
     registry: StudyRegistry = request.app.state.authenticator.registry
     unusable = sum(not served.is_ready for served in registry)
-    if unusable:
+    if unusable or not registry.is_reachable:
         return JSONResponse(
             {"status": "unavailable", "studies": unusable}, 503, headers={"Retry-After": str(RETRY_SECONDS)}
         )

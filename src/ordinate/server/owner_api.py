@@ -59,7 +59,6 @@ from ordinate.server.schemas import (
     ThroughShown,
     VerdictShown,
 )
-from ordinate.storage.places import SqliteFile
 from ordinate.study.rules import Link, Person
 from ordinate.study.study import Study
 
@@ -417,9 +416,9 @@ def create(request: Request, callers: TheCallers, authenticator: TheAuthenticato
         folders = beside.folders
         place = beside.place.beside(new.name)
     else:
-        workspace.require_free(new.name)
-        folders = (workspace.folder,)
-        place = SqliteFile(workspace.folder / f"{new.name}.db")
+        workspace.studies.require_free(new.name)
+        place = workspace.studies.place(new.name)
+        folders = workspace.studies.folders(place)
     Study.create(items_of(new.items, folders), storage=place.url, **new.for_study()).close()
     served = registry.open(place, new.name)
     owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))

@@ -23,7 +23,8 @@ from ordinate.server.authentication import (
     require_viewer,
 )
 from ordinate.server.bodies import read_body
-from ordinate.server.headers import MEDIA
+from ordinate.server.headers import ITEM_PAGE, MEDIA
+from ordinate.server.item_pages import disarmed
 from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
 from ordinate.server.owner_api import show_link
@@ -69,19 +70,18 @@ async def begin_session(request: Request, authenticator: TheAuthenticator, study
         given = form.get("name", [""])[0]
         annotator = link.annotator
         if annotator is None and link.role == "owner":
-            annotator = _owner_name(served, given)
+            annotator = await run_in_threadpool(_owner_name, served, given)
         elif annotator is None and link.role == "annotator":
             link = await served.write(authenticator.claim_name, request, served, link, given, browser)
             annotator = link.annotator
-    except NameTaken as error:
-        return _join_page(request, served, link, given, str(error), 409)
     except InvalidInput as error:
-        return _join_page(request, served, link, given, str(error), 422)
+        status = 409 if isinstance(error, NameTaken) else 422
+        return await run_in_threadpool(_join_page, request, served, link, given, str(error), status)
     except Problem as problem:
         return refused(request, problem)
     root = request.scope.get("root_path", "")
     response = RedirectResponse(f"{root}/{'judge' if link.role == 'annotator' else 'owner'}/{study}", 303)
-    session = authenticator.new_session(served, link, annotator)
+    session = authenticator.begin_session(request, served, link, annotator)
     set_cookie(request, response, cookie_name(served), session, SESSION_SECONDS)
     set_cookie(request, response, BROWSER, browser, BROWSER_SECONDS)
     return response
@@ -117,9 +117,27 @@ def sheet(request: Request, authenticator: TheAuthenticator, study: str) -> Resp
 @router.get("/media/{study}/{row}/{kind}")
 async def item_media(request: Request, authenticator: TheAuthenticator, study: str, row: int, kind: str) -> Response:
     """A file of an item, for everybody with a link; of a picture that browsers do not show rightly, a version."""
+    if kind == "html":
+        return await run_in_threadpool(_html_page, request, authenticator, study, row)
     as_it_is, misshown = await run_in_threadpool(_find_media, request, authenticator, study, row, kind)
     version = None if misshown is None else await versions.made(misshown)
     return as_it_is if version is None else _sent(request, *version)
+
+
+def _html_page(request: Request, authenticator: Authenticator, study: str, row: int) -> Response:
+    """A page of HTML that is an item. Its headers let no script run and nothing be loaded, also where somebody opens it
+    outside its frame."""
+    items = authenticator.authenticate(request, study).served.study.items
+    found = items.content["html"][row] if "html" in items.content and 0 <= row < len(items) else None
+    if found is None:
+        raise Problem(404, "there is no such page")
+    headers = {
+        "Content-Security-Policy": ITEM_PAGE,
+        "X-Frame-Options": "SAMEORIGIN",
+        "X-DNS-Prefetch-Control": "off",
+        "Referrer-Policy": "no-referrer",
+    }
+    return Response(disarmed(found), media_type="text/html; charset=utf-8", headers=headers)
 
 
 def _find_media(
@@ -251,4 +269,6 @@ def _owner_name(served: ServedStudy, given: str) -> str:
         raise InvalidInput("give a name")
     if served.study.has_link(name) or served.study.is_claimed(name):
         raise NameTaken(f"the annotator {name!r} has a link of their own; choose another name")
+    if served.study.is_model(name):
+        raise NameTaken(f"{name!r} is the name of a model; choose another name")
     return name

@@ -38,6 +38,8 @@ STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
     (errors.OrdinateError, 500),
 )
 EXCLUDED = "the owner of the study asks you for no more answers; those that you gave are stored"
+OTHER_SESSION = "urn:ordinate:OtherSession"
+"""The page that sends a request was loaded in a session that the browser has no longer."""
 UNUSABLE = "the study cannot be read or written at the moment; the page of its owner says why"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 RETRY_SECONDS = 2
@@ -49,9 +51,11 @@ MOST_ERRORS = 10
 class Problem(Exception):
     """A request that the server itself refuses: who is asking, how often, how much, in which form."""
 
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, status: int, detail: str, headers: dict[str, str] | None = None, kind: str = "about:blank"
+    ) -> None:
         super().__init__(detail)
-        self.status, self.detail, self.headers = status, detail, headers or {}
+        self.status, self.detail, self.headers, self.kind = status, detail, headers or {}, kind
 
 
 class TryLater(errors.StorageFailed):
@@ -73,7 +77,7 @@ def failure() -> JSONResponse:
 def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(Problem)
     async def _refusal(request: Request, error: Problem) -> Response:
-        return _response(request, error.status, error.detail, headers=error.headers)
+        return _response(request, error.status, error.detail, error.kind, error.headers)
 
     @app.exception_handler(errors.OrdinateError)
     async def _ours(request: Request, error: errors.OrdinateError) -> Response:
@@ -84,7 +88,8 @@ def add_handlers(app: FastAPI) -> None:
             # The error's own words are for the owner.
             detail = EXCLUDED if isinstance(error, errors.AnnotatorExcluded) else registry.without_folders(str(error))
             return _response(request, status, detail, kind, headers)
-        served = registry.get(request.path_params.get("study"))
+        name = request.path_params.get("study")
+        served = next((one for one in registry.served() if one.name == name), None)
         if status == 503 and served is not None:
             served.note_failure(error)
             return _response(request, status, UNUSABLE, kind, {"Retry-After": str(RETRY_SECONDS)})

@@ -15,7 +15,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import quote
 
 from fastapi.concurrency import run_in_threadpool
@@ -151,27 +151,33 @@ class Presence:
 
 
 class ServedStudy:
+    """folders  that it shows files of; relative paths of its items start at the first
+    version  what tells it from another study of the same name in a database that others use, too
+    """
+
     def __init__(
         self,
         name: str,
         place: Place,
         executor: Callable[[], Executor],
-        media_folders: Sequence[Path],
+        folders: Sequence[Path],
         limits: Limits,
         root: str,
         clock: Callable[[], float],
+        version: int | None = None,
     ) -> None:
-        self.name, self.place, self._limits, self._root = name, place, limits, root
+        self.name, self.place, self._limits, self._root, self.version = name, place, limits, root, version
         self.presence = Presence(clock)
         self._drawing = threading.Lock()
         self._writers = ThreadPoolExecutor(WRITERS, "writer")
+        self._is_closed = False
         self._revoking = threading.Lock()
         self._failure: Failure | None = None
         self._executor, self._reporting = executor, asyncio.Lock()
         self.listeners = 0
         self._newest: Ordering | None = None
         self._scores: tuple[Ordering, dict[str, float]] | None = None
-        self.folders = tuple(folder for folder in (place.folder, *media_folders) if folder is not None)
+        self.folders = tuple(folders)
         self.url = place.url
         self._closing = ExitStack()
         self.study = self._closing.enter_context(Study.open(self.url))
@@ -381,6 +387,8 @@ class ServedStudy:
                 shown.link_kinds.append(kind)
             else:
                 setattr(shown, f"{kind}_url", f"{self._root}/media/{quote(self.name)}/{row}/{kind}")
+        if values.get("html") is not None:
+            shown.html_url = f"{self._root}/media/{quote(self.name)}/{row}/html"
         if shown.image_url is not None:
             shown.thumbnail_url = f"{self._root}/media/{quote(self.name)}/{row}/thumbnail"
         shown.link = next((link for link in links if link and re.match(r"https?://", link)), None)
@@ -388,9 +396,17 @@ class ServedStudy:
 
     async def write(self, work: Callable[..., T], *arguments: Any) -> T:
         """Do what may wait for the file in one of the threads that are for it, so that reading goes on."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._writers, partial(copy_context().run, work, *arguments)
-        )
+        gone = TryLater("the study is not served at the moment; try again soon")
+        try:
+            future = self._writers.submit(partial(copy_context().run, work, *arguments))
+        except RuntimeError:  # it was archived or deleted, or the server stops
+            raise gone from None
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if self._is_closed and future.cancelled():
+                raise gone from None
+            raise
 
     def revoke_link(self, name: str) -> Link:
         """Revoke a link. Raises a problem 409 for the last one of an owner that is still valid."""
@@ -489,15 +505,30 @@ class ServedStudy:
         return message
 
     def close(self) -> None:
+        self._is_closed = True
         self._writers.shutdown(wait=False, cancel_futures=True)
         self._closing.close()
+
+
+class SharedStudies(Protocol):
+    """Studies that other servers make, archive and delete, too."""
+
+    def versions(self) -> Mapping[str, int]:
+        """What tells each study from another one of the same name, by name, as they are now."""
+
+    def forget(self) -> None:
+        """Ask again at the next call."""
+
+    def place(self, name: str) -> Place: ...
 
 
 class StudyRegistry:
     """All studies that one server serves, by name.
 
-    root    what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
-    folder  whose studies are served; None: single files are
+    root     what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    folder   whose studies are served; None: single files are
+    folders  those in which a study has its files, beside the media folders; None: that of its file
+    shared   all studies of a database, which are served as long as they are there
     """
 
     def __init__(
@@ -508,22 +539,79 @@ class StudyRegistry:
         root: str,
         clock: Callable[[], float],
         folder: Path | None = None,
+        folders: Callable[[Place], Sequence[Path]] | None = None,
+        shared: SharedStudies | None = None,
     ) -> None:
-        self._folder = folder
+        self._folder, self._folders, self._shared = folder, folders or _own_folder, shared
         self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._clock = clock
         self._served: dict[str, ServedStudy] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._versions: Mapping[str, int] = {}
+        self._refused: dict[str, tuple[int, float]] = {}
 
     def __iter__(self) -> Iterator[ServedStudy]:
+        self.agree()
         return iter(list(self._served.values()))
 
     def get(self, name: str | None) -> ServedStudy | None:
+        self.agree(name)
         return None if name is None else self._served.get(name)
+
+    def served(self) -> list[ServedStudy]:
+        """Those that are served already; nobody is waited for."""
+        return list(self._served.values())
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the database of the studies can be asked, if there is one."""
+        try:
+            return self._shared is None or self._shared.versions() is not None
+        except StorageFailed:
+            return False
+
+    def agree(self, name: str | None = None) -> None:
+        """Serve the studies that are in the database now. Whoever wants one that is served as it is waits for no other
+        to be opened."""
+        if self._shared is None:
+            return
+        try:
+            versions = self._shared.versions()
+        except StorageFailed:
+            return  # what was known last can still be read
+        if versions == self._versions and not self._refused:
+            return
+        wanted = None if name is None else self._served.get(name)
+        waits = wanted is None or versions.get(wanted.name) != wanted.version
+        if self._lock.acquire(blocking=waits):
+            try:
+                self._open_and_close(self._shared)
+            finally:
+                self._lock.release()
+
+    def _open_and_close(self, shared: SharedStudies) -> None:
+        try:
+            self._versions = versions = shared.versions()
+        except StorageFailed:
+            return
+        for served in self.served():
+            if versions.get(served.name) != served.version:
+                log.info("%s is no longer served", served.name)
+                self._close(served.name)
+        self._refused = {name: one for name, one in self._refused.items() if versions.get(name) == one[0]}
+        for name, version in versions.items():
+            again = name not in self._refused or time.monotonic() > self._refused[name][1] + FAILURE_SECONDS
+            if name not in self._served and again:
+                try:
+                    self._open(shared.place(name), name, version)
+                    self._refused.pop(name, None)
+                except OrdinateError as error:
+                    self._refused[name] = version, time.monotonic()
+                    log.error("%s is not served: %s", name, error)
 
     def without_folders(self, message: str) -> str:
         """A message without the folders of this machine in which studies are."""
-        for served in self:
+        for served in self.served():
             message = served.without_folders(message)
         if self._folder is not None:
             message = re.sub(rf"{re.escape(str(self._folder))}/?(\.drafts/\w+/)?", "", message)
@@ -533,32 +621,60 @@ class StudyRegistry:
         """Serve a study, named by its file or place. Raises StudyExists where that name is served already."""
         place = SqliteFile(study) if isinstance(study, Path) else study
         with self._lock:
+            if self._shared is not None:
+                return self._open_shared(self._shared, place)
             chosen = name or self._free_name(place.name)
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
-            served = ServedStudy(
-                chosen, place, self._executor, self._media_folders, self._limits, self._root, self._clock
-            )
-            self._served[chosen] = served
-            return served
+            return self._open(place, chosen, None)
 
-    def remove(self, name: str, move: Callable[[Path], None]) -> None:
-        """Serve a study no more and move its file away; where that fails, serve it again. Raises a problem 404."""
-        with self._lock:
-            served = self._served.pop(name, None)
+    def _open_shared(self, shared: SharedStudies, place: Place) -> ServedStudy:
+        shared.forget()
+        version = shared.versions().get(place.name)
+        served = self._served.get(place.name)
+        if served is not None and served.version == version:
+            return served  # another request has noticed that it is there
+        if served is not None:
+            self._close(place.name)
+        return self._open(place, place.name, version)
+
+    def _open(self, place: Place, name: str, version: int | None) -> ServedStudy:
+        served = ServedStudy(
+            name,
+            place,
+            self._executor,
+            (*self._folders(place), *self._media_folders),
+            self._limits,
+            self._root,
+            self._clock,
+            version,
+        )
+        self._served[name] = served
+        return served
+
+    def _close(self, name: str) -> ServedStudy:
+        """Serve a study no more. Raises a problem 404."""
+        served = self._served.pop(name, None)
         if served is None:
             raise Problem(404, f"no study {name!r} is served here")
+        self._versions = {}  # so that it is opened again if it is still there
         served.prefetcher.stop()
         served.close()
-        try:
-            move(served.path)
-        except BaseException:
-            self.open(served.path, name)
-            raise
+        return served
+
+    def remove(self, name: str, move: Callable[[Place], None]) -> None:
+        """Serve a study no more and move it away; where that fails, serve it again. Raises a problem 404."""
+        with self._lock:
+            served = self._close(name)
+            try:
+                move(served.place)
+            except BaseException:
+                self.open(served.place, name)
+                raise
 
     def close(self) -> None:
         # All helpers finish their jobs at the same time.
-        for served in self:
+        for served in self.served():
             served.prefetcher.stop()
         while self._served:
             self._served.popitem()[1].close()
@@ -567,3 +683,7 @@ class StudyRegistry:
         name = short_name(given)
         names = [name, *(f"{name}-{number}" for number in range(2, len(self._served) + 3))]
         return next(one for one in names if one not in self._served)
+
+
+def _own_folder(place: Place) -> tuple[Path, ...]:
+    return () if place.folder is None else (place.folder,)

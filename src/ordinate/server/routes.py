@@ -94,6 +94,8 @@ class ServerRoute(StudyRoute):
     Where a folder is served, the owner of the server alone makes studies in it: it holds the files of all of them.
     """
 
+    as_owner = True
+
     def admit(self, request: Request, authenticator: Authenticator) -> Caller | None:
         callers = authenticator.authenticate_everywhere(request)
         if request.method == "POST" and callers and not any(caller.is_owner for caller in callers):
@@ -102,7 +104,8 @@ class ServerRoute(StudyRoute):
         if request.method == "POST" and is_folder and callers and not any(caller.owns_server for caller in callers):
             raise Problem(403, "only the owner of the server makes studies in its folder; send the link of the server")
         request.state.callers = callers
-        return callers[0] if callers else None
+        owners = (caller for caller in callers if caller.owns_server or (caller.is_owner and not is_folder))
+        return next(owners, callers[0] if callers else None)
 
 
 class FolderRoute(StudyRoute):

@@ -85,6 +85,7 @@ class NewItem(Given):
     audio: Text | None = None
     video: Text | None = None
     link: Text | None = None
+    html: Annotated[str, Field(max_length=2_000_000)] | None = None
 
 
 class NewItems(Given):
@@ -205,6 +206,7 @@ class ItemShown(BaseModel):
     thumbnail_url: str | None = None
     audio_url: str | None = None
     video_url: str | None = None
+    html_url: str | None = Field(default=None, description="A page of HTML, to be shown in a sandboxed frame.")
     link: str | None = None
     link_kinds: list[str] = Field(
         default_factory=list,
@@ -230,6 +232,7 @@ class Queries(BaseModel):
     queries: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
+    over: Annotated[bool, Field(description="Whether that is because the deadline has passed.")] = False
     held: Annotated[
         bool, Field(description="Whether there is no pair because others hold the last ones; there may be later.")
     ] = False
@@ -369,6 +372,7 @@ class Annotator(BaseModel):
     practised: int = Field(description="Practice pairs that were answered; they do not count.")
     practice_known: int = Field(description="Of these, how many have a right answer.")
     practice_right: int = Field(description="Of those, how many got it.")
+    model: str | None = Field(description="The model that answers under this name; null: a person.")
 
 
 class Annotators(BaseModel):
@@ -397,8 +401,14 @@ class AnnotatorQuality(BaseModel):
     left: Annotated[float | None, Field(description="Chance to choose the left item of two equal ones.")]
     left_low: float | None
     left_high: float | None
+    longer: Annotated[
+        float | None, Field(description="Chance to choose the one twice as long of two that people rank equal.")
+    ]
+    longer_low: float | None
+    longer_high: float | None
     weight: float
     lean: float
+    length_lean: float
     kind: Literal["person", "machine"]
 
 

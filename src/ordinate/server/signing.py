@@ -89,12 +89,20 @@ class LinkSigner:
 
     def read_session(self, signed: str) -> Session | None:
         """The session; None where the signature is not ours, or is older than a session lasts."""
+        return self._younger_session(signed, SESSION_SECONDS)
+
+    def renewed_session(self, signed: str, session: Session) -> str:
+        """The session signed again; as it was where it has half of its time left, since pages that are open know it by
+        its signature."""
+        return signed if self._younger_session(signed, SESSION_SECONDS / 2) == session else self.session(session)
+
+    def _younger_session(self, signed: str, seconds: float) -> Session | None:
         try:
             (study, link, annotator), signed_at = self._sessions.loads(signed[:_LONGEST], return_timestamp=True)
         except (BadData, TypeError, ValueError):
             return None
         # A session from the future began before the clock was set back: it goes on.
-        is_old = self._clock() - signed_at.timestamp() > SESSION_SECONDS
+        is_old = self._clock() - signed_at.timestamp() > seconds
         return None if is_old else Session(study, link, annotator)
 
     def form_token(self, session: str) -> str:

@@ -1,14 +1,9 @@
-"""The folder whose studies a server serves: where they are, and where new ones are made.
+"""The folder that a server serves: files that are dropped, and the making of studies of them.
 
-    FOLDER/photos.db          a study that was made elsewhere
-    FOLDER/photos/photos.db   a study that was made in the browser, in a folder of its own
-    FOLDER/photos/media/      its files, under names of our own
-    FOLDER/.drafts/ID/        files that were dropped on the page, and the study that is being made of them
-    FOLDER/.archive/photos/   a study that is no longer served
-    FOLDER/.deleted/ID/       what is being deleted
+    FOLDER/.drafts/ID/    files that were dropped on the page, and the study that is being made of them
+    FOLDER/.deleted/ID/   what is being deleted
 
-A study comes, moves and goes by one renaming of its folder. So it is whole or absent, whenever the server is killed.
-Only items that are added to a study leave their draft otherwise: by second names of their files, then one transaction.
+Where its studies are is in study_files.py (in files of the folder) and study_database.py (in PostgreSQL).
 """
 
 from __future__ import annotations
@@ -18,59 +13,99 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ordinate.data.formats.files import failures
-from ordinate.errors import InvalidInput, StudyExists
-from ordinate.server.drafts import Draft
+from ordinate.data.items import Items
+from ordinate.server import making
+from ordinate.server.drafts import Draft, being_made
 from ordinate.server.helper import HelperProcess
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
+from ordinate.storage import Place
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,63}$"
 DRAFT_SECONDS = 24 * 3600
 """A draft that nobody has touched for so long is deleted."""
-_DRAFTS, _ARCHIVE, _DELETED = ".drafts", ".archive", ".deleted"
+_DRAFTS, DELETED = ".drafts", ".deleted"
+_SEALED = "sealed"
+
+
+class Studies(Protocol):
+    """Where the studies of a folder are: in its files, or in a database beside it.
+
+    is_alone  whether no other server process uses the folder
+    """
+
+    is_alone: bool
+
+    def all(self) -> list[Place]: ...
+
+    def place(self, name: str) -> Place:
+        """Where a study of this name is, or would be made by a program."""
+
+    def folders(self, place: Place) -> tuple[Path, ...]:
+        """Whose files a study shows; relative paths of new items start at the first."""
+
+    def media(self, place: Place) -> Path:
+        """The folder of the files that were dropped for a study."""
+
+    def stored(self, items: Items, place: Place) -> Items:
+        """The items of a draft as a study stores them, whose files lie in its folder of media."""
+
+    def is_own(self, place: Place) -> bool:
+        """Whether the study may be copied, moved and deleted here as a whole."""
+
+    def is_shared(self, folder: Path | None) -> bool:
+        """Whether files of several studies are in this folder of a study."""
+
+    def require_free(self, name: str) -> None:
+        """Raise StudyExists where a study has this name, archived or not; InvalidInput where none can have it."""
+
+    def target(self, draft: Path, name: str) -> making.Target:
+        """Where a study is made of a draft."""
+
+    def publish(self, draft: Draft, name: str) -> Place:
+        """The study that was made of a draft, which is one of this folder from now on."""
+
+    def archived(self) -> list[str]: ...
+    def archive(self, place: Place) -> None: ...
+    def restore(self, name: str) -> Place:
+        """Take a study out of the archive."""
+
+    def delete(self, place: Place) -> None:
+        """Delete a study with its media."""
+
+    def delete_archived(self, name: str) -> None: ...
+
+    def holding(self, draft: str) -> AbstractContextManager[bool]:
+        """Whether no other process makes a study of this draft; none does while the block runs."""
+
+    def close(self) -> None: ...
 
 
 class Workspace:
     """executor  makes the two processes in which studies are looked at and made, one at a time in each: computing
     features may take an hour, and whoever drops other files meanwhile wants to see them"""
 
-    def __init__(self, folder: Path, executor: Callable[[], Executor], limits: Limits) -> None:
-        self.folder, self._make_executor, self._limits = folder, executor, limits
+    def __init__(self, folder: Path, studies: Studies, executor: Callable[[], Executor], limits: Limits) -> None:
+        self.folder, self.studies, self._make_executor, self._limits = folder, studies, executor, limits
         self._executors: dict[str, Executor] = {}
         self._lock = threading.Lock()
         self._drafts: dict[str, Draft] = {}
         self._jobs: dict[str, Future[Any]] = {}
+        self._held: dict[str, ExitStack] = {}
         # What a server that was killed left behind. Never later: it may be in use.
-        shutil.rmtree(self.folder / _DELETED, ignore_errors=True)
+        for gone in (self.folder / DELETED).glob("*"):
+            shutil.rmtree(gone, ignore_errors=True)
+        if studies.is_alone:  # another server may be about to use it
+            with suppress(OSError):
+                (self.folder / DELETED).rmdir()
         self._clean()
-
-    def studies(self) -> list[Path]:
-        """The files of the studies, by name."""
-        with failures("read", self.folder):
-            found = [path for path in self.folder.glob("*.db") if path.is_file()]
-            found += [path for path in self.folder.glob("*/*.db") if self.is_own(path) and path.is_file()]
-        return sorted(found, key=lambda path: path.stem)
-
-    def is_own(self, path: Path) -> bool:
-        """Whether a study has a folder of its own here, which may be moved and deleted as a whole."""
-        return path.parent.parent == self.folder and path.parent.name == path.stem and bool(re.match(NAME, path.stem))
-
-    def is_shared(self, folder: Path | None) -> bool:
-        """Whether this is the folder that is served, in which files of all studies are."""
-        return folder is not None and folder.resolve() == self.folder.resolve()
-
-    def require_free(self, name: str) -> None:
-        """Raise StudyExists where a study has this name, archived or not."""
-        places = (self.folder / name, self.folder / f"{name}.db", self._archive / name)
-        if any(place.exists() for place in places):
-            raise StudyExists(f"there is a study {name!r} already, perhaps in the archive; choose another name")
 
     # Drafts -----------------------------------------------------------------------------------------------------------
 
@@ -91,7 +126,7 @@ class Workspace:
                 folder = self.folder / _DRAFTS / name
                 if new:
                     folder.mkdir(parents=True)
-                self._drafts[name] = Draft(folder, self._limits)
+                self._drafts[name] = Draft(folder, self._limits, alone=self.studies.is_alone)
             return self._drafts[name]
 
     def discard(self, draft: Draft) -> None:
@@ -102,7 +137,7 @@ class Workspace:
     def delete_sealed(self, draft: Draft) -> None:
         """Delete what was dropped, of which something was made."""
         try:
-            self._delete(draft.folder)
+            delete(draft.folder, self.folder)
         except BaseException:
             draft.unseal()
             raise
@@ -110,24 +145,42 @@ class Workspace:
 
     def look(self, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Look at a draft in the process for that, one look after another."""
-        if draft.is_sealed:
-            raise Problem(409, "a study is being made of these files; wait until it is ready")
+        if draft.is_sealed or self.is_made_elsewhere(draft):
+            raise being_made()
         return self._submit("look", work, *arguments)
 
     def make(self, draft: Draft, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Seal a draft and make something of it in the process for that; `release` it where that comes to nothing."""
         draft.seal()
-        try:
+        with ExitStack() as held:
+            held.callback(draft.unseal)
+            if not held.enter_context(self.studies.holding(draft.name)):
+                raise being_made()
+            if not self.studies.is_alone:
+                held.enter_context(_marked(draft.folder))
             draft.progress_file.unlink(missing_ok=True)
             self._jobs[draft.name] = job = self._submit("make", work, *arguments)
-        except BaseException:
-            draft.unseal()
-            raise
+            self._held[draft.name] = held.pop_all()
         return job
 
     def release(self, draft: Draft) -> None:
         """Take files again as soon as nobody works on them."""
-        self._jobs[draft.name].add_done_callback(lambda _: draft.unseal())
+        self._jobs[draft.name].add_done_callback(lambda _: self._let_go(draft))
+
+    def _let_go(self, draft: Draft) -> None:
+        if (held := self._held.pop(draft.name, None)) is not None:
+            held.close()
+
+    def is_made_elsewhere(self, draft: Draft) -> bool:
+        """Whether another process makes a study of these files."""
+        return not self.studies.is_alone and draft.name not in self._held and self._is_held(draft.folder)
+
+    def _is_held(self, folder: Path) -> bool:
+        # The mark may be that of a process that was killed.
+        if self.studies.is_alone or not (folder / _SEALED).exists():
+            return False
+        with self.studies.holding(folder.name) as free:
+            return not free
 
     def _submit(self, what: str, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         with self._lock:
@@ -146,67 +199,16 @@ class Workspace:
         with self._lock:
             self._drafts.pop(draft.name, None)
             self._jobs.pop(draft.name, None)
+        self._let_go(draft)
 
     # Studies ----------------------------------------------------------------------------------------------------------
 
-    def publish(self, draft: Draft, name: str) -> Path:
-        """The file of the study that was made in a draft, which is a study of this folder from now on."""
-        target = self.folder / name
-        with self._lock, failures("written", target):
-            self.require_free(name)
-            draft.folder.rename(target)
+    def publish(self, draft: Draft, name: str) -> Place:
+        """The study that was made of a draft, which is one of this folder from now on."""
+        with self._lock:
+            place = self.studies.publish(draft, name)
         self._forget(draft)
-        with suppress(OSError):  # the study does without
-            draft.forget_uploads(target)
-        return target / f"{name}.db"
-
-    @property
-    def _archive(self) -> Path:
-        return self.folder / _ARCHIVE
-
-    def archived(self) -> list[str]:
-        return sorted(path.name for path in self._archive.glob("*") if (path / f"{path.name}.db").is_file())
-
-    def archive(self, path: Path) -> None:
-        self._require_own(path)
-        with failures("written", self._archive):
-            self._archive.mkdir(exist_ok=True)
-            path.parent.rename(self._archive / path.stem)
-
-    def restore(self, name: str) -> Path:
-        """Take a study out of the archive; returns its file."""
-        if name not in self.archived():
-            raise Problem(404, f"no study {name!r} is in the archive")
-        target = self.folder / name
-        with self._lock, failures("written", target):
-            if target.exists() or target.with_suffix(".db").exists():
-                raise StudyExists(f"there is a study {name!r} already; rename its folder first")
-            (self._archive / name).rename(target)
-        return target / f"{name}.db"
-
-    def delete(self, path: Path) -> None:
-        """Delete a study with its media."""
-        self._require_own(path)
-        self._delete(path.parent)
-
-    def delete_archived(self, name: str) -> None:
-        if name not in self.archived():
-            raise Problem(404, f"no study {name!r} is in the archive")
-        self._delete(self._archive / name)
-
-    def _require_own(self, path: Path) -> None:
-        if not self.is_own(path):
-            raise InvalidInput(
-                f"the study {path.stem!r} has no folder of its own here; move or delete {path.name} and its files "
-                "yourself, while the server does not run"
-            )
-
-    def _delete(self, folder: Path) -> None:
-        with failures("deleted", folder):
-            (self.folder / _DELETED).mkdir(exist_ok=True)
-            gone = self.folder / _DELETED / secrets.token_hex(8)
-            folder.rename(gone)
-        shutil.rmtree(gone, ignore_errors=True)
+        return place
 
     def _clean(self) -> None:
         """Delete drafts that nobody came back to."""
@@ -214,7 +216,8 @@ class Workspace:
             with self._lock, suppress(OSError):
                 draft = self._drafts.get(folder.name)
                 in_use = draft is not None and draft.is_sealed
-                if time.time() - folder.stat().st_mtime > DRAFT_SECONDS and not in_use:
+                old = time.time() - folder.stat().st_mtime > DRAFT_SECONDS
+                if old and not in_use and not self._is_held(folder):
                     shutil.rmtree(folder, ignore_errors=True)
                     self._drafts.pop(folder.name, None)
 
@@ -223,3 +226,24 @@ class Workspace:
             if isinstance(executor, HelperProcess):
                 executor.kill()
             executor.shutdown(cancel_futures=True)
+        self.studies.close()
+
+
+@contextmanager
+def _marked(draft: Path) -> Iterator[None]:
+    """A draft of which something is made, so that the other servers need not ask the database about each draft."""
+    with failures("written", draft):
+        (draft / _SEALED).touch()
+    try:
+        yield
+    finally:
+        (draft / _SEALED).unlink(missing_ok=True)
+
+
+def delete(folder: Path, within: Path) -> None:
+    """Delete a folder of the one that is served: at once by a new name, then for good."""
+    with failures("deleted", folder):
+        (within / DELETED).mkdir(exist_ok=True)
+        gone = within / DELETED / secrets.token_hex(8)
+        folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)

@@ -57,14 +57,18 @@ __all__ = [
 ]
 
 
-def create(url: str | None, settings: Settings, items: Items, rules: Sequence[tuple[str, str]] = ()) -> Storage:
+def create(
+    url: str | None, settings: Settings, items: Items, rules: Sequence[tuple[str, str]] = (), by: str | None = None
+) -> Storage:
     """A new storage holding these items and rules, each a name and a value in JSON. It is complete or absent.
 
-    Raises StudyExists.
+    `by`: the owner who makes it, where one does through a server. Raises StudyExists.
     """
     token, at = secrets.token_hex(3), now()
-    first = [Entry(1, "add-items", at)]
-    first += [Entry(position, "set", at, name=name, value=value) for position, (name, value) in enumerate(rules, 2)]
+    first = [Entry(1, "add-items", at, by=by)]
+    first += [
+        Entry(position, "set", at, name=name, value=value, by=by) for position, (name, value) in enumerate(rules, 2)
+    ]
     if url is None:
         memory = MemoryStorage(settings, token)
         memory.append(first, items)

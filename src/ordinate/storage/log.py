@@ -61,6 +61,7 @@ class Settings:
     likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
     weigh_annotators      whether fits multiply differences of scores by how sharp the annotator is
     side_bias             whether fits take account of annotators who prefer a side, where answers show that
+    length_bias           whether they take account of annotators who differ in preferring long items, likewise
     renew_covariance      whether refits recompute the covariance, on a schedule; else answers only update it
     """
 
@@ -78,6 +79,7 @@ class Settings:
     random: float = 0.0
     weigh_annotators: bool = False
     side_bias: bool = False
+    length_bias: bool = False
 
 
 class Entry(NamedTuple):

@@ -16,6 +16,7 @@ from ordinate.storage.log import Log, Settings, Storage
 
 if TYPE_CHECKING:
     from ordinate.storage.postgresql import PostgresqlStorage
+    from ordinate.storage.postgresql_database import OpenDatabase
     from ordinate.storage.sqlite import SqliteStorage
 
 Fill = Callable[[Log], None]
@@ -144,6 +145,44 @@ class PostgresqlSchema:
         return postgresql.upgrade(self)
 
 
+@dataclass(frozen=True)
+class PostgresqlDatabase:
+    """A database that holds any number of studies, each in a schema of its own."""
+
+    connection: str = field(repr=False)
+    shown: str
+
+    def study(self, name: str) -> PostgresqlSchema:
+        """Raises InvalidInput where no study can have this name."""
+        _require_name(name)
+        return _schema(_with_name(self.connection, name))
+
+    def open(self) -> OpenDatabase:
+        with _driver():
+            from ordinate.storage.postgresql_database import OpenDatabase
+        return OpenDatabase(self)
+
+
+def database(url: str) -> PostgresqlDatabase:
+    """The database that an address names. Raises InvalidInput; the message repeats no password."""
+    try:
+        if not re.match("postgres(ql)?://[^?]*[^/?](/?$|/?[?])", url):
+            raise InvalidInput("no database")
+        found = _schema(_with_name(url, "x"))
+    except InvalidInput:
+        shown = without_password(url)[0].partition("?")[0]
+        raise InvalidInput(
+            f"{shown!r} is no address of a database for studies; write postgresql://USER@HOST/DATABASE, without a "
+            "study, and leave a password to PGPASSWORD or ~/.pgpass"
+        ) from None
+    return PostgresqlDatabase(found.connection, found.shown.removesuffix("/x"))
+
+
+def _with_name(url: str, name: str) -> str:
+    address, mark, options = url.partition("?")
+    return f"{address.rstrip('/')}/{name}{mark}{options}"
+
+
 class _driver:  # noqa: N801
     """Imports inside the block need the driver of PostgreSQL."""
 
@@ -202,8 +241,13 @@ def _renamed(url: str, name: str) -> str:
     return re.sub(r"[^/?]*(\?.*)?$", lambda found: f"{name}{found[1] or ''}", url, count=1)
 
 
+def is_study_name(name: str) -> bool:
+    """Whether a study in PostgreSQL can be called so."""
+    return _STUDY.fullmatch(name) is not None and name not in _OTHER_SCHEMAS and not name.startswith("pg_")
+
+
 def _require_name(name: str) -> None:
-    if _STUDY.fullmatch(name) is None or name in _OTHER_SCHEMAS or name.startswith("pg_"):
+    if not is_study_name(name):
         raise InvalidInput(
             f"{name!r} cannot be the name of a study in PostgreSQL: take a to z, 0 to 9, - and _, first a letter, at "
             f"most 63, but not public, information_schema, nor anything that begins with pg_"

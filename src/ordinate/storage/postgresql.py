@@ -33,6 +33,7 @@ WRITE = "BEGIN"  # READ COMMITTED: once the row is locked, every statement sees 
 # `tableoid` differs where the study was restored from a backup.
 WHICH = "SELECT token, tableoid, (SELECT max(version_num) FROM alembic_version) FROM study"
 LOCK = f"{WHICH} FOR UPDATE"
+NEWEST = "SELECT max(position) FROM log"
 FAILURES: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
     (sql_errors.DiskFull, "the disk of the database is full; free some space and repeat"),
     (sql_errors.LockNotAvailable, "another program keeps the study locked; end it and repeat"),
@@ -44,7 +45,7 @@ FAILURES: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str
 
 def create(place: PostgresqlSchema, settings: Settings, token: str, fill: Fill) -> PostgresqlStorage:
     """A new schema with the study, made in one transaction."""
-    with _translated(place):
+    with translated(place):
         connections = Connections(place)
         try:
             with connections.transaction(WRITE) as connection:
@@ -69,7 +70,7 @@ def open(place: PostgresqlSchema) -> PostgresqlStorage:
 
 def upgrade(place: PostgresqlSchema) -> tuple[str, str]:
     newest = tables.revisions()[-1]
-    with _translated(place):
+    with translated(place):
         connections = Connections(place)
         try:
             with connections.transaction(WRITE) as connection:
@@ -90,7 +91,7 @@ class PostgresqlStorage:
         self._place = place
         self._connections = Connections(place)
         self._watch: Watch | None = None
-        with _translated(place), self._connections.transaction(READ) as connection:
+        with translated(place), self._connections.transaction(READ) as connection:
             if _revision(place, connection) != tables.revisions()[-1]:
                 raise NotAStudy(
                     "an older version of ordinate wrote it; make a backup, end all servers, then run once: "
@@ -101,13 +102,13 @@ class PostgresqlStorage:
 
     @contextmanager
     def reading(self) -> Iterator[Log]:
-        with _translated(self._place), self._connections.transaction(READ) as connection:
+        with translated(self._place), self._connections.transaction(READ) as connection:
             self._require_same(connection.execute(WHICH).fetchall())
             yield SqlLog(connection, None)
 
     @contextmanager
     def writing(self) -> Iterator[Log]:
-        with _translated(self._place), self._connections.transaction(WRITE) as connection:
+        with translated(self._place), self._connections.transaction(WRITE) as connection:
             self._require_same(connection.execute(LOCK).fetchall())
             yield SqlLog(connection, None)
 
@@ -124,16 +125,16 @@ class PostgresqlStorage:
             )
 
     def feature_files(self) -> list[FileMatrix]:
-        with _translated(self._place), self._connections.transaction(READ) as connection:
+        with translated(self._place), self._connections.transaction(READ) as connection:
             return [kept.matrix for kept in feature_files.read(connection, None)]
 
     def move_features(self, path: Path) -> FileMatrix:
-        with _translated(self._place), self._connections.transaction(WRITE) as connection:
+        with translated(self._place), self._connections.transaction(WRITE) as connection:
             return feature_files.move(connection, None, path).matrix
 
     def erase(self, annotator: str, pseudonym: str) -> int:
         """Also from old versions of the rows; backups and the write-ahead log of the database are its keeper's."""
-        with _translated(self._place):
+        with translated(self._place):
             with self._connections.transaction(WRITE) as connection:
                 self._require_same(connection.execute(LOCK).fetchall())
                 changed = sql.erase(connection, annotator, pseudonym)
@@ -143,15 +144,15 @@ class PostgresqlStorage:
     def check(self) -> None:
         """Raise StorageFailed where the database of a served study does not answer; each write finds out the rest."""
         if self._watch is not None:
-            self._watch.newest()
+            self._watch.rows()
 
     def version(self) -> int | None:
-        return None if self._watch is None else self._watch.newest()
+        return None if self._watch is None else int(self._watch.rows()[0][0])
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        with _translated(self._place):
-            self._watch = Watch(self._place)
+        with translated(self._place):
+            self._watch = Watch(self._place, NEWEST)
         try:
             yield
         finally:
@@ -169,7 +170,7 @@ def _revision(place: PostgresqlSchema, connection: SchemaConnection) -> str:
 
 
 @contextmanager
-def _translated(place: PostgresqlSchema) -> Iterator[None]:
+def translated(place: PostgresqlSchema) -> Iterator[None]:
     """Raise errors of PostgreSQL, and values that cannot be stored, as our errors with the address."""
     try:
         yield

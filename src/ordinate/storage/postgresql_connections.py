@@ -159,20 +159,22 @@ _of_parents: list[SchemaConnection] = []
 
 
 class Watch:
-    """Asks for the position of the newest entry, over a connection of its own. A lost connection comes back.
+    """Asks the same question again and again, such as for the position of the newest entry, over a connection of its
+    own. A lost connection comes back.
 
     A request asks once: what it reads later may be as old as its beginning. One that lasts, as a page that listens to
     changes does, asks again.
     """
 
-    def __init__(self, place: PostgresqlSchema) -> None:
-        self._place = place
+    def __init__(self, place: PostgresqlSchema, question: str) -> None:
+        self._place, self._question = place, question
         self._lock = threading.Lock()
         self._closed = False
-        self._known, self._known_at = 0, -inf
+        self._known: list[tuple[Any, ...]] = []
+        self._known_at = -inf
         self._connection: SchemaConnection | None = SchemaConnection(place)
 
-    def newest(self) -> int:
+    def rows(self) -> list[tuple[Any, ...]]:
         """Raises StorageFailed at once while the connection is lost."""
         with self._lock:
             since = asked_at.get()
@@ -181,7 +183,7 @@ class Watch:
                 if since is not None and since <= self._known_at and now < self._known_at + FRESH_SECONDS:
                     return self._known
                 try:
-                    self._known = int(self._connection.raw.execute(_NEWEST, prepare=True).fetchone()[0])  # type: ignore[index]
+                    self._known = self._connection.raw.execute(self._question, prepare=True).fetchall()
                     self._known_at = now
                     return self._known
                 except psycopg.Error:
@@ -189,6 +191,11 @@ class Watch:
                     self._connection = None
                     threading.Thread(target=self._reconnect, daemon=True).start()
         raise StorageFailed(f"{self._place.shown}: the connection to the database is lost; it is being made again")
+
+    def forget(self) -> None:
+        """Ask again at the next call, even in the same request."""
+        with self._lock:
+            self._known_at = -inf
 
     def close(self) -> None:
         with self._lock:
@@ -210,6 +217,3 @@ class Watch:
         with self._lock:
             if self._closed and self._connection is not None:
                 self._connection.close()
-
-
-_NEWEST = "SELECT max(position) FROM log"

@@ -240,7 +240,7 @@ def write_settings(connection: Connection, settings: Settings, token: str) -> No
 def read_settings(connection: Connection) -> tuple[str, Settings]:
     token, *values = _only_row(connection.execute(f"SELECT {_names(('token', *SETTINGS))} FROM study"))
     stored = dict(zip(SETTINGS, values, strict=True))
-    for name in ("renew_covariance", "weigh_annotators", "side_bias"):
+    for name in ("renew_covariance", "weigh_annotators", "side_bias", "length_bias"):
         stored[name] = bool(stored[name])  # SQLite has no booleans
     return token, Settings(**stored, recipe=recipes.read(connection))
 

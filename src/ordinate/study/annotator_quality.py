@@ -1,27 +1,28 @@
-"""What the answers say of each annotator: sharpness, agreement, side, and whether they can be told from coin tosses."""
+"""What the answers say of each annotator: sharpness, agreement, preferences, and whether they may toss coins."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ordinate.data.arrays import Floats, Integers
+from ordinate.data.arrays import Floats
 from ordinate.data.ordering import Interval
 from ordinate.data.pairs import pair_codes
-from ordinate.learning.annotators import sharpness, with_others, with_themselves
+from ordinate.learning.annotator_bias import average_lean, chosen_share
+from ordinate.learning.annotators import Alone, sharpness, with_others, with_themselves
 from ordinate.learning.coin_gate import people_better_than_coins
 from ordinate.learning.consistency import share_interval
-from ordinate.learning.fitted import Fitted, plain_fit, unit_of, with_kinds
+from ordinate.learning.fitted import Fitted, People, plain_fit, with_kinds
 from ordinate.learning.models import Answers
-from ordinate.learning.side_bias import left_share
 
 FEWEST_ANSWERS = 30
 """With fewer decided answers, an annotator cannot be told from a coin."""
 
 
-INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "left")
+INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "left", "longer")
 
 
 class Annotator(NamedTuple):
@@ -37,8 +38,11 @@ class Annotator(NamedTuple):
     with_themselves    share of pairs answered again that got the same answer
     with_others        share of decided answers of others to the same pairs that were the same
     left               the chance to choose the left item of two equal ones; None: too few answers
+    longer             the chance to choose the one that is twice as long of two that people rank equal; None: likewise,
+                       or lengths are not known, or there is nobody to compare with
     weight             what differences of scores are multiplied by in the fit; 1 where the study does not weigh answers
     lean               what is added to that product for the left item; 0 where no side is preferred
+    length_lean        what is added for each time that the left item is twice as long; 0 where no length is preferred
     kind               whether a person or a model answers
     """
 
@@ -51,8 +55,10 @@ class Annotator(NamedTuple):
     with_themselves: Interval | None
     with_others: Interval | None
     left: Interval | None
+    longer: Interval | None
     weight: float
     lean: float
+    length_lean: float
     kind: Literal["person", "machine"] = "person"
 
 
@@ -87,20 +93,18 @@ def annotators_of(
     used: Fitted,
     features: Floats,
     answers: Answers,
-    number: Integers,
+    people: People,
     names: Sequence[str | None],
     fewest: int,
-    machines: Collection[str] = (),
+    doubling: float,
 ) -> Annotators:
-    """Of the answers (T,) by the annotators with these numbers (T,) and names (A,), as in the last fit.
+    """Of the answers (T,), as in the last fit, by annotators with these names (A,).
 
-    fewest  decided answers for which `coin` is given
+    fewest    decided answers for which `coin` is given
+    doubling  by how many standard deviations an item is longer that is twice as long
     """
-    named, models = ([name is not None for name in names], [name in machines for name in names])
-    who = np.array(named, dtype=np.bool_)
-    total, answers = len(names), with_kinds(answers)
-    unit = unit_of(number, who, np.array(models, dtype=np.bool_))
-    sharp, alone = sharpness(plain_fit(used.model, features), answers, number, who, unit)
+    number, total, answers = people.number, len(names), with_kinds(answers)
+    sharp, alone = sharpness(plain_fit(used.model, features), answers, number, people.named, people.unit)
     decided = answers.outcome != 0.5
     pairs = pair_codes(answers.left, answers.right)
     first = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)
@@ -109,10 +113,15 @@ def annotators_of(
     itself, others = (count(first, number, pairs, total) for count in (with_themselves, with_others))
     gates = people_better_than_coins(features, answers, number, total)
     alpha = sharp.weight[number]
+    left = _Chance(answers._replace(lean=used.by_length(people)), alone, alpha, np.ones(len(number)))
+    longer, average = None, 0.0
+    if (lengths := people.lengths) is not None and lengths.reference is not None:
+        longer = _Chance(answers._replace(lean=used.by_side(people)), alone, alpha, lengths.value)
+        average = longer.average(lengths.reference[number])
 
     def one(at: int) -> Annotator:
         own = number == at
-        known = names[at] is not None and counted[at] > 0
+        known, enough = names[at] is not None and counted[at] > 0, counted[at] >= FEWEST_ANSWERS
         return Annotator(
             names[at],
             int(own.sum()),
@@ -122,10 +131,12 @@ def annotators_of(
             share_interval(int(right[at]), int(counted[at])),
             share_interval(int(itself[0][at]), int(itself[1][at])) if names[at] is not None else None,
             share_interval(int(others[0][at]), int(others[1][at])),
-            _left(answers.those(own), alone, alpha, own) if counted[at] >= FEWEST_ANSWERS else None,
+            left.of(own) if enough else None,
+            longer.of(own, doubling, average) if enough and longer is not None else None,
             1.0 if used.weight is None or at >= len(used.weight) else used.weight[at],
-            0.0 if used.lean is None else used.lean[min(at, len(used.lean) - 1)],
-            "machine" if names[at] in machines else "person",
+            used.side_of(at),
+            used.length_of(at) * doubling,
+            "machine" if people.models[at] else "person",
         )
 
     shown = [at for at in range(total) if (number == at).any()]
@@ -133,9 +144,24 @@ def annotators_of(
     together = np.ones(len(number), dtype=np.bool_)
     return Annotators(
         tuple(one(at) for at in ordered),
-        _left(answers, alone, alpha, together) if counted.sum() >= FEWEST_ANSWERS else None,
+        left.of(together) if counted.sum() >= FEWEST_ANSWERS else None,
     )
 
 
-def _left(answers: Answers, alone: Any, alpha: Floats, chosen: Any) -> Interval:
-    return Interval(*left_share(answers, type(alone)(*(part[chosen] for part in alone)), alpha[chosen]))
+class _Chance(NamedTuple):
+    """What `chosen_share` takes."""
+
+    answers: Answers
+    alone: Alone
+    alpha: Floats
+    value: Floats
+
+    def of(self, chosen: NDArray[np.bool_], at: float = 1.0, average: float = 0.0) -> Interval:
+        return Interval(*chosen_share(*self._those(chosen), at, average))
+
+    def average(self, chosen: NDArray[np.bool_]) -> float:
+        return average_lean(*self._those(chosen))
+
+    def _those(self, chosen: NDArray[np.bool_]) -> tuple[Answers, Alone, Floats, Floats]:
+        alone = Alone(*(part[chosen] for part in self.alone))
+        return self.answers.those(chosen), alone, self.alpha[chosen], self.value[chosen]

@@ -96,11 +96,16 @@ def _value(value: str | None) -> str:
         case bool():
             return "yes" if found else "no"
         case list():
-            shown = ", ".join(" | ".join(map(str, one)) if isinstance(one, list) else str(one) for one in found)
+            shown = ", ".join(" | ".join(_parts(one)) if isinstance(one, list) else str(one) for one in found)
             shown = shown or "nothing"
         case _:
             shown = str(found)
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]} …"
+
+
+def _parts(row: Sequence[str | None]) -> list[str]:
+    """A practice pair without a right answer has two."""
+    return [part for part in row if part is not None]
 
 
 def _of(link: Entry) -> str:

@@ -41,6 +41,7 @@ class AnnotatorFigures(NamedTuple):
     surprise   of their answers, in standard deviations; see `ordinate.learning.checks.misfit`
     limit      the most that chance explains
     influence  share of the pairs that change places without them; None where it was not computed
+    prefers    the side and the length that the ordering is without, in words; empty: none
     """
 
     name: str | None
@@ -48,6 +49,7 @@ class AnnotatorFigures(NamedTuple):
     surprise: float
     limit: float
     influence: float | None
+    prefers: str = ""
 
 
 class Verdict(NamedTuple):
@@ -125,17 +127,35 @@ def verdict(state: State, results: Results, data: StudyData | None) -> Verdict:
     doubtful = any(CHECKS[name].withholds and one.state == "failed" for name, one in found.items())
     stated = None if doubtful or math.isnan(error[0]) else Interval(*error)
     made = tuple(Row(name, *one) for name, one in found.items())
-    return Verdict(sentence(found, stated), stated, made, tuple(bins(data.predictions)), _annotators(data))
+    return Verdict(
+        sentence(found, stated), stated, made, tuple(bins(data.predictions)), _annotators(data, state, results)
+    )
 
 
-def _annotators(data: StudyData) -> tuple[AnnotatorFigures, ...]:
+def _annotators(data: StudyData, state: State, results: Results) -> tuple[AnnotatorFigures, ...]:
     surprise, influences = data.misfit_of_annotators, data.influences
+    used, doubling = results.inference.fitted(state, len(state.effective)), results.inference.doubling(state)
     numbers, given = np.unique(data.annotators, return_counts=True)
     return tuple(
         AnnotatorFigures(
-            data.names[number], count, float(surprise.standard[number]), surprise.limit, influences.get(number)
+            data.names[number],
+            count,
+            float(surprise.standard[number]),
+            surprise.limit,
+            influences.get(number),
+            _preferences(used.side_of(number), used.length_of(number) * doubling),
         )
         for number, count in zip(numbers.tolist(), given.tolist(), strict=True)
+    )
+
+
+def _preferences(side: float, length: float) -> str:
+    """The chances to choose the one of two equal items that is on a side, and that is twice as long (or short)."""
+    kinds = ((side, "left", "right"), (length, "twice as long", "half as long"))
+    return ", ".join(
+        f"{100.0 / (1.0 + math.exp(-abs(lean))):.0f} % {first if lean > 0.0 else second}"
+        for lean, first, second in kinds
+        if lean
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -12,14 +13,16 @@ from ordinate import algorithms
 from ordinate.algorithms import LikelihoodName
 from ordinate.data.cells import between, text, whole
 from ordinate.data.items import Items
+from ordinate.data.lengths import log_lengths
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling, require_differences
 from ordinate.errors import InvalidInput
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.models import SiteModel
 from ordinate.storage import Settings
+from ordinate.study import practice
 from ordinate.study.aim import checked_aim, require_more, require_possible
-from ordinate.study.rules import Rules, checked_cuts, differences, require_known
+from ordinate.study.rules import Rules, differences, require_known
 
 LEAST_VARIANCE, MOST_VARIANCE = 1e-6, 1e6
 """Prior variances outside this range leave too few digits of the numbers that a fit computes with."""
@@ -70,6 +73,7 @@ def checked_settings(
     given = coefficient_variance is not None or item_variance is not None
     can_be_fitted = isinstance(model, SiteModel) and renew_covariance and likelihood != "probit"
     fitted = can_be_fitted and not given
+    biases = fitted and isinstance(getattr(model, "likelihood", None), ByKind)
     settings = Settings(
         algorithm=name,
         question=text("the question", question),
@@ -83,7 +87,8 @@ def checked_settings(
         renew_covariance=bool(renew_covariance),
         random=between("random", random, 0.0, 1.0),
         weigh_annotators=bool(weigh_annotators),
-        side_bias=fitted and isinstance(getattr(model, "likelihood", None), ByKind),
+        side_bias=biases,
+        length_bias=biases and log_lengths(items) is not None,
         likelihood=likelihood,
     )
     if recipe is not None:
@@ -101,10 +106,12 @@ def checked_rules(
     groups = items.group or ()
     codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
     wanted = checked_aim((rules or {}).get("aim", aim))
-    require_possible(wanted, {item: row for row, item in enumerate(items.ids)}, codes, groups)
-    cuts = checked_cuts((rules or {}).get("cuts", ()))
-    if cuts:
-        require_more(cuts[0], f"the cut {cuts[0]}", codes, groups)
+    rows = {item: row for row, item in enumerate(items.ids)}
+    require_possible(wanted, rows, codes, groups)
+    first = replace(Rules(random=random), **(rules or {}))
+    if first.cuts:
+        require_more(first.cuts[0], f"the cut {first.cuts[0]}", codes, groups)
+    practice.require_possible(first.practice, first.ties, rows, items.group)
     return changes
 
 

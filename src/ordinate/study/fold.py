@@ -450,8 +450,10 @@ class State:
         return pool
 
     def open(self) -> list[Entry]:
-        """The queries that wait for an answer, oldest first, without those of excluded items and annotators."""
-        return [self._open[number] for number in sorted(self._open) if self.includes(self._open[number])]
+        """The queries that wait for an answer, oldest first, without those of excluded items and annotators, and
+        of items that are known by now to be the annotator's own."""
+        asked = (self._open[number] for number in sorted(self._open))
+        return [entry for entry in asked if self.includes(entry) and self.may_judge(entry)]
 
     def last_answered(self, annotator: str | None) -> Entry:
         """The query that this annotator answered or skipped last. Raises NothingToUndo."""
@@ -481,12 +483,14 @@ class State:
         return None if name is None else self._names.get(caseless(name), name)
 
     def knows_annotator(self, name: str | None) -> bool:
-        return name in self.newest_asked or len(self.seen(name)) > 0
+        """Whether they were asked, be it a practice pair, or have answered."""
+        practised = any(entry.annotator == name for entry in self.practices)
+        return name in self.newest_asked or practised or len(self.seen(name)) > 0
 
-    def row(self, item: str, where: str = "") -> int:
+    def row(self, item: object, where: str = "") -> int:
         """The row of an item. Raises UnknownItem; `where` opens the message."""
-        if item not in self.rows:
-            raise UnknownItem(f"{where}the study has no item {item!r}{suggestion(item, self.rows)}")
+        if not isinstance(item, str) or item not in self.rows:
+            raise UnknownItem(f"{where}the study has no item {item!r}{suggestion(str(item), self.rows)}")
         return self.rows[item]
 
     def pairs(self, pairs: Sequence[Pair]) -> tuple[Integers, Integers]:

@@ -20,6 +20,7 @@ from ordinate.choosing.search import LazySearch, Search
 from ordinate.choosing.strategies import Situation
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.feature_blocks import BlockMap, feature_map
+from ordinate.data.lengths import Lengths, standard_lengths
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
 from ordinate.learning.annotators import shares
@@ -99,7 +100,9 @@ class Inference:
         self._every = algorithm(settings.algorithm).refit_every or settings.refit_every
         fixed = settings.coefficient_variance is not None or settings.item_variance is not None
         # Where prior variances are fitted to the answers: the model before that.
-        self.site_model = self._model if isinstance(self._model, SiteModel) and not fixed else None
+        # Looked at once: the check of a protocol looks for each of its members.
+        self._sites = self._model if isinstance(self._model, SiteModel) else None
+        self.site_model = None if fixed else self._sites
         # Whether kinds of answers are told apart, once there are any.
         self._kinds = isinstance(getattr(self._model, "likelihood", None), ByKind)
         # Where it is set, a choice does not wait for a renewal that takes long, and says by which one it was made.
@@ -109,6 +112,8 @@ class Inference:
     def drop_caches(self) -> None:
         """Drop everything that is kept for speed."""
         self._scaled: Scaled | None = None
+        # How long the items are, with the items they are of.
+        self._lengths: tuple[int, Lengths | None] | None = None
         # The two latest fits: that of the last refit, and that of all answers.
         self._fits: dict[tuple[Version, Fitted], Posterior] = {}
         # What was fitted to so many answers besides the scores, the two latest.
@@ -148,16 +153,16 @@ class Inference:
 
     def fitted(self, state: State, count: int) -> Fitted:
         """What a fit of the first `count` answers is made with, as it was last fitted on schedule."""
-        if not isinstance(self._model, SiteModel) or not (self._kinds or self.site_model is not None):
+        if self._sites is None or not (self._kinds or self.site_model is not None):
             return Fitted(self._model)
         if not (at := last_prior_fit(count, len(state.items))):
             return Fitted(self._model)
         key = state.version(at)
         if key not in self._fitted_priors:
-            people = self._people(state, at)
+            people = self.people(state, at)
             with one_thread():
                 found = fitted(
-                    self._model if self.site_model is None else self.start(state),
+                    self._sites if self.site_model is None else self.start(state),
                     self.scaled(state).features,
                     self.first_answers(state, at),
                     people,
@@ -165,6 +170,7 @@ class Inference:
                     # A model counts with its own sharpness, whatever was decided about people.
                     weigh=self._kinds and bool(self._settings.weigh_annotators or people.models.any()),
                     sides=self._settings.side_bias,
+                    lengths=self._settings.length_bias,
                 )
             self._fitted_priors = {**dict(list(self._fitted_priors.items())[-1:]), key: found}
         return self._fitted_priors[key]
@@ -177,14 +183,34 @@ class Inference:
             return self.site_model
         return InBlocks(self.site_model, widths, (1.0,) * len(widths))
 
-    def _people(self, state: State, count: int) -> People:
+    def people(self, state: State, count: int) -> People:
         """Those of the first so many answers: who came since must not change what was fitted to these."""
         number = state.effective.annotators[:count]
         given = np.bincount(number) > 0
         names = state.annotator_names[: len(given)]
         named, models = ([name is not None for name in names], [name in state.machines for name in names])
         asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
-        return People(number, given & np.array(named, dtype=np.bool_), asked, given & np.array(models, dtype=np.bool_))
+        who = (given & np.array(one, dtype=np.bool_) for one in (named, models))
+        return People(number, next(who), asked, next(who), self._longer(state, count))
+
+    def _longer(self, state: State, count: int) -> Floats | None:
+        """(T,) of `People`."""
+        if (lengths := self._lengths_of(state)) is None:
+            return None
+        left, right, _ = state.effective.first(count)
+        return np.nan_to_num(lengths.values[left] - lengths.values[right])
+
+    def doubling(self, state: State) -> float:
+        """By how many standard deviations an item is longer that is twice as long; 0: lengths play no role."""
+        lengths = self._lengths_of(state)
+        return 0.0 if lengths is None else lengths.doubling
+
+    def _lengths_of(self, state: State) -> Lengths | None:
+        if not self._settings.length_bias:
+            return None
+        if self._lengths is None or self._lengths[0] != state.items_epoch:
+            self._lengths = state.items_epoch, standard_lengths(state.items, state.active >= 0)
+        return self._lengths[1]
 
     def first_answers(self, state: State, count: int, used: Fitted | None = None) -> Answers:
         """The first so many, with kinds of answers where these matter, and what was fitted of the annotators."""
@@ -196,14 +222,14 @@ class Inference:
             answers = answers._replace(strength=strength, share=share)
         if used is None or used.knows_nobody:
             return answers
-        return used.applied(answers, self._people(state, count))
+        return used.applied(answers, self.people(state, count))
 
     def _shares(self, state: State, count: int) -> Floats | None:
         """How much of an answer each is, where one person answered a pair several times."""
         key = state.version(count)
         if self._repeated is None or self._repeated[0] != key:
             left, right, _ = state.effective.first(count)
-            people = self._people(state, count)
+            people = self.people(state, count)
             pairs = np.minimum(left, right) * len(state.items) + np.maximum(left, right)
             self._repeated = key, shares(people.number, pairs, people.named)
         return self._repeated[1]

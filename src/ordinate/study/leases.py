@@ -19,7 +19,7 @@ import numpy as np
 
 from ordinate.data.comparisons import OUTCOME_VALUES, Query
 from ordinate.data.pairs import pair_codes
-from ordinate.errors import AlreadyAnswered, BudgetSpent, PairsHeld, StudyPaused
+from ordinate.errors import AlreadyAnswered, BudgetSpent, DeadlinePassed, PairsHeld, StudyPaused
 from ordinate.storage import Entry, Settings, timestamp
 from ordinate.study.fold import State, pair_of
 
@@ -90,10 +90,11 @@ def half_over(state: State, number: int, at: str) -> bool:
 
 
 def require_budget(state: State, annotator: str | None, holding: int, at: str) -> None:
-    """Raise StudyPaused, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets no more now."""
+    """Raise StudyPaused, DeadlinePassed, BudgetSpent or PairsHeld where an annotator with `holding` open queries gets
+    no more now."""
     rules = state.rules
     if is_over(state, at):
-        raise StudyPaused(
+        raise DeadlinePassed(
             f"the time for this study was over on {rules.deadline}; answers to open queries are still taken"
         )
     if rules.paused:

@@ -35,6 +35,11 @@ def acting_as(owner: str | None) -> Iterator[None]:
         _acting.reset(token)
 
 
+def acting() -> str | None:
+    """The owner as whom the block acts that this is called in."""
+    return _acting.get()
+
+
 class Ledger:
     """The state after the newest entry, and the two ways to use it: `reading` and `write`. Threads may share it."""
 
@@ -85,7 +90,7 @@ class Ledger:
 
         `work` checks before it appends: where it raises one of the package's errors, the entries that it appended
         before that stay. Threads that come while another one writes share the next transaction, so the disk is waited
-        for once.
+        for once; where work fails in any other way, that of the others is done without it.
         """
         mine = _Work(work)
         self._queue.append(mine)
@@ -106,12 +111,21 @@ class Ledger:
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
         batch = [self._queue.popleft() for _ in range(len(self._queue))]
+        while (spoiler := self._transact_together(batch)) is not None:
+            batch.remove(spoiler)
+
+    def _transact_together(self, batch: Sequence[_Work[Any]]) -> _Work[Any] | None:
+        """Do this work in one transaction. Returns the one piece that failed so that nothing of the transaction stays;
+        the others are still to be done. None: all is done, or the storage failed."""
         appended = locked = False
+        current: _Work[Any] | None = None
+        spoiler: _Work[Any] | None = None
         try:
             with self.storage.writing() as log:
                 locked = self._lock.acquire()
                 self._apply(log.parts(self._state.position), log.items)
                 for one in batch:
+                    current, one.error = one, None
                     transaction = Transaction(self._state, self.clock(), log, self._apply, one.by)
                     try:
                         one.result = one.work(transaction)
@@ -123,18 +137,23 @@ class Ledger:
                         one.error = error
                     finally:
                         appended |= transaction.appended
+                current = None
         except BaseException as error:
-            for one in batch:
-                one.error = error
             if appended:
                 self._reset()
+            if current is not None and len(batch) > 1 and _is_of_one(error):
+                spoiler, current.error = current, error
+                return current
+            for one in batch:
+                one.error = error
             raise
         finally:
             # Only now, after the commit or the reset: nobody sees entries that are not on disk.
             if locked:
                 self._lock.release()
-            for one in batch:
+            for one in batch if spoiler is None else [spoiler]:
                 one.done = True
+        return None
 
     def _apply(self, parts: Iterable[Entry | Recorded], items: Callable[[int], Any]) -> None:
         try:
@@ -149,6 +168,11 @@ class Ledger:
         self._version = None
         self.inference.drop_caches()
         self.results.drop_caches()
+
+
+def _is_of_one(error: BaseException) -> bool:
+    """Whether an error that came while a piece of work was done is that piece's own, and not the storage's."""
+    return isinstance(error, Exception) and not isinstance(error, StorageFailed)
 
 
 class Transaction:
@@ -201,7 +225,7 @@ class _Work(Generic[R]):
 
     def __init__(self, work: Callable[[Transaction], R]) -> None:
         self.work = work
-        self.by = _acting.get()
+        self.by = acting()
         self.done = False
         self.result: R | None = None
         self.error: BaseException | None = None

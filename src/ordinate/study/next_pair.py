@@ -155,9 +155,7 @@ def open_queries(
     `among`: only those whose pair is in the list. `tab`: without those that other browser tabs asked for.
     """
     mine = [
-        entry
-        for entry in state.open()
-        if entry.annotator == annotator and (tab is None or entry.tab in (None, tab)) and state.may_judge(entry)
+        entry for entry in state.open() if entry.annotator == annotator and (tab is None or entry.tab in (None, tab))
     ]
     if among is None or not mine:
         return mine

@@ -67,12 +67,12 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     changed = differences(state.rules, changes)
     if any(name == "aim" for name, _ in changed):
         require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())
-    cuts = replace(state.rules, **changes).cuts
-    if any(name == "cuts" for name, _ in changed) and cuts:
-        require_more(cuts[0], f"the cut {cuts[0]}", state.active, state.items.group or ())
+    after = replace(state.rules, **changes)
+    if any(name == "cuts" for name, _ in changed) and after.cuts:
+        require_more(after.cuts[0], f"the cut {after.cuts[0]}", state.active, state.items.group or ())
     require_known({name: json.loads(value) for name, value in changed}, state.rows)
-    if any(name == "practice" for name, _ in changed):
-        practice.require_items(practice.checked(changes["practice"]), state)
+    if any(name in ("practice", "ties") for name, _ in changed):
+        practice.require_possible(after.practice, after.ties, state.rows, state.items.group)
     transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
 
 
@@ -272,9 +272,10 @@ def people(state: State) -> list[Person]:
             sum(OUTCOME_VALUES[entry.answer or ""] == 1.0 for entry in decided),
             max((entry.at for entry in own), default=None),
             practice.score(state, name),
+            None if (machine := state.machines.get(name or "")) is None else machine.model,
         )
 
-    known = {*state.newest_asked, *answers, *(entry.annotator for entry in state.practised.values())}
+    known = {*state.newest_asked, *answers, *(entry.annotator for entry in state.practices)}
     return [one(name) for name in sorted(known, key=lambda name: (name is not None, name))]
 
 

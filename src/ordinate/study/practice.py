@@ -5,11 +5,11 @@ Each is an entry "practice" when it is given, with a number of its own, and an e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from ordinate.data.cells import text
-from ordinate.data.comparisons import OUTCOME_VALUES, Comparison
+from ordinate.data.cells import listed, text
+from ordinate.data.comparisons import OUTCOME_VALUES
 from ordinate.data.lookalikes import suggestion
 from ordinate.errors import InvalidInput, UnknownQuery
 from ordinate.storage import Entry
@@ -39,13 +39,13 @@ class PracticeScore(NamedTuple):
 
 def checked(given: Any) -> tuple[Practice, ...]:
     """Raises InvalidInput where these are no practice pairs."""
-    return tuple(_practice(one, row) for row, one in enumerate(given, start=1))
+    return tuple(_practice(one, row) for row, one in enumerate(listed("practice", given), start=1))
 
 
 def _practice(one: Any, row: int) -> Practice:
     try:
-        found = Practice(*one)
-    except TypeError:
+        found = Practice(*listed("a pair", one))
+    except (InvalidInput, TypeError):
         raise InvalidInput(f"practice pair {row} must be two ids and perhaps an answer, not {one!r}") from None
     if found.expected is not None and found.expected not in get_args(Expected):
         raise InvalidInput(f"practice pair {row}: {found.expected!r} is no answer; it is left, right, tie or nothing")
@@ -55,10 +55,30 @@ def _practice(one: Any, row: int) -> Practice:
     return Practice(left, right, found.expected)
 
 
-def require_items(pairs: Iterable[Practice], state: State) -> None:
-    """Raise UnknownItem or InvalidInput where the study cannot show a pair."""
+def require_possible(
+    pairs: Sequence[Practice], ties: bool, rows: Mapping[str, int], groups: Sequence[str] | None
+) -> None:
+    """Raise InvalidInput where these pairs, of items of the study, could not be asked or answered as expected.
+
+    ties         whether the study takes ties
+    rows, groups of the items; None: the study has no groups
+    """
+    before: dict[frozenset[str], int] = {}
     for row, one in enumerate(pairs, start=1):
-        state.check_pair(Comparison(one.left, one.right, "left"), f"practice pair {row}: ")
+        if (first := before.setdefault(frozenset(one[:2]), row)) != row:
+            raise InvalidInput(f"practice pair {row} is pair {first} again; leave one of them out")
+        if one.expected == "tie" and not ties:
+            raise InvalidInput(f"practice pair {row} expects a tie, which is no answer in this study; allow ties")
+        if groups is not None and groups[rows[one.left]] != groups[rows[one.right]]:
+            raise InvalidInput(
+                f"practice pair {row}: item {one.left!r} is in group {groups[rows[one.left]]!r} and {one.right!r} in "
+                f"{groups[rows[one.right]]!r}; only items of one group are compared"
+            )
+
+
+def is_due(state: State, annotator: str | None) -> bool:
+    """Whether somebody is new and has practice pairs to judge first."""
+    return bool(missing(state, annotator) or waiting(state, annotator))
 
 
 def missing(state: State, annotator: str | None) -> list[Practice]:
@@ -66,23 +86,44 @@ def missing(state: State, annotator: str | None) -> list[Practice]:
     given any."""
     if annotator is None or annotator in state.machines or not state.rules.practice or state.answered_by(annotator):
         return []
-    given = {frozenset((entry.left, entry.right)) for entry in state.practices if entry.annotator == annotator}
-    return [one for one in state.rules.practice if frozenset(one[:2]) not in given and _is_there(state, one)]
-
-
-def waiting(state: State, annotator: str | None) -> list[Entry]:
-    """The practice pairs that somebody new has to answer, in the owner's order."""
-    if annotator is None or state.answered_by(annotator):
-        return []
+    mine = [entry for entry in state.practices if entry.annotator == annotator]
+    known = {_as_given(entry) for entry in mine}
+    judged = {frozenset((entry.left, entry.right)) for entry in mine if entry.query in state.practised}
     return [
-        entry
-        for entry in state.practices
-        if entry.annotator == annotator and entry.query not in state.practised and _is_there(state, entry)
+        one
+        for one in state.rules.practice
+        if one not in known and frozenset(one[:2]) not in judged and _may_be_shown(state, one, annotator)
     ]
 
 
-def _is_there(state: State, pair: Practice | Entry) -> bool:
-    return all(item in state.rows and item not in state.excluded_items for item in (str(pair.left), str(pair.right)))
+def waiting(state: State, annotator: str | None) -> list[Entry]:
+    """The practice pairs that somebody new has to answer, in the owner's order; without those that the owner has
+    removed or corrected since they were given."""
+    if annotator is None or state.answered_by(annotator):
+        return []
+    wanted = {one: place for place, one in enumerate(state.rules.practice)}
+    given = [
+        entry
+        for entry in state.practices
+        if entry.annotator == annotator
+        and entry.query not in state.practised
+        and _as_given(entry) in wanted
+        and _may_be_shown(state, entry, annotator)
+    ]
+    return sorted(given, key=lambda entry: wanted[_as_given(entry)])
+
+
+def _as_given(entry: Entry) -> Practice:
+    expected: Any = entry.value
+    return Practice(str(entry.left), str(entry.right), expected)
+
+
+def _may_be_shown(state: State, pair: Practice | Entry, annotator: str) -> bool:
+    """Whether the items are in use, and the annotator made neither."""
+    items = str(pair.left), str(pair.right)
+    if not all(item in state.rows and item not in state.excluded_items for item in items):
+        return False
+    return not {state.rows[item] for item in items} & state.own(annotator)
 
 
 def score(state: State, annotator: str | None) -> PracticeScore:

@@ -6,7 +6,7 @@ What callers pass in has been checked by Study.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ordinate.data.cells import id_text
 from ordinate.data.comparisons import ANSWERS, Answer, Query
@@ -30,6 +30,7 @@ from ordinate.study import leases, next_pair, practice
 from ordinate.study.fold import State
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.ledger import Ledger, Transaction
+from ordinate.study.practice import Expected
 
 ATTEMPTS = 3
 """How often a choice is repeated because others wrote meanwhile, before it is made inside the transaction."""
@@ -65,15 +66,18 @@ class Questions:
 
     # New queries ------------------------------------------------------------------------------------------------------
 
-    def ask(self, annotator: str | None, wanted: int, among: PairList | None) -> list[Query]:
-        """The annotator's oldest open queries, after new ones were added until there are `wanted`."""
+    def ask(self, annotator: str | None, wanted: int, among: PairList | None, practise: bool) -> list[Query]:
+        """The annotator's oldest open queries, after new ones were added until there are `wanted`.
+
+        `practise`: practice pairs come first.
+        """
         with self._ledger.reading_to_write() as state:
             annotator = state.name_of(annotator)
             _require_included(state, annotator)
             if leases.due(state, self._ledger.clock()):
                 self._ledger.write(_end_leases)
             first: list[Query] = []
-            if among is None and (practice.missing(state, annotator) or practice.waiting(state, annotator)):
+            if practise and among is None and practice.is_due(state, annotator):
                 given = self._ledger.write(lambda one: self._practise(one, annotator))
                 first = [lease.query for lease in given[:wanted]]
             wanted = max(wanted - len(first), 0)
@@ -171,10 +175,9 @@ class Questions:
     def _practise(self, transaction: Transaction, annotator: str | None) -> list[Lease]:
         """The practice pairs of somebody new, who may be asked."""
         state = transaction.state
-        new = practice.missing(state, annotator)
-        if new or practice.waiting(state, annotator):
+        if practice.is_due(state, annotator):
             leases.require_budget(state, annotator, 0, transaction.time)
-        numbered = enumerate(new, start=len(state.practices) + 1)
+        numbered = enumerate(practice.missing(state, annotator), start=len(state.practices) + 1)
         transaction.append_all(
             "practice",
             [
@@ -182,15 +185,12 @@ class Questions:
                 for number, one in numbered
             ],
         )
-        return [
-            Lease(
-                Query(practice.query_id(self._token, one.query), str(one.left), str(one.right), annotator),
-                None,
-                practice=True,
-                expected=one.value,
-            )
-            for one in practice.waiting(state, annotator)
-        ]
+        return [self._practice_lease(one) for one in practice.waiting(state, annotator)]
+
+    def _practice_lease(self, given: Entry) -> Lease:
+        """A practice pair is nobody else's, so it is held without an end."""
+        query = Query(practice.query_id(self._token, given.query), str(given.left), str(given.right), given.annotator)
+        return Lease(query, None, practice=True, expected=given.value)
 
     def _add(self, transaction: Transaction, offer: Offer, tab: str | None = None) -> None:
         """Ask the pair of an offer."""
@@ -225,6 +225,8 @@ class Questions:
             state = transaction.state
             if not for_others:
                 self.require_own(state, query_id, annotator)
+            elif self._whose(state, query_id) != state.name_of(annotator):
+                self.require_person(state, query_id)
             counts = self._tell(transaction, query_id, answer, details)
             queries: list[Lease] = []
             refusal: Refusal | None = None
@@ -250,6 +252,8 @@ class Questions:
 
         def show(transaction: Transaction) -> Lease:
             state, time = transaction.state, transaction.time
+            if practice.is_practice(query_id):
+                return self._practice_lease(practice.find(state, self._token, query_id))
             asked = self._waiting(state, query_id)
             if leases.half_over(state, asked.query or 0, time):
                 _note(transaction, asked, "show", shown_at=shown_at, expires_at=leases.until(state, time))
@@ -317,16 +321,30 @@ class Questions:
 
     def require_own(self, state: State, query_id: str, annotator: str | None) -> None:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
-        if practice.is_practice(query_id):
-            whose = practice.find(state, self._token, query_id).annotator
-        else:
-            whose = state.queries[self._number(state, query_id) - 1].annotator
-        if whose != state.name_of(annotator):
+        if self._whose(state, query_id) != state.name_of(annotator):
             raise NotYourQuery(f"query {query_id!r} was given to somebody else")
+
+    def require_person(self, state: State, query_id: str) -> None:
+        """Raise NotYourQuery where the query was given to a model; raise UnknownQuery."""
+        if (whose := self._whose(state, query_id)) in state.machines:
+            raise NotYourQuery(
+                f"query {query_id!r} was given to the model {whose!r}, which answers it; to close it, withdraw it"
+            )
+
+    def _whose(self, state: State, query_id: str) -> str | None:
+        """The annotator to whom a query was given. Raises UnknownQuery."""
+        if practice.is_practice(query_id):
+            return practice.find(state, self._token, query_id).annotator
+        return state.queries[self._number(state, query_id) - 1].annotator
 
     def query(self, asked: Entry) -> Query:
         """The query of an `ask` entry."""
         return Query(self._id(asked.query), str(asked.left), str(asked.right), asked.annotator)
+
+    def expected(self, query_id: str) -> Expected | None:
+        """The right answer of a practice pair. Raises UnknownQuery."""
+        with self._ledger.reading() as state:
+            return cast("Expected | None", practice.find(state, self._token, query_id).value)
 
     def side_of(self, query_id: str, winner: object) -> Answer:
         """The side of the item with this id. Raises UnknownQuery, InvalidInput."""
@@ -349,6 +367,7 @@ class Questions:
         if practice.is_practice(query_id):
             shown = practice.find(state, self._token, query_id)
             if shown.query not in state.practised:  # sent again, it is the same answer
+                _require_taken(state, answer)
                 _note(transaction, shown, "practised", answer=answer, value=shown.value, **fields)
             return False
         if details.key is not None and (earlier := state.keys.get(details.key)) is not None:
@@ -356,8 +375,7 @@ class Questions:
                 raise KeyReused(f"the key {details.key!r} belongs to another answer; use a new one for each answer")
             return earlier.value != BEYOND_BUDGET
         asked = self._waiting(state, query_id, late=True)
-        if answer in ("tie", "both-bad") and not state.rules.ties:
-            raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
+        _require_taken(state, answer)
         beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
         _note(transaction, asked, "answer", answer=answer, value=beyond, **fields)
         if tokens is not None:
@@ -379,7 +397,10 @@ class Questions:
         return asked
 
     def _number(self, state: State, query_id: str) -> int:
-        """The number of a query. Raises UnknownQuery."""
+        """The number of a query. Raises UnknownQuery, and InvalidInput for a practice pair."""
+        if practice.is_practice(str(query_id)):
+            practice.find(state, self._token, str(query_id))
+            raise InvalidInput(f"{query_id!r} is a practice pair; it can be answered or skipped, and nothing else")
         token, _, digits = str(query_id).rpartition("-")
         number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else 0
         if query_id != self._id(number) or not 1 <= number <= len(state.queries):
@@ -408,6 +429,11 @@ def _answered_with(state: State, key: str, annotator: str | None) -> Entry:
 def _require_included(state: State, annotator: str | None) -> None:
     if annotator in state.excluded_annotators:
         raise AnnotatorExcluded(f"annotator {annotator!r} is excluded; include them before asking them again")
+
+
+def _require_taken(state: State, answer: Answer) -> None:
+    if answer in ("tie", "both-bad") and not state.rules.ties:
+        raise InvalidInput("ties are no answer in this study; answer left or right, or skip")
 
 
 def _end_leases(transaction: Transaction) -> None:

@@ -244,9 +244,11 @@ class Results:
         total = len(state.effective)
         used = self.inference.fitted(state, total)
         answers = self.inference.first_answers(state, total, used._replace(weight=None))
-        features, number = self.inference.scaled(state).features, state.effective.annotators
+        features, people = self.inference.scaled(state).features, self.inference.people(state, total)
+        doubling = self.inference.doubling(state)
+        names = state.annotator_names[: len(people.named)]
         with one_thread():
-            return annotators_of(used, features, answers, number, state.annotator_names, fewest, state.machines)
+            return annotators_of(used, features, answers, people, names, fewest, doubling)
 
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, get_args
 
-from ordinate.data.cells import text
+from ordinate.data.cells import listed, text
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.names import annotator_name
 from ordinate.errors import InvalidInput, UnknownItem
@@ -113,7 +113,7 @@ class Rules:
         for name in ("question", "guidelines", "closing"):
             if getattr(self, name) is not None:
                 text(name, getattr(self, name))
-        object.__setattr__(self, "resting", tuple(text("a name", one) for one in self.resting))
+        object.__setattr__(self, "resting", tuple(text("a name", one) for one in listed("resting", self.resting)))
         object.__setattr__(self, "practice", practice.checked(self.practice))
         object.__setattr__(self, "makers", checked_makers(self.makers))
         object.__setattr__(self, "deadline", None if self.deadline is None else _moment("deadline", self.deadline))
@@ -145,6 +145,7 @@ class Person(NamedTuple):
     decided, left            answers other than ties, and how many of them chose the left item
     last_answer              when the newest answer or skip was stored
     practice                 how they did on practice pairs
+    model                    what answers under this name; None: a person
     """
 
     name: str | None
@@ -160,6 +161,7 @@ class Person(NamedTuple):
     left: int
     last_answer: str | None
     practice: PracticeScore
+    model: str | None = None
 
 
 class Progress(NamedTuple):
@@ -223,7 +225,7 @@ def require_known(rules: Mapping[str, Any], items: Collection[str]) -> None:
 def checked_makers(given: Any) -> tuple[tuple[str, str], ...]:
     """Each item with somebody who made it, once. Raises InvalidInput."""
     found: dict[tuple[str, str], None] = {}
-    for row, one in enumerate(given, start=1):
+    for row, one in enumerate(listed("makers", given), start=1):
         if not isinstance(one, Sequence) or isinstance(one, str) or len(one) != 2:
             raise InvalidInput(f"makers, row {row}: give an item and who made it, not {one!r}")
         maker = annotator_name(text("a name", one[1]), f"makers, row {row}: ")

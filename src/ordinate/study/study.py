@@ -62,10 +62,11 @@ from ordinate.study.fold import State
 from ordinate.study.inference import Beside
 from ordinate.study.leaderboard import Leaderboard
 from ordinate.study.leases import Lease, Offer
-from ordinate.study.ledger import Ledger, Transaction
+from ordinate.study.ledger import Ledger, Transaction, acting
 from ordinate.study.machines import Machine
 from ordinate.study.mixing import Agreement
 from ordinate.study.pair import Compared
+from ordinate.study.practice import Expected
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.results import HISTORY_STEPS, Reliability
 from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts
@@ -161,7 +162,7 @@ class Study:
             recipe=recipe,
         )
         changes = creation.checked_rules(items, settings.random, aim, rules)
-        study = cls(storages.create(storage, settings, items, changes), clock)
+        study = cls(storages.create(storage, settings, items, changes, acting()), clock)
         for note in feature_notes(items, scaling):
             warnings.warn(note, FeatureWarning, stacklevel=2)
         return study
@@ -219,18 +220,30 @@ class Study:
     # Asking -----------------------------------------------------------------------------------------------------------
 
     @overload
-    def ask(self, annotator: str | None = None, count: None = None, *, among: PairList | None = None) -> Query: ...
-    @overload
-    def ask(self, annotator: str | None = None, *, count: int, among: PairList | None = None) -> list[Query]: ...
-    @overload
-    def ask(self, annotator: str | None, count: int, *, among: PairList | None = None) -> list[Query]: ...
     def ask(
-        self, annotator: str | None = None, count: int | None = None, *, among: PairList | None = None
+        self, annotator: str | None = None, count: None = None, *, among: PairList | None = None, practise: bool = True
+    ) -> Query: ...
+    @overload
+    def ask(
+        self, annotator: str | None = None, *, count: int, among: PairList | None = None, practise: bool = True
+    ) -> list[Query]: ...
+    @overload
+    def ask(
+        self, annotator: str | None, count: int, *, among: PairList | None = None, practise: bool = True
+    ) -> list[Query]: ...
+    def ask(
+        self,
+        annotator: str | None = None,
+        count: int | None = None,
+        *,
+        among: PairList | None = None,
+        practise: bool = True,
     ) -> Query | list[Query]:
         """The annotator's open queries, oldest first, topped up with new ones to `count`; without a count, one query.
 
         An annotator gets no pair twice, and no pair that is open, until nothing else is left. Where the pairs run out,
         fewer than `count` come back; where none is left at all, PoolExhausted is raised. `among`: only pairs of a list.
+        `practise` False, or a list: no practice pairs, as for a form that cannot say the right answer.
         Raises BudgetSpent where the budgets are spent, or a rule by which the study is finished is met; these are
         checked every 10 answers. Raises InvalidInput for the name of a model: see `ask_model`.
         """
@@ -240,7 +253,7 @@ class Study:
                 f"{name!r} is the name of a model, which ordinate judge asks; answer under a name of your own"
             )
         self._finish_if_met()
-        queries = self._questions.ask(annotator, wanted, among)
+        queries = self._questions.ask(annotator, wanted, among, practise)
         return queries[0] if count is None else queries
 
     def ask_model(self, annotator: str, count: int) -> list[Query]:
@@ -248,16 +261,17 @@ class Study:
         if (name := self.name_of(annotator)) not in self.machines:
             raise InvalidInput(f"{name!r} is not the name of a model of this study; see Study.add_machine")
         self._finish_if_met()
-        return self._questions.ask(annotator, whole("count", count, 1), None)
+        return self._questions.ask(annotator, whole("count", count, 1), None, False)
 
     def ask_after_models(self, annotator: str | None = None) -> Query:
         """A query about a pair of which models are unsure, or one in five by which they are checked; see `mixing.py`.
 
-        Where models leave nothing to look at, it is one as from `ask`.
+        Where models leave nothing to look at, it is one as from `ask`, as are practice pairs.
         """
         with self._ledger.reading() as state:
-            held = next_pair.open_queries(state, state.name_of(annotator))
-            among = None if held else mixing.pairs_for_people(state, self.settings.seed)
+            name = state.name_of(annotator)
+            first = next_pair.open_queries(state, name) or practice.is_due(state, name)
+            among = None if first else mixing.pairs_for_people(state, self.settings.seed)
         if among is not None:
             with suppress(PoolExhausted):
                 return self.ask(annotator, among=among)
@@ -302,6 +316,10 @@ class Study:
     def is_practice(self, query_id: str) -> bool:
         """Whether this query is a practice pair, which never counts."""
         return practice.is_practice(query_id)
+
+    def expected(self, query_id: str) -> Expected | None:
+        """The right answer of a practice pair, to be told once it is answered; None: nobody knows it."""
+        return self._questions.expected(query_id)
 
     def draw(self, annotator: str | None) -> Offer:
         """A random pair, to be passed to `take` where `choose` would take too long. Raises PoolExhausted, PairsHeld."""
@@ -364,7 +382,8 @@ class Study:
     ) -> Answered:
         """`tell`, then `take` up to `count` queries for the annotator, in one transaction.
 
-        Raises NotYourQuery where the query is another annotator's, unless `for_others`.
+        Raises NotYourQuery where the query is another annotator's, unless `for_others`, and even then where it is a
+        model's.
         """
         side = next((one for one in ANSWERS if one == answer), None)
         if side is None:
@@ -389,6 +408,11 @@ class Study:
         """Raise NotYourQuery where the query was given to another annotator; raise UnknownQuery."""
         with self._ledger.reading() as state:
             self._questions.require_own(state, query_id, annotator)
+
+    def require_person(self, query_id: str) -> None:
+        """Raise NotYourQuery where the query was given to a model; raise UnknownQuery."""
+        with self._ledger.reading() as state:
+            self._questions.require_person(state, query_id)
 
     def withdraw(self, query_id: str) -> None:
         """Close a query without an answer; its pair may be asked again."""
@@ -776,6 +800,11 @@ class Study:
         """The models that answer, by the name under which they do."""
         with self._ledger.reading() as state:
             return dict(state.machines)
+
+    def is_model(self, annotator: str | None) -> bool:
+        """Whether a model answers under this name."""
+        with self._ledger.reading() as state:
+            return annotator in state.machines
 
     def tokens(self, annotator: str) -> int:
         """How many tokens the replies of a model took so far."""

@@ -89,7 +89,7 @@ def test_label_studio_finds_the_two_items_of_a_task() -> None:
         Comparison("a", "b", "right", "ann"),
     ]
     assert read.rows == [1, 2, 3]
-    assert (read.queries, read.texts) == (["k-1"], {"a": "The A"})
+    assert (read.queries, read.texts) == ([None, None, "k-1"], {"a": "The A"})
     assert read.notes == ["Left out, without an answer: 2."]
     assert read.columns_not_used == ["id"]
     unclear: dict[str, list[Any]] = {"data": [{"one": "a", "two": "b"}], "annotations": [[annotated("left")]]}

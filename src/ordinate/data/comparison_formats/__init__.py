@@ -90,7 +90,7 @@ class ReadComparisons:
 
     rows              of the table, from 1, one for each comparison
     group             one for each comparison; None: the table has no groups
-    queries           the ids of the queries that they answer, where the table names these
+    queries           the id of the query that each of them answers, where the table names it
     texts             of the items, by id, where the table has some
     columns_not_used  the names of columns that were not read
     notes             sentences about what was decided
@@ -100,7 +100,7 @@ class ReadComparisons:
     comparisons: list[Comparison]
     rows: list[int]
     group: list[str] | None
-    queries: list[str]
+    queries: list[str | None]
     texts: dict[str, str]
     columns_not_used: list[str]
     notes: list[str]
@@ -197,12 +197,12 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
     if bad := sum(one.outcome == "both-bad" for one in checked):
         notes.append(f"Both items were called bad in {bad:,}; these count as ties.")
     texts = _texts(found, checked, rows)
-    queries = [str(one) for one in found.get("query", ()) if not is_missing(one)]
+    queries = [None if is_missing(one) else str(one) for one in found.get("query", empty)]
     groups = None if "group" not in found else _groups(found["group"], rows)
     if "count" in found:
         times = _counts(found["count"], rows)
         notes.append(f"Counts: {len(checked):,} rows stand for {sum(times):,} comparisons.")
-        checked, rows = _repeated(checked, times), _repeated(rows, times)
+        checked, rows, queries = (_repeated(column, times) for column in (checked, rows, queries))
         groups = None if groups is None else _repeated(groups, times)
     not_used = [one for one in columns if one not in source.used]
     if "count" in not_used:

@@ -96,12 +96,13 @@ class _Problem:
         self.prior, self.features, self.pairs = prior, compared.features, compared.pairs
         items, columns = self.features.shape
         self.start = np.zeros(columns + 2 * items)
-        self._cuts = [columns, columns + items]
+        self._cuts = columns, columns + items
         self._steps, self._schur_inverse = 0, np.empty((columns, columns))
         self._at: tuple[Floats, tuple[float, Floats, Floats, Floats]] | None = None
 
-    def parts(self, point: Floats) -> list[Floats]:
-        return np.split(point, self._cuts)
+    def parts(self, point: Floats) -> tuple[Floats, Floats, Floats]:
+        first, second = self._cuts
+        return point[:first], point[first:second], point[second:]
 
     def objective(self, point: Floats) -> float:
         theta, tension, _ = self.parts(point)

@@ -10,6 +10,7 @@
  * @property {string | null} [thumbnail_url]
  * @property {string | null} [audio_url]
  * @property {string | null} [video_url]
+ * @property {string | null} [html_url]
  * @property {string | null} [link]
  */
 
@@ -28,7 +29,7 @@
  * @typedef {"left" | "right" | "tie" | "skip" | "left-much" | "left-slightly" | "right-slightly" | "right-much"} Answer */
 /** @typedef {"budget" | "total-budget" | "exhausted"} Finished */
 /** @typedef {{serverTime: number}} Timed what the server said, and when: in milliseconds, by its clock */
-/** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, held: boolean, retry_after?: number | null} & Timed} Queries */
+/** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, over: boolean, held: boolean, retry_after?: number | null} & Timed} Queries */
 /** @typedef {{your_answers: number, answers: number}} Counts */
 /** @typedef {Counts & {next: Query[], finished: Finished | null, paused: boolean} & Timed} Accepted */
 /** @typedef {Counts & {query: Query, was: string} & Timed} Undone */
@@ -60,11 +61,27 @@
 /** @typedef {ReturnType<typeof connect>} Api */
 
 export class Refused extends Error {
-  /** @param {number} status @param {string} detail @param {number} [retryAfter] in seconds */
-  constructor(status, detail, retryAfter) {
+  /** @param {number} status @param {string} detail @param {number} [retryAfter] in seconds @param {string} [type] of the problem */
+  constructor(status, detail, retryAfter, type) {
     super(detail);
     this.status = status;
     this.retryAfter = retryAfter;
+    this.type = type;
+  }
+
+  // Whoever has this page may not go on with it.
+  get final() {
+    return this.status === 401 || this.status === 403;
+  }
+
+  // The owner wants no more answers of this annotator.
+  get leftOut() {
+    return this.type === "urn:ordinate:AnnotatorExcluded";
+  }
+
+  // Another link was opened in this browser, so that the session of this page is gone.
+  get otherSession() {
+    return this.type === "urn:ordinate:OtherSession";
   }
 
   // The server is busy, restarting or failing: the same request may succeed later.
@@ -125,7 +142,7 @@ export function connectAt(place, csrf) {
     }
     if (!response.ok) {
       const after = Number(response.headers.get("Retry-After")) || undefined;
-      throw new Refused(response.status, content.detail ?? `the server answered ${response.status}`, after);
+      throw new Refused(response.status, content.detail ?? `the server answered ${response.status}`, after, content.type);
     }
     const clock = Date.parse(response.headers.get("Date") ?? "");
     return Object.assign(content, { serverTime: Number.isNaN(clock) ? Date.now() : clock });

@@ -8,16 +8,19 @@ import { sentence } from "./messages.js";
  * Do what the server may refuse, and say so where it does. Returns whether it was done.
  * @param {() => Promise<unknown>} act
  * @param {string} then what happens where the server cannot be reached
+ * @param {(error: Refused) => void} refused called after a refusal was said
  */
-export async function attempt(act, then = "The page tries again by itself.") {
+export async function attempt(act, then = "The page tries again by itself.", refused = () => {}) {
   try {
     await act();
     setText(byId("trouble"), "");
     return true;
   } catch (error) {
     if (error instanceof NoNetwork) setText(byId("trouble"), `The server cannot be reached. ${then}`);
-    else if (error instanceof Refused) setText(byId("trouble"), sentence(error.message));
-    else throw error;
+    else if (error instanceof Refused) {
+      setText(byId("trouble"), sentence(error.message));
+      refused(error);
+    } else throw error;
     return false;
   }
 }

@@ -1,6 +1,7 @@
-// The two items of a pair as elements: pictures, videos, sounds, texts, links. They load before the pair is shown.
+// The two items of a pair as elements: pictures, videos, sounds, texts, pages, links. They load before the pair is shown.
 
 import { make, setMarkup } from "./dom.js";
+import { htmlPage } from "./html-page.js";
 import { settingOf, withoutFences } from "./texts.js";
 
 /** @typedef {import("./texts.js").Setting} Setting */
@@ -31,6 +32,7 @@ export class Side {
     if (item.image_url) this.#addImage(item.image_url, item.text ?? `The ${name} picture`);
     if (item.video_url) this.#addPlayer(make("video", { src: item.video_url, controls: true, playsinline: true, preload: "auto" }), name);
     if (item.audio_url) this.#addPlayer(make("audio", { src: item.audio_url, controls: true, preload: "auto" }), name);
+    if (item.html_url) this.#addPage(item.html_url, name);
     if (item.text != null) this.#addText(item.text, name, setting, item.text_html);
     if (item.link) this.#addLink(item.link);
     // An id may give the answer away ("good-17"), so it is shown only where nothing else is.
@@ -112,6 +114,12 @@ export class Side {
     this.text = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": `The ${name} text` }, words);
     this.words ||= shown.length > 300 ? `${shown.slice(0, 300)} …` : shown;
     this.element.append(this.text);
+  }
+
+  /** @param {string} address @param {SideName} name */
+  #addPage(address, name) {
+    this.words ||= "a page";
+    this.element.append(htmlPage(address, `The ${name} page`));
   }
 
   /** @param {string} address */

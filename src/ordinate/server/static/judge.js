@@ -49,7 +49,7 @@ const outbox = new Outbox(api, browser, `${study}:${name}`, {
   stopped: stop,
   changed: showNetwork,
 });
-const progress = new Progress(api, () => outbox.pending, showUndo);
+const progress = new Progress(api, () => outbox.pending, showUndo, (error) => error instanceof Refused && error.final && stop(error));
 
 /** @type {Promise<void> | null} the request for pairs that is running */
 let filling = null;
@@ -96,7 +96,9 @@ async function getPairs(pause = 1000) {
     const added = take(given);
     if (pairs.current === null) await next();
     if (pairs.held === 0) {
-      if (given.paused) {
+      if (given.over) {
+        await showOver();
+      } else if (given.paused) {
         messages.show(messages.paused());
         announce("The study is paused.");
         await sleep(LOOK_AGAIN);
@@ -213,6 +215,22 @@ async function end(why) {
   }
 }
 
+// The deadline has passed; the owner may still move it.
+async function showOver() {
+  stage.hide();
+  if (!says(messages.over([]))) {
+    await outbox.flush();
+    await progress.look().catch(() => {});
+    if (stopping) return;
+    messages.show(messages.over([...closing(), ...progress.report()]));
+    announce("The time for this study is over. Thank you.");
+  }
+  await sleep(LOOK_AGAIN);
+}
+
+/** @param {messages.Message} message */
+const says = ([title]) => !byId("message").hidden && byId("message-title").textContent === title;
+
 function again() {
   messages.show(messages.waitingForPairs());
   fill();
@@ -220,6 +238,7 @@ function again() {
 
 /** @param {Refused} error */
 function stop(error) {
+  if (stopping) return;
   stopping = true;
   stage.hide();
   messages.show(messages.stopped(error, outbox.entries.length));
@@ -382,7 +401,7 @@ async function undo(event) {
   } catch (error) {
     if (isTemporary(error)) tell("Taking back an older answer takes the network; try again when it is back.");
     else if (!(error instanceof Refused)) throw error;
-    else if (error.status === 401 || error.status === 403) stop(error);
+    else if (error.final) stop(error);
     else tell(messages.sentence(error.message));
   } finally {
     undoing = false;
@@ -442,7 +461,7 @@ const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, mil
 async function watchLease() {
   pairs.dropExpired();
   const pair = pairs.current;
-  if (pair === null || shown === null || stopping || document.hidden || pair.renewing) return;
+  if (pair === null || shown === null || stopping || document.hidden || pair.renewing || pair.span === Infinity) return;
   if (pair.until - Date.now() > pair.span / 2 || Date.now() - active > pair.span / 2) return;
   pair.renewing = true;
   try {
@@ -451,8 +470,9 @@ async function watchLease() {
   } catch (error) {
     // Without a network the pair stays: a late answer counts if nobody else gave one.
     if (!(error instanceof Refused)) return;
-    if (error.status === 401) stop(error);
-    else if (error.status === 409 && pairs.drop(pair.id)) replaced("The time for that pair was over; here is another one.");
+    if (error.final) stop(error);
+    // Over, answered in another browser, or of a study that was put back to an earlier state.
+    else if (!error.temporary && pairs.drop(pair.id)) replaced("The time for that pair was over; here is another one.");
   } finally {
     pair.renewing = false;
   }
@@ -518,9 +538,7 @@ document.addEventListener("click", (event) => {
 
 progress.look().then(
   () => (byId("tie-button").hidden = progress.status?.ties_allowed === false),
-  (error) => {
-    if (error instanceof Refused && error.status === 401) stop(error);
-  },
+  () => {},
 );
 outbox.flush();
 fill();

@@ -45,6 +45,16 @@ export const paused = () => [
   [paragraph("The owner has paused it. All your answers are stored. This page goes on by itself when the owner continues the study.")],
 ];
 
+/** @param {Node[]} report @returns {Message} */
+export const over = (report) => [
+  "The time for this study is over",
+  [
+    paragraph("All your answers are stored. Thank you."),
+    ...report,
+    paragraph("You may close this page. Undo still takes your last answer back. Should the owner give more time, the page goes on by itself."),
+  ],
+];
+
 const REASONS = {
   budget: "You have given all the answers that you were asked for.",
   "total-budget": "The study has all the answers that it asks for.",
@@ -72,15 +82,34 @@ export const finished = (why, report, again) => [
  * @param {number} waiting how many answers wait
  * @returns {Message}
  */
-export const stopped = (error, waiting) => [
-  error.status === 401 ? "Your link does not open this study any more" : "This page cannot go on",
+export const stopped = (error, waiting) => (error.leftOut ? leftOut(error, waiting) : cannotGoOn(error, waiting));
+
+/** @param {import("./api.js").Refused} error @param {number} waiting @returns {Message} */
+const leftOut = (error, waiting) => [
+  "Thank you, that is all",
+  [paragraph(sentence(error.message)), ...waitingAnswers(waiting), paragraph("You may close this page. If you think that this is a mistake, ask the owner of the study.")],
+];
+
+/** @param {number} waiting */
+const waitingAnswers = (waiting) =>
+  waiting
+    ? [paragraph(`${waiting === 1 ? "One answer waits" : `${waiting} answers wait`} in this browser and will be sent when you are in again under the same name.`)]
+    : [];
+
+/** @param {import("./api.js").Refused} error @param {number} waiting @returns {Message} */
+const cannotGoOn = (error, waiting) => [
+  error.otherSession
+    ? "Another link was opened in this browser"
+    : error.status === 401
+      ? "Your link does not open this study any more"
+      : "This page cannot go on",
   [
-    paragraph(sentence(error.message)),
-    ...(waiting
-      ? [paragraph(`${waiting === 1 ? "One answer waits" : `${waiting} answers wait`} in this browser and will be sent when you are in again under the same name.`)]
-      : []),
+    paragraph(error.otherSession ? "A browser judges under one name at a time, and by the link that was opened last. So this page can store nothing more." : sentence(error.message)),
+    ...waitingAnswers(waiting),
     paragraph(
-      error.status === 401
+      error.otherSession
+        ? "To go on by the new link, load the page again. To go on under your own name, open your own link again."
+        : error.status === 401
         ? "Ask the owner of the study for a new link, and open it in this browser."
         : "Load the page again. If that does not help, open your link again.",
     ),

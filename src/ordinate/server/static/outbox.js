@@ -129,7 +129,7 @@ export class Outbox {
           return;
         }
         if (!(error instanceof Refused)) throw error;
-        if (error.status === 401 || error.status === 403) {
+        if (error.final) {
           this.trouble = error;
           this.#listener.changed();
           this.#listener.stopped(error);

@@ -9,6 +9,7 @@ const STATES = { passed: "✓ passed", failed: "✗ failed", "not run": "– not
 export class Checks {
   #page;
   #box = byId("checks", HTMLDetailsElement);
+  #looks = 0; // how often it was opened: what was overtaken is not shown
 
   /** @param {import("./owner.js").Page} page */
   constructor(page) {
@@ -17,15 +18,17 @@ export class Checks {
   }
 
   async #look() {
+    const look = ++this.#looks;
     setText(byId("checks-words"), "One moment; in a large study this takes seconds.");
     const done = await this.#page.attempt(async () => {
       /** @type {{sentence: string, checks: Check[]}} */
       const { sentence, checks } = await this.#page.api.get("/check");
+      if (look !== this.#looks) return;
       setText(byId("checks-words"), sentence);
       byId("checks-rows").replaceChildren(...checks.map(row));
       byId("checks-table").hidden = false;
     });
-    if (!done) setText(byId("checks-words"), "Not known now; close this and open it again.");
+    if (!done && look === this.#looks) setText(byId("checks-words"), "Not known now; close this and open it again.");
   }
 }
 

@@ -1,6 +1,7 @@
 // Two items side by side: how sure their order is, and which answers say so.
 
 import { byId, count, make, setText } from "./dom.js";
+import { htmlPage } from "./html-page.js";
 import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {import("./api.js").Item} Item */
@@ -14,6 +15,7 @@ export class Comparing {
   #list = make("div", { class: "stack" });
   #with = byId("compare-with", HTMLInputElement);
   #item = "";
+  #looks = 0; // how often it was looked: an answer that was overtaken by another one is not shown
 
   /** @param {import("./owner.js").Page} page */
   constructor(page) {
@@ -28,6 +30,7 @@ export class Comparing {
   /** The item beside which another one is put. @param {string} item @param {string[]} others ids to offer */
   begin(item, others) {
     this.#item = item;
+    this.#looks++;
     this.#with.value = "";
     setText(byId("compare-words"), "");
     byId("compare-body").replaceChildren();
@@ -36,19 +39,20 @@ export class Comparing {
 
   async #look() {
     const [left, right] = [this.#item, this.#with.value.trim()];
+    const look = ++this.#looks;
     setText(byId("compare-words"), "One moment.");
     byId("compare-body").replaceChildren();
     const done = await this.#page.attempt(async () => {
       /** @type {Compared} */
       const found = await this.#page.api.get(`/compare?left=${encodeURIComponent(left)}&right=${encodeURIComponent(right)}`);
-      if (left !== this.#item) return;
+      if (look !== this.#looks) return;
       setText(byId("compare-words"), comparedInWords(found));
       const both = make("div", { class: "both large-both" }, face(found.left, found.higher), face(found.right, found.higher));
       byId("compare-body").replaceChildren(both, ...throughTable(found), this.#list);
       await this.#answers.show("item", left, right);
     });
     // What is wrong stands above the page, which the dialog covers.
-    if (!done) setText(byId("compare-words"), byId("trouble").textContent ?? "");
+    if (!done && look === this.#looks) setText(byId("compare-words"), byId("trouble").textContent ?? "");
   }
 }
 
@@ -63,7 +67,8 @@ export function comparedInWords({ left, right, higher, probability, left_won: wi
 
 /** @param {Item} item @param {string} higher */
 function face(item, higher) {
-  const picture = item.image_url ? make("img", { src: item.image_url, alt: `The picture of ${item.id}` }) : make("p", { class: "words", dir: "auto" }, item.text ?? item.id);
+  const page = item.html_url && htmlPage(item.html_url, `The page of ${item.id}`);
+  const picture = item.image_url ? make("img", { src: item.image_url, alt: `The picture of ${item.id}` }) : page || make("p", { class: "words", dir: "auto" }, item.text ?? item.id);
   return make("div", { class: `small-item${item.id === higher ? " won" : ""}` }, picture, make("span", { dir: "auto" }, item.id === higher ? `✓ ${item.id}` : item.id));
 }
 

@@ -1,6 +1,7 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
 import { byId, count, make, setMarkup } from "./dom.js";
+import { htmlPage } from "./html-page.js";
 import { AnswerList } from "./owner-answers.js";
 import { Comparing } from "./owner-compare.js";
 
@@ -171,6 +172,7 @@ export class OrderingList {
         item.image_url && make("img", { src: item.image_url, alt: item.text ?? `The picture of ${item.id}`, class: "large" }),
         item.video_url && make("video", { src: item.video_url, controls: true, playsinline: true, "aria-label": `The video of ${item.id}` }),
         item.audio_url && make("audio", { src: item.audio_url, controls: true, "aria-label": `The sound of ${item.id}` }),
+        item.html_url && htmlPage(item.html_url, `The page of ${item.id}`),
         item.text && wholeText(item),
         item.link && /^https?:\/\//i.test(item.link) && make("a", { href: item.link, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
         make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, likely ${span(row.rank_low, row.rank_high)}; score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),

@@ -5,13 +5,14 @@ import { AnswerList } from "./owner-answers.js";
 
 /** @typedef {{name: string | null, answers: number, skips: number, open: number, repeats: number, repeats_agreed: number, excluded: boolean,
  *   resting: boolean, median_ms: number | null, decided: number, left: number, last_answer: string | null, practised: number, practice_known: number,
- *   practice_right: number}} Annotator */
+ *   practice_right: number, model: string | null}} Annotator */
 /** @typedef {{annotator: string | null, answers: number}[]} VeryFast very fast answers by annotator */
-/** @typedef {{name: string | null, with_ordering: number | null, coin: number | null}} Quality */
+/** @typedef {{name: string | null, with_ordering: number | null, coin: number | null, length_lean: number}} Quality */
 
 const AT_FIRST = 100; // rows; a table of thousands takes the browser long
 const FEW = 20; // decided answers; of fewer, no side can be told
 const OFTEN = 0.1; // share of very fast answers that is mentioned
+const NOTICED = 0.2; // a lean by length: the one of two equal items that is twice as long is chosen 55 % of the time
 const LIKELY = 0.5; // probability of coin tosses from which on it is mentioned
 const QUALITY_EVERY = 20_000; // what the answers say of each takes some fits; in milliseconds
 
@@ -89,7 +90,7 @@ export class People {
     known.one = one;
     if (this.#open?.name === one.name) this.#fill(one);
     const quality = this.#quality.get(one.name ?? "");
-    const odd = oddities(one, veryFast, quality?.coin ?? null);
+    const odd = oddities(one, veryFast, quality?.coin ?? null, quality?.length_lean ?? 0);
     const values = [
       one.answers.toLocaleString("en"),
       one.skips.toLocaleString("en"),
@@ -111,7 +112,7 @@ export class People {
     const cells = ["number", "number", "number", "number", "number", "number", "", "", ""].map((kind) => make("td", { class: kind }));
     const button = make("button", { type: "button", class: "quiet small", "aria-label": `Open: ${one.name ?? "without a name"}` }, "Open");
     cells.at(-1)?.append(button);
-    const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name"), ...cells);
+    const row = make("tr", {}, make("th", { scope: "row" }, one.name ?? "without a name", ...modelNote(one)), ...cells);
     /** @type {Row} */
     const known = { one, cells, button, row };
     button.addEventListener("click", () => this.#enlarge(known.one));
@@ -134,7 +135,7 @@ export class People {
     setText(byId("person-rest"), one.resting ? "Give pairs again" : "Give no pairs for now");
     setText(byId("person-exclude"), one.excluded ? "Count the answers again" : "Leave out");
     const state = one.excluded ? "The answers do not count. " : one.resting ? "Gets no pairs for now; the answers count. " : "";
-    setText(byId("person-words"), state + practiceInWords(one));
+    setText(byId("person-words"), modelInWords(one) + state + practiceInWords(one));
   }
 
   async #again() {
@@ -188,8 +189,9 @@ export class People {
  * @param {Annotator} one
  * @param {number} veryFast
  * @param {number | null} coin the probability that the answers are coin tosses; null: too few answers
+ * @param {number} lengthLean what the fit adds for an item that is twice as long, compared with others
  */
-export function oddities({ answers, decided, left, resting, excluded }, veryFast, coin) {
+export function oddities({ answers, decided, left, resting, excluded }, veryFast, coin, lengthLean = 0) {
   const found = [];
   if (excluded) found.push("left out");
   if (resting) found.push("rests");
@@ -197,8 +199,15 @@ export function oddities({ answers, decided, left, resting, excluded }, veryFast
   if (answers > 0 && veryFast / answers >= OFTEN) found.push(`${veryFast} very fast`);
   // Three standard deviations of a fair choice.
   if (decided >= FEW && Math.abs(left - decided / 2) > 1.5 * Math.sqrt(decided)) found.push(left > decided / 2 ? "mostly left" : "mostly right");
+  if (Math.abs(lengthLean) >= NOTICED) found.push(lengthLean > 0 ? "prefers long" : "prefers short");
   return found;
 }
+
+/** Stands by the name of a model. @param {{name: string | null, model: string | null}} one */
+const modelNote = ({ name, model }) => (model === null ? [] : [" ", make("span", { class: "kind" }, model === name ? "model" : `model ${model}`)]);
+
+/** @param {{model: string | null}} one */
+export const modelInWords = ({ model }) => (model === null ? "" : `The model ${model} answers under this name. `);
 
 /** How somebody did on the practice pairs. @param {{practised: number, practice_known: number, practice_right: number}} one */
 export function practiceInWords({ practised, practice_known: known, practice_right: right }) {

@@ -1,6 +1,6 @@
 // The owner's page: how far the study is, what it has found, who takes part, and what the owner may change.
 
-import { connect } from "./api.js";
+import { connect, Refused } from "./api.js";
 import { attempt } from "./attempt.js";
 import { deadlineInWords, drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
 import { byId, count, make, percent, setText } from "./dom.js";
@@ -123,10 +123,20 @@ function lookIn(pause) {
   timer = setTimeout(keepLooking, pause);
 }
 
+let stopped = false; // the link does not count any more, or another one was opened in this browser
+
+/** @param {Refused} error */
+function stop(error) {
+  if (!error.final) return;
+  stopped = true;
+  events.close();
+}
+
 async function keepLooking() {
+  if (stopped) return;
   looked = Date.now();
   changed = false;
-  if (!document.hidden) await attempt(look);
+  if (!document.hidden && !(await attempt(look, undefined, stop)) && stopped) return;
   // Results and the ordering follow the answers a little later.
   const behind = answersShown === null || answersShown < answersNow;
   lookIn(changed ? AT_MOST : events.readyState === EventSource.OPEN && !behind ? SELDOM : EVERY);

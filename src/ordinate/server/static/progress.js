@@ -10,6 +10,7 @@ export class Progress {
   #api;
   #pending;
   #shown;
+  #failed;
   #looking = false;
   #due = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -23,9 +24,11 @@ export class Progress {
    * @param {import("./api.js").Api} api
    * @param {() => number} pending how many answers of this browser the server has not got yet
    * @param {() => void} shown called after the numbers were shown
+   * @param {(error: unknown) => void} failed called where the server does not say how far it is
    */
-  constructor(api, pending, shown) {
+  constructor(api, pending, shown, failed) {
     this.#api = api;
+    this.#failed = failed;
     this.#shown = shown;
     this.#pending = pending;
     byId("progress-button").addEventListener("click", () => this.#open());
@@ -48,6 +51,9 @@ export class Progress {
       const status = await this.#api.get("");
       this.status = Object.assign(status, this.#newer);
       this.show();
+    } catch (error) {
+      this.#failed(error);
+      throw error;
     } finally {
       this.#looking = false;
     }

@@ -1,0 +1,46 @@
+"""How long items are: by a column `length`, such as the seconds of a sound, or by the characters of their texts."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinate.data.arrays import Floats
+from ordinate.data.items import Items
+
+
+class Lengths(NamedTuple):
+    """values    (n,) log lengths in standard deviations; NaN where not known
+    doubling  how many standard deviations an item has more that is twice as long
+    """
+
+    values: Floats
+    doubling: float
+
+
+def standard_lengths(items: Items, counted: NDArray[np.bool_]) -> Lengths | None:
+    """The unit is the standard deviation of the counted items (n,); None where these have no two lengths."""
+    logs = log_lengths(items)
+    known = np.empty(0) if logs is None else logs[counted & ~np.isnan(logs)]
+    if logs is None or not len(known) or known.min() == known.max():
+        return None
+    return Lengths(logs / known.std(), math.log(2.0) / float(known.std()))
+
+
+def log_lengths(items: Items) -> Floats | None:
+    """(n,) natural logarithms; NaN where a length is not known; None where no two items have different ones."""
+    stated = items.labels.get("length")
+    known = np.log(np.array(_characters(items) if stated is None else stated, dtype=np.float64))  # None is NaN
+    there = known[~np.isnan(known)]
+    return known if len(there) and there.min() < there.max() else None
+
+
+def _characters(items: Items) -> list[float | None]:
+    """Of the texts; what is shown with a picture, a sound or a video is its caption."""
+    texts = items.content.get("text", (None,) * len(items))
+    shown = [items.content[kind] for kind in ("image", "audio", "video") if kind in items.content]
+    captions = {row for column in shown for row, value in enumerate(column) if value is not None}
+    return [None if text is None or row in captions else max(len(text), 1) for row, text in enumerate(texts)]

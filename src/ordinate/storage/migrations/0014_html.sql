@@ -1,0 +1,2 @@
+-- Pages of HTML that annotators are shown.
+ALTER TABLE items ADD COLUMN html TEXT;

@@ -1,0 +1,136 @@
+"""All studies of a PostgreSQL database: which there are, those in the archive, and those that go.
+
+An archived study is in a schema of another name, so no process that has it open can store anything in it, and none
+takes it for a study. What is done here is done in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from psycopg import errors as sql_errors
+
+from ordinate.errors import InvalidInput, StudyExists, StudyNotFound
+from ordinate.storage.places import PostgresqlDatabase, PostgresqlSchema, is_study_name
+from ordinate.storage.postgresql import WRITE, translated
+from ordinate.storage.postgresql_connections import Connections, SchemaConnection, Watch
+
+ARCHIVE = "archive."
+"""What the schema of an archived study begins with. No study can be called so."""
+LONGEST_NAME = 63 - len(ARCHIVE)
+"""Letters of a name that can be archived: PostgreSQL cuts off the rest."""
+_STUDIES = """
+    SELECT nspname, pg_class.oid::bigint, pg_has_role(nspowner, 'USAGE')
+    FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid AND relname = 'study' AND relkind = 'r'
+    WHERE has_schema_privilege(pg_namespace.oid, 'USAGE')
+      AND EXISTS (SELECT FROM pg_class WHERE relnamespace = pg_namespace.oid AND relname = 'alembic_version')
+"""
+
+
+class Found(NamedTuple):
+    """A study of the database.
+
+    table  identifies it: another study of the same name has another one
+    own    whether this user of the database may rename and drop it
+    """
+
+    table: int
+    own: bool
+
+
+class OpenDatabase:
+    def __init__(self, at: PostgresqlDatabase) -> None:
+        self._at = at
+        # The statements here name their schemas; nothing of the place but its connection is used.
+        self._place = PostgresqlSchema("", at.connection, "pg_catalog", at.shown)
+        self._connections = Connections(self._place)
+        with translated(self._place):
+            self._watch = Watch(self._place, _STUDIES)
+
+    @property
+    def shown(self) -> str:
+        return self._at.shown
+
+    def study(self, name: str) -> PostgresqlSchema:
+        return self._at.study(name)
+
+    def studies(self) -> Mapping[str, Found]:
+        """By name, as they are now. A schema with any other name is none that we made."""
+        rows = self._watch.rows()
+        return {name: Found(table, own) for name, table, own in sorted(rows) if is_study_name(name)}
+
+    def archived(self) -> list[str]:
+        return sorted(
+            name.removeprefix(ARCHIVE)
+            for name, _, _ in self._watch.rows()
+            if name.startswith(ARCHIVE) and is_study_name(name.removeprefix(ARCHIVE))
+        )
+
+    def forget(self) -> None:
+        """Ask the database again at the next call."""
+        self._watch.forget()
+
+    def require_free(self, name: str) -> None:
+        """Raise StudyExists where a study has this name, archived or not; InvalidInput where none can be called so."""
+        self.study(name)
+        if len(name) > LONGEST_NAME:
+            raise InvalidInput(f"a name has at most {LONGEST_NAME} characters here")
+        self.forget()
+        if name in self.studies() or name in self.archived():
+            raise StudyExists(f"there is a study {name!r} already, perhaps in the archive; choose another name")
+
+    def archive(self, name: str) -> None:
+        if len(name) > LONGEST_NAME:
+            raise InvalidInput(f"a study whose name has more than {LONGEST_NAME} characters cannot be archived")
+        self._rename(name, ARCHIVE + name)
+
+    def restore(self, name: str) -> None:
+        """Take a study out of the archive."""
+        self._rename(ARCHIVE + name, name)
+
+    def _rename(self, before: str, after: str) -> None:
+        with self._changing(before) as connection:
+            try:
+                connection.raw.execute(f'ALTER SCHEMA "{before}" RENAME TO "{after}"')
+            except sql_errors.DuplicateSchema as error:
+                raise StudyExists(f"there is a study {after.removeprefix(ARCHIVE)!r} already; delete one") from error
+
+    def drop(self, name: str, before_it_is_final: Callable[[], None], *, archived: bool = False) -> None:
+        """Delete a study with its answers; nothing happens where the function that is called last raises an error."""
+        schema = ARCHIVE + name if archived else name
+        with self._changing(schema) as connection:
+            connection.raw.execute(f'DROP SCHEMA "{schema}" CASCADE')
+            before_it_is_final()
+
+    @contextmanager
+    def _changing(self, schema: str) -> Iterator[SchemaConnection]:
+        """A transaction on a schema, whose name is that of a study, or of one in the archive."""
+        name = schema.removeprefix(ARCHIVE)
+        missing = StudyNotFound(f"there is no study {name!r} in {self.shown}")
+        if not is_study_name(name):
+            raise missing
+        with translated(self._place):
+            try:
+                with self._connections.transaction(WRITE) as connection:
+                    yield connection
+            except sql_errors.InvalidSchemaName:
+                raise missing from None
+        self.forget()
+
+    @contextmanager
+    def holding(self, name: str) -> Iterator[bool]:
+        """Whether nobody else holds this name; then nobody else does while the block runs. A crash ends it."""
+        with translated(self._place):
+            connection = SchemaConnection(self._place)
+        try:
+            with translated(self._place):
+                ((free,),) = connection.raw.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (name,))
+            yield free
+        finally:
+            connection.close()
+
+    def close(self) -> None:
+        self._watch.close()
+        self._connections.close()

@@ -1,0 +1,132 @@
+# ruff: noqa: E501  pages of attackers are long lines
+"""Pages of HTML as items in a real browser: nothing that they hold runs, loads anything, or reaches the page around them,
+and keys answer whatever was clicked."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.browser.conftest import PHONE, WIDE, Judge
+
+from ordinate import Items, Study
+
+ATTACKS = {
+    "a script": "<script>{do}</script>",
+    "a script from elsewhere": "<script src='{at}/s.js'></script>",
+    "a handler": '<img src=x onerror="{do}"><body onload="{do}"><details open ontoggle="{do}">x</details>',
+    "a form that sends itself": "<form id=f action='{at}/form' target=_top><button>Go</button></form><script>f.submit()</script>",
+    "a refresh": "<meta http-equiv=refresh content='0;url={at}/refresh'>",
+    "a refresh to a script": '<meta http-equiv=refresh content="0;url=javascript:{do}">',
+    "a weaker policy": "<meta http-equiv=Content-Security-Policy content='default-src *'><img src='{at}/p.png'>",
+    "a link out of the frame": "<a id=out href='{at}/top' target=_top style='display:block;height:400px'>Out</a>",
+    "a link within it": "<a href='{at}/within' style='display:block;height:400px'>Within</a>",
+    "a link to a script": "<a href=\"javascript:{do}\" style='display:block;height:400px'>Run</a>",
+    "a window of its own": "<a href='{at}/blank' target=_blank ping='{at}/ping' style='display:block;height:400px'>New</a>",
+    "a picture": "<img src='{at}/p.png'><picture><source srcset='{at}/p.webp'></picture><video poster='{at}/v.png' src='{at}/v.mp4'>",
+    "styles": "<link rel=stylesheet href='{at}/s.css'><style>@import '{at}/i.css'; body {{ background: url({at}/b.png) }}</style>",
+    "a font": "<style>@font-face {{ font-family: f; src: url({at}/f.woff) }} p {{ font-family: f }}</style><p>words",
+    "a drawing": "<svg xmlns='http://www.w3.org/2000/svg' onload=\"{do}\"><script>{do}</script><image href='{at}/s.png'/><use href='{at}/u.svg#a'/></svg>",
+    "another base": "<base href='{at}/' target=_top><img src='base.png'>",
+    "an object": "<object data='{at}/o.html'></object><embed src='{at}/e.swf'><applet code='{at}/a.class'></applet>",
+    "frames": "<iframe src='{at}/frame'></iframe><iframe srcdoc='<script>{do}</script>'></iframe><frameset><frame src='{at}/set'></frameset>",
+    "hints": "<link rel=preconnect href='{at}'><link rel=prefetch href='{at}/pre'><link rel=preload as=image href='{at}/load'>"
+    "<link rel=dns-prefetch href='{at}'><link rel=modulepreload href='{at}/m.js'><link rel=icon href='{at}/icon'><link rel=manifest href='{at}/m'>",
+    "the end of the frame": "</iframe><script>{do}</script><h1>Out?</h1>",
+    "a cover": "<div style='position:fixed;inset:-9999px;z-index:2147483647;background:red'>x</div>",
+}
+DO = "document.title='caught';try{{top.document.title='caught'}}catch(e){{}};fetch('{at}/fetch');top.postMessage('caught','*')"
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[bytes]]]:
+    """An address elsewhere, and the first lines of all that comes there."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def listen() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                connection.settimeout(0.5)
+                with connection:
+                    try:
+                        heard.append(connection.recv(200).split(b"\r\n")[0] or b"a connection")
+                    except OSError:
+                        heard.append(b"a connection")
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", heard
+
+
+def test_nothing_gets_out_of_a_frame(tmp_path: Path, serve: Callable[..., Any], chromium: Any) -> None:
+    with listening() as (elsewhere, heard), closing(chromium.new_context(viewport=WIDE)) as context:
+        pages = {}
+        for number, (name, attack) in enumerate(ATTACKS.items()):
+            at = f"{elsewhere}/{number}"
+            pages[name] = "<p>words</p>" + attack.format(at=at, do=DO.format(at=at))
+        path = tmp_path / "pages.db"
+        Study.create(Items(list(pages), content={"html": list(pages.values())}), storage=f"sqlite:///{path}").close()
+        (served,) = serve(path)
+        # That the policy of the frame refuses something, as the console says, is what is wanted here.
+        page = context.new_page()
+        someone = Judge(page)
+        someone.join(served.annotator, "Ann")
+        page.wait_for_selector("#left iframe")
+        title, address = page.title(), page.url
+        seen: set[str] = set()
+        for _ in range(80):
+            page.wait_for_timeout(300)
+            for side in ("left", "right"):
+                seen.add(str(page.get_attribute(f"#{side} iframe", "src")))
+                page.click(f"#{side} iframe", position={"x": 40, "y": 100})
+            page.wait_for_timeout(200)
+            assert (page.title(), page.url, len(page.context.pages)) == (title, address, 1), seen
+            assert heard == [], [list(pages)[int(one.split("/")[-2])] for one in seen]
+            box, half = (page.locator(f"#left{inner}").bounding_box() for inner in (" iframe", ""))
+            assert box["width"] <= half["width"] + 1
+            if len(seen) == len(pages):
+                break
+            # Keys answer after a click into a frame.
+            someone.press("ArrowLeft")
+        assert len(seen) == len(pages)
+
+
+def test_a_long_page_scrolls_and_has_a_name(
+    tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any]
+) -> None:
+    long = (
+        "<style>body {{ font: 20px sans-serif; color: #222 }}</style><h1>{0}</h1>" + "<p>words and more words</p>" * 200
+    )
+    items = Items(["a", "b"], content={"html": [long.format("One"), long.format("Two")]})
+    path = tmp_path / "pages.db"
+    Study.create(items, question="Which page is better?", storage=f"sqlite:///{path}").close()
+    (served,) = serve(path)
+    someone = judge()
+    page = someone.page
+    someone.join(served.annotator, "Ann")
+    frame = page.wait_for_selector("#left iframe")
+    assert frame.get_attribute("title") == "The left page"
+    inside = frame.content_frame()
+    inside.wait_for_selector("h1")
+    page.mouse.move(200, 300)
+    page.mouse.wheel(0, 600)
+    page.wait_for_timeout(500)
+    before = page.screenshot(path=tmp_path / "wide.png")
+    assert inside.locator("h1").bounding_box()["y"] < 0
+    page.set_viewport_size(PHONE)
+    page.wait_for_timeout(300)
+    page.screenshot(path=tmp_path / "phone.png")
+    assert before
+    for side in ("left", "right"):
+        box = page.locator(f"#{side} iframe").bounding_box()
+        assert box["height"] > 150
+        assert box["width"] > 300
+    assert page.locator("#left .alone").get_attribute("href").endswith("/html")
+    # Opened alone it is as harmless, and the keyboard scrolls it.
+    page.goto(page.locator("#left .alone").evaluate("link => link.href"))
+    assert page.evaluate("self.origin") == "null"
