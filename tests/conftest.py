@@ -32,6 +32,12 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the whole product, which take longest, come first: were they last, one worker would end alone."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: item.path.parent != here)
+
+
 @pytest.fixture(scope="module")
 def one_thread() -> Iterator[None]:
     """For tests of what a study runs on one BLAS thread: with more, workers on all cores wait for one another."""

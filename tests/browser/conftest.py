@@ -104,10 +104,27 @@ def serve() -> Iterator[Callable[..., list[ServedStudy]]]:
 def shared(degraded: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ServedStudy]]:
     """Studies of photos, essays and tones that are served once, for tests that take no notice of other annotators."""
     folder = tmp_path_factory.mktemp("shared")
-    makers = {"photos": lambda: make_photos(folder, degraded).path, "essays": lambda: make_essays(folder, 3)}
+    makers = {"photos": lambda: make_photos(folder, degraded).path, "essays": lambda: make_essays(folder, copies=3)}
     paths = {name: make() for name, make in {**makers, "tones": lambda: make_tones(folder)}.items()}
     with servers() as start:
         yield dict(zip(paths, start(*paths.values()), strict=True))
+
+
+UNTOUCHED = {"photos": 2, "essays": 6}  # no module needs more
+
+
+@pytest.fixture(scope="module")
+def untouched(degraded: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ServedStudy]]:
+    """A study of photos or of essays that nobody has seen; a server starts once for all tests of a module."""
+    folder = tmp_path_factory.mktemp("untouched")
+    made = {
+        "photos": [make_photos(folder, degraded, f"photos-{k}").path for k in range(UNTOUCHED["photos"])],
+        "essays": [make_essays(folder, f"essays-{k}") for k in range(UNTOUCHED["essays"])],
+    }
+    with servers() as start:
+        served = iter(start(*made["photos"], *made["essays"]))
+        left = {kind: [next(served) for _ in paths] for kind, paths in made.items()}
+        yield lambda kind: left[kind].pop()
 
 
 class Photos(NamedTuple):
@@ -120,18 +137,19 @@ def degraded() -> Any:
     return degrade_photo(np.random.default_rng(1), 40)
 
 
-def make_photos(folder: Path, made: Any) -> Photos:
+def make_photos(folder: Path, made: Any, name: str = "photos") -> Photos:
     """A study of 40 versions of one photo, whose true order is known."""
-    made.write(folder)
-    path = folder / "photos.db"
+    if not (folder / "photos").exists():
+        made.write(folder)
+    path = folder / f"{name}.db"
     Study.create(made.items, question="Which photo is **clearer**?", storage=f"sqlite:///{path}").close()
     assert made.truth is not None
     return Photos(path, made.truth)
 
 
-def make_essays(folder: Path, copies: int = 1) -> Path:
+def make_essays(folder: Path, name: str = "essays", copies: int = 1) -> Path:
     """A study of texts, long and short ones."""
-    path = folder / "essays.db"
+    path = folder / f"{name}.db"
     texts = ESSAYS * copies
     items = Items(ids=[f"essay-{k}" for k in range(len(texts))], content={"text": texts})
     question = "# Which argument is stronger?\n\nThink of *reasons*, not of spelling."
@@ -272,10 +290,11 @@ class Judge:
     def until(self, expression: str, seconds: float = 30.0) -> None:
         """Wait for an expression in JavaScript. Playwright's own way would evaluate it in the page, which the page's
         content security policy forbids."""
-        ends = time.monotonic() + seconds
+        ends, pause = time.monotonic() + seconds, 10.0
         while not self.page.evaluate(f"Boolean({expression})"):
             assert time.monotonic() < ends, f"in vain: {expression}; the page says: {self.page.inner_text('body')}"
-            self.page.wait_for_timeout(15)
+            self.page.wait_for_timeout(pause)
+            pause = min(1.5 * pause, 60.0)  # each look takes milliseconds of three processes
 
 
 @pytest.fixture

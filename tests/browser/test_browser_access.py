@@ -1,7 +1,7 @@
 """Every page in its looks, on a wide screen and a phone, light and dark: no violation that axe finds, all in sight, and
 pictures of them.
 
-`ORDINATE_PICTURES=docs/pictures python -m pytest -n 0 tests/browser/test_browser_access.py` writes the pictures of the
+`ORDINATE_PICTURES=docs/pictures python -m pytest -n 0 -m "slow or not slow" tests/browser` writes the pictures of the
 documentation.
 """
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.browser.conftest import PHONE, WIDE, Judge
+from tests.browser.test_browser_access import FEW, check
 
 from ordinate import Items, Study
 
@@ -99,10 +100,14 @@ def test_nothing_gets_out_of_a_frame(tmp_path: Path, serve: Callable[..., Any], 
 def test_a_long_page_scrolls_and_has_a_name(
     tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any]
 ) -> None:
-    long = (
-        "<style>body {{ font: 20px sans-serif; color: #222 }}</style><h1>{0}</h1>" + "<p>words and more words</p>" * 200
+    styles = (
+        "body { font: 18px/1.5 serif; margin: 2em }",
+        "body { font: 16px sans-serif } h1 { background: #135; color: #fff; padding: 1em }",
     )
-    items = Items(["a", "b"], content={"html": [long.format("One"), long.format("Two")]})
+    step = "<h2>Step {0}</h2><p>Fold the dough over itself, turn the bowl, and let it rest for half an hour under a cloth.</p>"
+    steps = "".join(step.format(number) for number in range(1, 40))
+    pages = [f"<!doctype html><style>{style}</style><h1>Bread in a pot</h1>{steps}" for style in styles]
+    items = Items(["a", "b"], content={"html": pages})
     path = tmp_path / "pages.db"
     Study.create(items, question="Which page is better?", storage=f"sqlite:///{path}").close()
     (served,) = serve(path)
@@ -116,12 +121,9 @@ def test_a_long_page_scrolls_and_has_a_name(
     page.mouse.move(200, 300)
     page.mouse.wheel(0, 600)
     page.wait_for_timeout(500)
-    before = page.screenshot(path=tmp_path / "wide.png")
     assert inside.locator("h1").bounding_box()["y"] < 0
+    check(page, "pages", looks=FEW)
     page.set_viewport_size(PHONE)
-    page.wait_for_timeout(300)
-    page.screenshot(path=tmp_path / "phone.png")
-    assert before
     for side in ("left", "right"):
         box = page.locator(f"#{side} iframe").bounding_box()
         assert box["height"] > 150
