@@ -58,7 +58,9 @@ def gather(folder: Path) -> None:
     (folder / "commands.md").write_text(commands(), encoding="utf-8")
     (folder / "api.md").write_text(api(), encoding="utf-8")
     for page in folder.glob("*.md"):
-        page.write_text(relinked(page.read_text(encoding="utf-8")), encoding="utf-8")
+        # Commands without a prompt would be taken for the output of a console, and be pale.
+        text = relinked(page.read_text(encoding="utf-8")).replace("```console", "```bash")
+        page.write_text(text, encoding="utf-8")
 
 
 def relinked(text: str) -> str:

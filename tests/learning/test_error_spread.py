@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ordinate.learning.error_spread import MISFIT, error_interval, error_spread, inversions
+from ordinate.learning.error_spread import doubt, error_interval, error_spread, inversions
 
 
 def by_hand(values):
@@ -25,12 +25,17 @@ def test_the_spread_is_that_of_the_error_in_the_draws():
     for one in (0, 1):
         rows = np.flatnonzero(group == one)
         wrong += by_hand(draws[:, rows[np.argsort(-scores[rows])]])
-    assert error_spread(draws, scores, group) == pytest.approx(np.hypot(wrong.std() / wrong.mean(), MISFIT))
+    # 60 answers about the 20 items in use.
+    assert error_spread(draws, scores, group, 60) == pytest.approx(np.hypot(wrong.std() / wrong.mean(), doubt(3.0)))
 
 
 def test_where_no_draw_is_wrong_only_the_belief_itself_may_be():
     scores = np.arange(4.0)
-    assert error_spread(np.tile(scores, (10, 1)), scores, np.zeros(4, dtype=int)) == MISFIT
+    assert error_spread(np.tile(scores, (10, 1)), scores, np.zeros(4, dtype=int), 16) == doubt(4.0) == 0.25
+
+
+def test_doubt_falls_with_answers_within_bounds():
+    assert [doubt(per_item) for per_item in (0.0, 0.25, 1.0, 25.0, 100.0)] == [1.0, 1.0, 0.5, 0.1, 0.1]
 
 
 def test_the_interval_is_about_the_error_and_no_worse_than_guessing():

@@ -1,8 +1,7 @@
 """How far the true ordering error may be from the expected one: counted in draws of the scores.
 
 The error of the order shown is, in each draw, the share of pairs that the draw has in the other order. Its spread over
-draws is what the belief leaves open. The belief itself may be wrong, above all its prior variances; simulated studies
-show by how much (docs/statistics.md).
+draws is what the belief leaves open. The belief itself may be wrong, too; simulated studies show by how much.
 """
 
 from __future__ import annotations
@@ -16,18 +15,33 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.ordering import REACH, Interval
 from ordinate.data.pairs import members
 
-MISFIT = 0.1
-"""Standard deviation of the log of the true error about the expected one that comes from a belief that is wrong."""
+_DOUBT, _LEAST_DOUBT = 0.5, 0.1
 
 
-def error_spread(draws: Floats, scores: Floats, group: Integers) -> float:
-    """Standard deviation of the log of the true error about the expected one; draws (s, n), scores and group (n,)."""
+def error_spread(draws: Floats, scores: Floats, group: Integers, answers: int) -> float:
+    """Standard deviation of the log of the true error about the expected one.
+
+    draws    (s, n) of the scores under the belief
+    scores   (n,) by which the items are ordered
+    group    (n,) negative for items not in use
+    answers  that the belief rests on
+    """
     wrong = np.zeros(len(draws))
     for rows in members(group):
         order = rows[np.lexsort((rows, -scores[rows]))]
         wrong += inversions(np.ascontiguousarray(draws[:, order]))
     mean = float(wrong.mean())
-    return math.hypot(float(wrong.std()) / mean if mean > 0.0 else 0.0, MISFIT)
+    per_item = answers / max(int(np.count_nonzero(group >= 0)), 1)
+    return math.hypot(float(wrong.std()) / mean if mean > 0.0 else 0.0, doubt(per_item))
+
+
+def doubt(answers_per_item: float) -> float:
+    """Standard deviation of the log of the true error about the expected one that comes from a belief that is wrong.
+
+    Above all its prior variances are, while answers are few. The constants make the intervals of `error_interval` hold
+    the true error in 90 % of simulated studies of 100 items at 2 to 10 answers per item (docs/statistics.md).
+    """
+    return max(_DOUBT / math.sqrt(max(answers_per_item, _DOUBT**2)), _LEAST_DOUBT)
 
 
 def error_interval(error: float, spread: float) -> Interval:

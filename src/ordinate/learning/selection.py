@@ -15,10 +15,13 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.ordering import REACH, Interval, Measure
 from ordinate.data.pairs import members
 from ordinate.learning.belief.factored import FactoredBelief
-from ordinate.learning.error_spread import MISFIT
 from ordinate.learning.membership import Wanted, boundaries
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.ranks import LEVEL, Draws, places_in
+
+_DOUBT = 0.1
+"""Standard deviation of the log of the share that is not right about the expected one that comes from a belief that is
+wrong."""
 
 
 class Found(NamedTuple):
@@ -60,7 +63,7 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
         interval, deviation = Interval(float(shares.mean()), float(low), float(high)), float(shares.std())
     membership = np.where(part > 0, membership, np.nan)
     wrong = 1.0 - interval.estimate
-    return Found(measure, part, membership, interval, math.hypot(deviation / wrong if wrong > 0.0 else 0.0, MISFIT))
+    return Found(measure, part, membership, interval, math.hypot(deviation / wrong if wrong > 0.0 else 0.0, _DOUBT))
 
 
 def parts_of(scores: Floats, group: Integers, wanted: Wanted) -> Integers:

@@ -8,6 +8,7 @@ const KEYS = /** @type {Record<string, string>} */ ({ ArrowLeft: "left", ArrowRi
 const STYLE = `
 .ordinate-judge { padding: .75rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .5rem; font: inherit; }
 .ordinate-judge:focus-visible, .ordinate-judge button:focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
+.ordinate-judge:focus-visible { outline-offset: -3px; } /* what is outside the box is cut off by the output's area */
 .ordinate-judge .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: .75rem; margin: .75rem 0; }
 .ordinate-judge button { font: inherit; color: inherit; background: none; border: 1px solid color-mix(in srgb, currentColor 45%, transparent); border-radius: .4rem; padding: .5rem .75rem; min-height: 2.5rem; cursor: pointer; }
 .ordinate-judge button:hover:enabled { background: color-mix(in srgb, currentColor 8%, transparent); }

@@ -185,7 +185,7 @@ class Results:
                     key,
                     Uncertainty(
                         ranks_of(posterior, group, draws),
-                        error_spread(draws.scores, mean, group),
+                        error_spread(draws.scores, mean, group, len(state.effective)),
                         grades_of(draws.scores, mean, group, cuts) if cuts else None,
                         None if wanted is None else found_by(posterior, draws, group, wanted),
                     ),
