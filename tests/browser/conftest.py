@@ -104,27 +104,10 @@ def serve() -> Iterator[Callable[..., list[ServedStudy]]]:
 def shared(degraded: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ServedStudy]]:
     """Studies of photos, essays and tones that are served once, for tests that take no notice of other annotators."""
     folder = tmp_path_factory.mktemp("shared")
-    makers = {"photos": lambda: make_photos(folder, degraded).path, "essays": lambda: make_essays(folder, copies=3)}
+    makers = {"photos": lambda: make_photos(folder, degraded).path, "essays": lambda: make_essays(folder, 3)}
     paths = {name: make() for name, make in {**makers, "tones": lambda: make_tones(folder)}.items()}
     with servers() as start:
         yield dict(zip(paths, start(*paths.values()), strict=True))
-
-
-UNTOUCHED = {"photos": 2, "essays": 6}  # no module needs more
-
-
-@pytest.fixture(scope="module")
-def untouched(degraded: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ServedStudy]]:
-    """A study of photos or of essays that nobody has seen; a server starts once for all tests of a module."""
-    folder = tmp_path_factory.mktemp("untouched")
-    made = {
-        "photos": [make_photos(folder, degraded, f"photos-{k}").path for k in range(UNTOUCHED["photos"])],
-        "essays": [make_essays(folder, f"essays-{k}") for k in range(UNTOUCHED["essays"])],
-    }
-    with servers() as start:
-        served = iter(start(*made["photos"], *made["essays"]))
-        left = {kind: [next(served) for _ in paths] for kind, paths in made.items()}
-        yield lambda kind: left[kind].pop()
 
 
 class Photos(NamedTuple):
@@ -137,19 +120,18 @@ def degraded() -> Any:
     return degrade_photo(np.random.default_rng(1), 40)
 
 
-def make_photos(folder: Path, made: Any, name: str = "photos") -> Photos:
+def make_photos(folder: Path, made: Any) -> Photos:
     """A study of 40 versions of one photo, whose true order is known."""
-    if not (folder / "photos").exists():
-        made.write(folder)
-    path = folder / f"{name}.db"
+    made.write(folder)
+    path = folder / "photos.db"
     Study.create(made.items, question="Which photo is **clearer**?", storage=f"sqlite:///{path}").close()
     assert made.truth is not None
     return Photos(path, made.truth)
 
 
-def make_essays(folder: Path, name: str = "essays", copies: int = 1) -> Path:
+def make_essays(folder: Path, copies: int = 1) -> Path:
     """A study of texts, long and short ones."""
-    path = folder / f"{name}.db"
+    path = folder / "essays.db"
     texts = ESSAYS * copies
     items = Items(ids=[f"essay-{k}" for k in range(len(texts))], content={"text": texts})
     question = "# Which argument is stronger?\n\nThink of *reasons*, not of spelling."
