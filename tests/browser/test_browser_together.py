@@ -117,17 +117,18 @@ def test_a_page_whose_session_was_replaced_says_so_and_stops(
     someone = judge()
     page = someone.page
     page.clock.install()
-    someone.begin(served.annotator, "ann")
+    someone.begin(served.annotator, "replaced ann")
     other = judge(context=page.context)
-    other.join(served.annotator, "ann")
+    other.join(served.annotator, "replaced ann")
     page.clock.run_for(1000)
     someone.press("ArrowLeft")  # the same link again changes nothing
     someone.wait_until_sent()
-    other.join(served.annotator, "ben")
+    other.join(served.annotator, "replaced ben")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     # Only the watch over the lease is left to notice it.
-    page.route("**/api/v1/studies/essays", lambda route: route.abort())
+    for place in ("", "/queries"):
+        page.route(f"**/api/v1/studies/essays{place}", lambda route: route.abort())
     page.mouse.move(100, 100)
     page.clock.run_for(290_000)
     page.mouse.move(200, 200)
@@ -138,10 +139,27 @@ def test_a_page_whose_session_was_replaced_says_so_and_stops(
     asked.clear()
     page.clock.run_for(600_000)
     assert asked == []
-    page.unroute("**/api/v1/studies/essays")
+    page.unroute_all()
     page.click("#message button")
     someone.wait_for_text("progress-text", "0 answers")
-    assert [row["annotator"] for row in answers(served.path)] == ["ann"]
+    assert [len(answers(served.path, name)) for name in ("replaced ann", "replaced ben")] == [1, 0]
+
+
+def test_an_owners_page_whose_session_was_replaced_says_so_and_stops(shared: Any, judge: Any) -> None:
+    served = shared["essays"]
+    owner = judge()
+    page = owner.page
+    page.clock.install()
+    owner.join(served.owner)
+    owner.wait_for_text("state", "Running")
+    judge(context=page.context).join(served.annotator, "ben of the owner")
+    page.clock.run_for(60_000)
+    owner.wait_for_text("trouble", "Another link was opened in this browser since this page was loaded")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.run_for(600_000)
+    page.wait_for_timeout(300)
+    assert asked == []
 
 
 def test_when_the_time_is_over_the_page_says_so_and_may_go_on(serve: Any, essays: Any, judge: Any) -> None:

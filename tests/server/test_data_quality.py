@@ -31,5 +31,13 @@ def test_very_fast_answers_are_counted_by_annotator(site: Any) -> None:
     assert owner.get("/warnings").json()["very_fast"] == [{"annotator": "Ann", "answers": 2}], "a skip was taken back"
 
 
+def test_a_model_may_be_fast(site: Any) -> None:
+    owner = site.program("owner")
+    assert owner.post("/machines", {"annotator": "M", "model": "m", "prompt": "1" * 64}).status_code == 200
+    (query,) = owner.ask(annotator="M")
+    assert owner.tell(query, annotator="M", duration_ms=3).status_code == 200
+    assert owner.get("/warnings").json() == {"not_loaded": [], "very_fast": []}
+
+
 def test_annotators_are_not_told(site: Any) -> None:
     assert site.browser("Ann").get("/warnings").status_code == 403

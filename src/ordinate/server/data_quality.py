@@ -21,7 +21,10 @@ VERY_FAST = 500
 def warnings(caller: TheCaller) -> Warnings:
     not_loaded: Counter[str] = Counter()
     very_fast: Counter[str | None] = Counter()
+    models = caller.served.study.machines
     for entry in caller.served.study.answered():
+        if entry.annotator in models:  # which sees nothing, and may be fast
+            continue
         reason, _, sides = (entry.reason or "").partition(":")
         if entry.answer != "skip":
             very_fast[entry.annotator] += entry.duration_ms is not None and entry.duration_ms < VERY_FAST

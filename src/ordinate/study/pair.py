@@ -54,9 +54,12 @@ def compared(state: State, posterior: Posterior, left: str, right: str) -> Compa
         raise InvalidInput(f"item {gone!r} is left out of the study; take it in again to compare it")
     rows = np.array([state.row(left)]), np.array([state.row(right)])
     (mean,), (variance,) = posterior.belief.differences(*rows)
+    # Of millions of answers a few are about these two.
+    first, second = state.effective.pairs
+    about = np.isin(first, rows) | np.isin(second, rows)
     direct = [0, 0, 0]
     sides: dict[str, dict[str, list[float]]] = {left: {}, right: {}}
-    for one, other, answer, _ in state.listed(state.effective):
+    for one, other, answer, _ in state.listed(state.effective.those(about)):
         value = OUTCOME_VALUES[answer]
         if {one, other} == {left, right}:
             won = value if one == left else 1.0 - value
