@@ -166,8 +166,10 @@ def tables(rows: list[dict[str, Any]]) -> str:
     for row in rows:
         cells[row["world"], row["method"], row["per_item"]].append(row)
     counts = sorted({row["per_item"] for row in rows})
-    seeds = min(len(found) for found in cells.values())
-    lines = [f"{seeds} runs or more in each cell; {ITEMS} items, {COLUMNS} columns.", ""]
+    runs = [min([len(found) for (_, one, _), found in cells.items() if one == method], default=0) for method in METHODS]
+    lines = [f"{ITEMS} items, {COLUMNS} columns. Runs of each world, at least: {runs[0]} of the default"]
+    lines[-1] += f", {min(runs[1:])} of the other methods." if min(runs[1:]) else "."
+    lines.append("")
     lines += [
         "| world | " + " | ".join(f"{count} per item" for count in counts) + " |",
         "|---" * (len(counts) + 1) + "|",
