@@ -93,7 +93,7 @@ def _written(page: str) -> Iterator[str]:
 def _attributes(page: str, at: int, tag: str) -> tuple[int, str, bool]:
     """Where a tag ends, what of its attributes is written, and whether it ends with "/>". One without an end is none,
     as for browsers: it ends behind the page."""
-    kept = []
+    kept: list[str] = []
     while True:
         gap = _GAP.match(page, at)
         assert gap is not None  # it may be empty
