@@ -123,6 +123,49 @@ def test_nothing_gets_out_of_a_frame(tmp_path: Path, serve: Callable[..., Any], 
             assert (page.url, len(page.context.pages), heard) == (alone, 1, []), address
 
 
+def test_a_page_that_is_not_seen_is_not_judged(
+    tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any], answers: Any
+) -> None:
+    path = tmp_path / "pages.db"
+    items = Items([f"page-{k}" for k in range(6)], content={"html": [f"<h1>Page {k}</h1>" for k in range(6)]})
+    Study.create(items, storage=f"sqlite:///{path}").close()
+    (served,) = serve(path)
+    someone = judge()
+    page = someone.page
+    held: list[Any] = []
+    page.route("**/html", lambda route: held.append(route))
+    someone.join(served.annotator, "Ann")
+    page.wait_for_selector("#left iframe")
+    page.wait_for_timeout(500)
+    page.keyboard.press("ArrowLeft")
+    assert page.get_attribute("#choose-left", "aria-disabled") == "true"
+    # The failures that a frame does not tell of.
+    for request in held:
+        request.abort()
+    page.wait_for_selector("#left .failure")
+    page.wait_for_selector("#right .failure")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#skip-button span") == "Skip: does not load"
+    page.unroute("**/html")
+    for side in ("left", "right"):
+        page.click(f"#{side} .failure button")
+    someone.wait_for_pair()
+    assert answers(path) == []
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    assert [row["answer"] for row in answers(path)] == ["left"]
+    # An answer that is taken back brings its pages again.
+    someone.wait_for_pair()
+    page.route("**/html", lambda route: route.abort())
+    page.keyboard.press("u")
+    page.wait_for_selector("#left .failure")
+    someone.until("document.getElementById('skip-words').textContent === 'Skip: does not load'")
+    page.keyboard.press("s")
+    someone.until("document.getElementById('last').textContent === 'Skipped.'")
+    someone.wait_until_sent()
+    assert answers(path)[-1]["reason"].startswith("does not load: left")
+
+
 def test_a_drawing_is_whole(tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any]) -> None:
     red = "data:image/png;base64," + base64.b64encode(picture(RED)).decode()
     drawing = (
