@@ -19,7 +19,7 @@ from ordinate.learning.membership import Wanted, boundaries
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.ranks import LEVEL, Draws, places_in
 
-_DOUBT = 0.1
+_RECALL_DOUBT = 0.1
 """Standard deviation of the log of the share that is not right about the expected one that comes from a belief that is
 wrong."""
 
@@ -63,7 +63,8 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
         interval, deviation = Interval(float(shares.mean()), float(low), float(high)), float(shares.std())
     membership = np.where(part > 0, membership, np.nan)
     wrong = 1.0 - interval.estimate
-    return Found(measure, part, membership, interval, math.hypot(deviation / wrong if wrong > 0.0 else 0.0, _DOUBT))
+    spread = math.hypot(deviation / wrong if wrong > 0.0 else 0.0, _RECALL_DOUBT)
+    return Found(measure, part, membership, interval, spread)
 
 
 def parts_of(scores: Floats, group: Integers, wanted: Wanted) -> Integers:
