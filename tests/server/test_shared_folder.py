@@ -279,6 +279,11 @@ def test_a_study_that_is_refused_once_it_is_made_leaves_nothing(serve, monkeypat
         assert (dict(database_of_it.versions()), database_of_it.archived()) == ({}, [])
         assert not (one.path / "holiday").exists()
     assert one.make("holiday", PHOTOS).status_code == 201
+    with monkeypatch.context() as patch:
+        patch.setattr("ordinate.server.making._create", refuse)
+        assert one.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 422
+    assert not list((one.path / ".drafts").glob("*"))
+    assert not (one.path / "again").exists()
 
 
 def _connections(url: str) -> int:

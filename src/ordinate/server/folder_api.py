@@ -260,7 +260,12 @@ async def duplicate(
         return draft, workspace.make(draft, making.duplicate, source, draft.folder, target, acting())
 
     draft, job = await run_in_threadpool(start)
-    return await _finish(request, authenticator, workspace, draft, wanted.name, job)
+    try:
+        return await _finish(request, authenticator, workspace, draft, wanted.name, job)
+    except Exception:
+        if draft.folder.is_dir():  # which nobody else knows of
+            await run_in_threadpool(workspace.discard, draft)
+        raise
 
 
 async def _finish(

@@ -553,7 +553,9 @@ class StudyRegistry:
 
     def __iter__(self) -> Iterator[ServedStudy]:
         self.agree()
-        return iter(list(self._served.values()))
+        found = self.served()
+        # Those of a database are opened in the order in which they are asked for, which differs from server to server.
+        return iter(found if self._shared is None else sorted(found, key=lambda one: one.name))
 
     def get(self, name: str | None) -> ServedStudy | None:
         self.agree(name)
