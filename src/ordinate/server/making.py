@@ -77,7 +77,7 @@ def find_items(folder: Path, wanted: Columns) -> Found:
 
 def _of_files(folder: Path, files: list[Dropped]) -> Found:
     if not files:
-        raise InvalidInput("drop pictures, sounds, videos, texts or pages of HTML, or a table")
+        raise InvalidInput("drop pictures, sounds, videos, texts or HTML pages, or a table")
     first = {one.name.partition("/")[0] for one in files}
     inside = f"{first.pop()}/" if len(first) == 1 and all("/" in one.name for one in files) else ""
     files = sorted(files, key=lambda one: one.name)

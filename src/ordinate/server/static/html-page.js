@@ -1,4 +1,4 @@
-// A page of HTML that is an item, in a frame from which nothing gets out: no script runs in it, it loads nothing, it cannot
+// An HTML page that is an item, in a frame from which nothing gets out: no script runs in it, it loads nothing, it cannot
 // reach the page around it, and it keeps no key press to itself.
 
 import { make } from "./dom.js";
