@@ -1,7 +1,9 @@
 # ruff: noqa: E501  pages of attackers are long lines
-"""Pages of HTML as items in a real browser: nothing that they hold runs, loads anything, or reaches the page around them,
+"""HTML pages as items in a real browser: nothing that they hold runs, loads anything, or reaches the page around them,
 and keys answer whatever was clicked."""
 
+import base64
+import io
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -9,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from tests.browser.conftest import PHONE, WIDE, Judge
 from tests.browser.test_browser_access import FEW, check
 
@@ -36,9 +39,25 @@ ATTACKS = {
     "hints": "<link rel=preconnect href='{at}'><link rel=prefetch href='{at}/pre'><link rel=preload as=image href='{at}/load'>"
     "<link rel=dns-prefetch href='{at}'><link rel=modulepreload href='{at}/m.js'><link rel=icon href='{at}/icon'><link rel=manifest href='{at}/m'>",
     "the end of the frame": "</iframe><script>{do}</script><h1>Out?</h1>",
+    "a link behind a space that is none": "<a x=\xa0\"foo href={at}/space style='display:block;height:400px' y\">Space</a>",
+    "a link of a drawing": "<svg width=800 height=600><a href='{at}/drawn'><rect width=800 height=600 /></a></svg>",
+    "a link by an animation": "<svg width=800 height=600><a><set attributeName='href' to='{at}/set'/><rect width=800 height=600 /></a></svg>",
+    "a link by an animation in other words": "<svg width=800 height=600><a><animate attributeName='xlink:hre&#102;' dur=9s "
+    "values='{at}/a;{at}/b'/><rect width=800 height=600 /></a></svg>",
+    "a link in a style in a drawing": "<svg width=800 height=600><style><a href='{at}/style'><rect width=800 height=600 /></a></style></svg>",
+    "a link in a title in a drawing": "<svg><title><p><a href='{at}/title' style='display:block;height:400px'>Title</a></title></svg>",
     "a cover": "<div style='position:fixed;inset:-9999px;z-index:2147483647;background:red'>x</div>",
 }
 DO = "document.title='caught';try{{top.document.title='caught'}}catch(e){{}};fetch('{at}/fetch');top.postMessage('caught','*')"
+
+
+RED = (255, 0, 0)
+
+
+def picture(colour: tuple[int, int, int]) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8), colour).save(file, "PNG")
+    return file.getvalue()
 
 
 @contextmanager
@@ -95,6 +114,78 @@ def test_nothing_gets_out_of_a_frame(tmp_path: Path, serve: Callable[..., Any], 
             # Keys answer after a click into a frame.
             someone.press("ArrowLeft")
         assert len(seen) == len(pages)
+        # Opened alone, a page leads nowhere either.
+        for address in sorted(seen):
+            page.goto(f"{served.annotator.split('/join/')[0]}{address}")
+            alone = page.url
+            page.mouse.click(40, 100)
+            page.wait_for_timeout(200)
+            assert (page.url, len(page.context.pages), heard) == (alone, 1, []), address
+
+
+def test_a_page_that_is_not_seen_is_not_judged(
+    tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any], answers: Any
+) -> None:
+    path = tmp_path / "pages.db"
+    items = Items([f"page-{k}" for k in range(6)], content={"html": [f"<h1>Page {k}</h1>" for k in range(6)]})
+    Study.create(items, storage=f"sqlite:///{path}").close()
+    (served,) = serve(path)
+    someone = judge()
+    page = someone.page
+    held: list[Any] = []
+    page.route("**/html", lambda route: held.append(route))
+    someone.join(served.annotator, "Ann")
+    page.wait_for_selector("#left iframe")
+    page.wait_for_timeout(500)
+    page.keyboard.press("ArrowLeft")
+    assert page.get_attribute("#choose-left", "aria-disabled") == "true"
+    # The failures that a frame does not tell of.
+    for request in held:
+        request.abort()
+    page.wait_for_selector("#left .failure")
+    page.wait_for_selector("#right .failure")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#skip-button span") == "Skip: does not load"
+    page.unroute("**/html")
+    for side in ("left", "right"):
+        page.click(f"#{side} .failure button")
+    someone.wait_for_pair()
+    assert answers(path) == []
+    someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    assert [row["answer"] for row in answers(path)] == ["left"]
+    # An answer that is taken back brings its pages again.
+    someone.wait_for_pair()
+    page.route("**/html", lambda route: route.abort())
+    page.keyboard.press("u")
+    page.wait_for_selector("#left .failure")
+    someone.until("document.getElementById('skip-words').textContent === 'Skip: does not load'")
+    page.keyboard.press("s")
+    someone.until("document.getElementById('last').textContent === 'Skipped.'")
+    someone.wait_until_sent()
+    assert answers(path)[-1]["reason"].startswith("does not load: left")
+
+
+def test_a_drawing_is_whole(tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any]) -> None:
+    red = "data:image/png;base64," + base64.b64encode(picture(RED)).decode()
+    drawing = (
+        "<!doctype html><style><!-- body {{ margin: 0 }} --></style><svg width='300' height='100'>"
+        "<defs><rect id='r' width='100' height='100'/><linearGradient id='a'><stop stop-color='#f00'/></linearGradient>"
+        "<linearGradient id='g' xlink:href='#a'/></defs>"
+        "<use xlink:href='#r' fill='#f00'/><rect x='100' width='100' height='100' fill='url(#g)'/>"
+        "<image x='200' width='100' height='100' href='{0}'/></svg><br><img src='{0}' width=300 height=100>"
+    )
+    path = tmp_path / "pages.db"
+    items = Items(["a", "b"], content={"html": [drawing.format(red)] * 2})
+    Study.create(items, storage=f"sqlite:///{path}").close()
+    (served,) = serve(path)
+    someone = judge()
+    someone.join(served.annotator, "Ann")
+    frame = someone.page.wait_for_selector("#left iframe")
+    frame.content_frame().wait_for_selector("svg")
+    with Image.open(io.BytesIO(frame.screenshot())) as seen:
+        for place in ((50, 50), (150, 50), (250, 50), (150, 150)):
+            assert seen.convert("RGB").getpixel(place) == RED, place
 
 
 def test_a_long_page_scrolls_and_has_a_name(

@@ -1,5 +1,6 @@
 """Tabs, links, pauses and refusals: nothing is lost, nothing counts twice, and people are told in plain words."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -143,6 +144,27 @@ def test_a_page_whose_session_was_replaced_says_so_and_stops(
     page.click("#message button")
     someone.wait_for_text("progress-text", "0 answers")
     assert [len(answers(served.path, name)) for name in ("replaced ann", "replaced ben")] == [1, 0]
+
+
+def test_a_pair_that_is_somebody_elses_is_replaced(shared: Any, judge: Callable[..., Any]) -> None:
+    someone = judge()
+    page = someone.page
+    page.clock.install()
+    someone.begin(shared["essays"].annotator, "restored")
+    before = someone.pair
+    # As the server says after the study was put back to an earlier state, in which others were given this pair.
+    refusal = {"type": "urn:ordinate:NotYourQuery", "status": 403, "detail": "the query was given to somebody else"}
+    page.route(
+        "**/shown",
+        lambda route: route.fulfill(status=403, content_type="application/problem+json", body=json.dumps(refusal)),
+    )
+    page.mouse.move(100, 100)
+    page.clock.run_for(290_000)
+    page.mouse.move(200, 200)
+    page.clock.run_for(15_000)
+    someone.wait_for_text("last", "The time for that pair was over; here is another one.")
+    someone.until("!document.getElementById('stage').hidden")
+    assert someone.pair != before
 
 
 def test_an_owners_page_whose_session_was_replaced_says_so_and_stops(shared: Any, judge: Any) -> None:

@@ -129,6 +129,15 @@ for (const status of [401, 403])
     assert.equal(outbox.entries.length, 2);
   });
 
+test("an answer to a pair that is somebody else's is dropped and told of, and the next one is sent", async () => {
+  replies = [fails(new Refused(403, "given to somebody else", undefined, "urn:ordinate:NotYourQuery"))];
+  const outbox = open();
+  outbox.add(told("q1"));
+  outbox.add(told("q2"));
+  await outbox.flush();
+  assert.deepEqual(events, ["refused q1: given to somebody else", "accepted q2"]);
+});
+
 test("an answer that was not sent is taken back without the server", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   replies = [fails(new NoNetwork("away"))];

@@ -22,6 +22,7 @@ from tests.server.test_folder import PHOTOS, Folder, picture
 from ordinate.errors import MissingExtra, StorageFailed
 from ordinate.server import drafts, making
 from ordinate.server.drafts import Draft, Dropped, dropped_files
+from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
 from ordinate.study.study import Study
 
@@ -143,6 +144,13 @@ def test_a_record_that_was_cut_short_costs_its_own_file_alone(folder):
         assert again.drop(draft, name, picture(len(name) + int(name[8]))).status_code == 201
     assert again.send("POST", f"/drafts/{draft}/study", {"name": "one"}).json()["items"] == 5
     again.close()
+
+
+def test_a_file_that_another_server_moves_meanwhile_is_no_stray(folder):
+    draft = folder.dropped(PHOTOS)
+    place = folder.path / ".drafts" / draft
+    (place / "moved.part").symlink_to(place / "gone")  # found in the folder, and gone when it is looked at
+    assert len(Draft(place, Limits(), alone=False).files()) == 4
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Pages of HTML as items: sent with headers that keep a browser from doing what they ask for."""
+"""HTML pages as items: sent with headers that keep a browser from doing what they ask for."""
 
 from __future__ import annotations
 
@@ -38,38 +38,81 @@ def test_a_page_is_sent_as_it_is_with_headers_that_disarm_it(build):
     assert page.headers["cache-control"] == "no-store"
 
 
-LEADS = [
-    ("<LINK rel=preconnect href=//a>", "<not-LINK rel=preconnect not-href=//a>"),
-    ("<link/rel=x><meta\nhttp-equiv=x><base>", "<not-link/rel=x><not-meta\nhttp-equiv=x><not-base>"),
+WRITTEN = [
+    ("<LINK rel=preconnect href=//a>x", "x"),
+    ("<link/rel=x><meta\nhttp-equiv=x><base>", ""),
     ("<links>a &lt;link href=></links>", "<links>a &lt;link href=></links>"),
-    ("<a class=x HREF='//a' title=href>", "<a class=x not-HREF='//a' title=href>"),
-    ("<a title='>' href=x>", "<a title='>' not-href=x>"),
-    ("<a/href=x><a\thref=x><area href>", "<a/not-href=x><a\tnot-href=x><area not-href>"),
-    ("<svg><a xlink:href = 'x'>", "<svg><a not-xlink:href = 'x'>"),
-    # Which of two readings is right only a browser knows, so both are disarmed.
-    ("<!-- <a title=' --><a href=x b='>", "<!-- <a title=' --><a not-href=x b='>"),
-    ("<a title='<a href=x'>", "<a title='<a not-href=x'>"),
-    ("<a =href=x href=y>", "<a =href=x not-href=y>"),
-    ('<a b="c"href=x>', '<a b="c"not-href=x>'),
-    ("<a b= href=x>", "<a b= href=x>"),
-    ("<a b=>href=x", "<a b=>href=x"),
-    ("<form action=x><button formaction=x ping>", "<form not-action=x><button not-formaction=x not-ping>"),
-    ("<iframe srcdoc=x><object data=x><embed src=x>", "<not-iframe not-srcdoc=x><not-object data=x><not-embed src=x>"),
-    ("5 < 6, a <3, <p>href=x", "5 < 6, a <3, <p>href=x"),
+    ("<a class=x HREF='//a' title=href>", '<a class="x" title="href">'),
+    ("<a title='>' href=x>", '<a title="&gt;">'),
+    ("<a/href=x><a\thref=x><area href>", "<a><a><area>"),
+    ("<svg><a xlink:href = 'x'>", "<svg><a>"),
+    ("<a title='<a href=x \"y\"'>", '<a title="&lt;a href=x &quot;y&quot;">'),
+    ("<a =href=x href=y>", "<a>"),
+    ('<a b="c"href=x>', '<a b="c">'),
+    ("<a b= href=x>", '<a b="href=x">'),
+    ("<a b=>href=x", "<a b>href=x"),
+    ("<form action=x><button formaction=x ping onclick=x>", "<form><button>"),
+    ("<iframe srcdoc=x><b>no</b></iframe>1<object data=x>2</object><embed src=x>3", "123"),
+    ("<script>'<a>'</script><xmp><a href=x></xmp>", "<a>"),
+    ("5 < 6, a <3, <p>href=x", "5 &lt; 6, a &lt;3, <p>href=x"),
+    # Spaces of Python that are none of HTML: the quote is a part of the value, which ends before "foo".
+    *((f'<a x={space}"foo href=//a y">', f'<a x="{space}&quot;foo">') for space in "\xa0\x85\x0b\x1c\x1f\u2028"),
+    # What is a tag in one place and none in another is none anywhere.
+    ("<!-- <a title=' --><a href=x b='>", ""),
+    ("<style>p::before { content: '<a href=x>' }</style>", "<style>p::before { content: '\\3c a href=x>' }</style>"),
+    ("<textarea></text<a href=x></textarea>", "<textarea>&lt;/text&lt;a href=x></textarea>"),
+    ("<![CDATA[<a href=x>]]>", "]]>"),
+    ("<p </style><b c>", "<p style><b c>"),
+    ("<a href='x", ""),
+    # Links that come to be by an animation.
+    ("<set attributeName=href to=//a>", '<set to="//a">'),
+    ("<animate attributeName='xlink:href' to=//a>", '<animate to="//a">'),
+    ("<animate attributeName='&#104;ref' to=//a>", '<animate to="//a">'),
+    ("<animate attributeName=stroke-width to=3 />", '<animate attributeName="stroke-width" to="3" />'),
+    # What a page holds itself stays.
+    ("<svg viewBox='0 0 1 1'><use xlink:href='#g'/>", '<svg viewBox="0 0 1 1"><use xlink:href="#g" />'),
+    ("<a href=#part>Part</a>", '<a href="#part">Part</a>'),
+    ("<image href=data:image/png;base64,AA==>", '<image href="data:image/png;base64,AA==">'),
+    ("<img src='data:image/gif,x' srcset=//a alt>", '<img src="data:image/gif,x" alt>'),
+    ("<a href=data:image/png,x>", "<a>"),
+    ("<style><!-- b {} --></style>", "<style> b {} </style>"),
+    ("<style><![CDATA[b {}]]></style>", "<style>b {}</style>"),
+    ("<style>@media (width < 9px) {}</style>", "<style>@media (width < 9px) {}</style>"),
+    ("<svg><title/><p>x", "<svg><title></title><p>x"),
+    ("<!DOCTYPE html>\n<p data-src=x>", '<!DOCTYPE html>\n<p data-src="x">'),
 ]
 
 
-@pytest.mark.parametrize(("page", "sent"), LEADS)
-def test_what_a_policy_does_not_disarm_has_other_names(page, sent):
+@pytest.mark.parametrize(("page", "sent"), WRITTEN)
+def test_a_page_is_written_without_what_leads_elsewhere(page, sent):
     assert disarmed(page) == sent
+    assert disarmed(sent) == sent
 
 
-@pytest.mark.parametrize("part", ["<a ", "<a x='", "<a\n", "<a b=", "<a <a '", "<", "<a href"])
+SLOW = [
+    "<a/b=",
+    "<",
+    "<a ",
+    "<!--",
+    "&",
+    "<a x='",
+    "<a\n",
+    "<a b=",
+    "<a <a '",
+    "<a href",
+    "</",
+    "<style>",
+    "<a>",
+    "<b c=d>",
+]
+
+
+@pytest.mark.parametrize("part", SLOW)
 def test_a_hostile_page_is_disarmed_soon(part):
     page = part * (LONGEST_PAGE // len(part))
     began = time.process_time()
     disarmed(page)
-    assert time.process_time() - began < 30
+    assert time.process_time() - began < 20
 
 
 def test_a_page_is_for_those_with_a_link(build):

@@ -3,6 +3,7 @@ makes, archives or deletes is so at the other one at once."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,12 @@ from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, StudyNotFound
 from ordinate.server import making
 from ordinate.server.app import create_app
-from ordinate.server.drafts import link_media
+from ordinate.server.drafts import Draft, link_media
 from ordinate.server.limits import Limits
+from ordinate.server.registry import StudyRegistry
+from ordinate.server.study_database import StudyDatabase
 from ordinate.storage.places import database
+from ordinate.storage.postgresql_database import OpenDatabase
 from ordinate.study.study import Study
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed (the extra postgresql)")
@@ -163,6 +167,200 @@ def test_a_deleted_study_is_gone_with_its_files_and_its_name_is_free(two, url):
     assert one.study("holiday").items.ids == ("a.txt", "b.txt")
 
 
+def _pictures(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.glob("*/media/*")}
+
+
+def test_a_name_that_a_study_in_files_has_is_taken(serve, tmp_path):
+    files = Folder(tmp_path)
+    assert files.make("holiday", PHOTOS).status_code == 201
+    files.close()
+    before = _pictures(tmp_path)
+    one = serve()
+    refused = one.make("holiday", PHOTOS)
+    assert (refused.status_code, "in files" in refused.text) == (409, True)
+    assert _pictures(tmp_path) == before
+
+
+def test_deleting_a_study_keeps_the_pictures_of_a_study_in_files(serve, tmp_path, url):
+    """It was copied into the database, and shows the same pictures there."""
+    files = Folder(tmp_path)
+    assert files.make("holiday", PHOTOS).status_code == 201
+    with Study.open(f"sqlite:///{tmp_path}/holiday/holiday.db") as study:
+        shown = [str(tmp_path / "holiday" / place) for place in study.items.content["image"]]
+    files.close()
+    before = _pictures(tmp_path)
+    Study.create(Items(list("abcd"), content={"image": shown}), storage=f"{url}/holiday").close()
+    one = serve()
+    assert one.send("POST", "/studies/holiday/delete", {"name": "holiday"}).status_code == 200
+    assert (one.studies(), _pictures(tmp_path)) == ([], before)
+
+
+@pytest.mark.parametrize("archived", [True, False])
+def test_deleting_a_study_keeps_the_pictures_of_one_of_the_same_name(serve, url, archived):
+    """One is in the archive, the other one was made elsewhere meanwhile and got pictures here."""
+    one = serve()
+    assert one.make("holiday", PHOTOS).status_code == 201
+    in_archive = _pictures(one.path)
+    assert one.send("POST", "/studies/holiday/archive", {}).status_code == 200
+    shared = str(one.path / min(in_archive))
+    Study.create(Items(["a", "b"], content={"image": [shared, None]}), storage=f"{url}/holiday").close()
+    draft = one.dropped({"c.png": picture(7)})
+    assert one.send("POST", f"/drafts/{draft}/items", {"study": "holiday"}).status_code == 200
+    added = _pictures(one.path) - in_archive
+    assert len(added) == 1
+    place = "archived" if archived else "studies"
+    assert one.send("POST", f"/{place}/holiday/delete", {"name": "holiday"}).status_code == 200
+    assert _pictures(one.path) == (added | {min(in_archive)} if archived else in_archive)
+
+
+def test_a_server_that_is_killed_while_it_deletes_a_study_leaves_it_whole_or_gone(serve, monkeypatch, url):
+    one = serve()
+    assert one.make("holiday", PHOTOS).status_code == 201
+    assert one.make("other", PHOTOS).status_code == 201
+
+    class Killed(BaseException):
+        pass
+
+    def kill(*_: Any) -> None:
+        raise Killed
+
+    place = database(url).open()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(StudyDatabase, "_delete_files", kill)
+            with pytest.raises(Killed):
+                one.app.state.workspace.studies.delete(place.study("holiday"))
+        assert len(list((one.path / "holiday" / "media").iterdir())) == 4
+        # Nobody needs the files of a study that nobody can open any more.
+        assert serve().studies() == ["other"]
+        assert not (one.path / "holiday").exists()
+        assert place.being_deleted() == {}
+        assert len(list((one.path / "other" / "media").iterdir())) == 4
+    finally:
+        place.close()
+
+
+def test_a_study_has_the_files_that_it_shows_and_no_others(serve):
+    one = serve()
+    table = b"id,image\na,0.png\nb,1.png\n"
+    files = {f"{row}.png": picture(row) for row in range(3)}
+    assert one.make("some", {**files, "table.csv": table}).status_code == 201
+    assert len(_pictures(one.path)) == 2
+    assert one.send("POST", "/studies/some/delete", {"name": "some"}).status_code == 200
+    assert not (one.path / "some").exists()
+
+
+def test_a_study_that_cannot_be_copied_leaves_nothing(serve, url):
+    """Its pictures lie beside those that were dropped, where a copy would not find them."""
+    one = serve()
+    pictures = one.path / "trips" / "pics"
+    pictures.mkdir(parents=True)
+    (pictures / "a.png").write_bytes(picture(1))
+    content = {"image": [str(pictures / "a.png"), None]}
+    Study.create(Items(["a", "b"], content=content), storage=f"{url}/trips").close()
+    refused = one.send("POST", "/studies/trips/duplicate", {"name": "again"})
+    assert (refused.status_code, "item 'a'" in refused.text) == (422, True)
+    assert one.studies() == ["trips"]
+    assert not list((one.path / ".drafts").glob("*"))
+    assert one.make("again", PHOTOS).status_code == 201
+
+
+def test_a_study_that_is_refused_once_it_is_made_leaves_nothing(serve, monkeypatch):
+    one = serve()
+
+    def refuse(*_: Any) -> None:
+        raise InvalidInput("not this one")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ordinate.server.registry.media.require_inside", refuse)
+        assert one.make("holiday", PHOTOS).status_code == 422
+        database_of_it = one.app.state.workspace.studies
+        assert (dict(database_of_it.versions()), database_of_it.archived()) == ({}, [])
+        assert not (one.path / "holiday").exists()
+    assert one.make("holiday", PHOTOS).status_code == 201
+    with monkeypatch.context() as patch:
+        patch.setattr("ordinate.server.making._create", refuse)
+        assert one.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 422
+    assert not list((one.path / ".drafts").glob("*"))
+    assert not (one.path / "again").exists()
+
+
+def _connections(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ((found,),) = connection.execute(query).fetchall()
+        return int(found)
+
+
+def test_a_study_that_is_refused_keeps_no_connection(serve, url, monkeypatch):
+    one = serve()
+    elsewhere = str(one.path / "other" / "x.png")
+    Study.create(Items(["a", "b"], content={"image": [elsewhere, None]}), storage=f"{url}/thief").close()
+    before = _connections(url)
+    found: list[BaseException] = []
+
+    def note(message: str, name: str, error: BaseException) -> None:
+        found.append(error)  # with its traceback, and so with all that was opened
+
+    monkeypatch.setattr("ordinate.server.registry.log.error", note)
+    assert one.studies() == []
+    assert len(found) == 1
+    assert _connections(url) == before
+
+
+def test_a_request_opens_no_study_but_the_one_that_it_names(serve, url):
+    one = serve()
+    for name in ("first", "second"):
+        Study.create(Items(["a", "b"]), storage=f"{url}/{name}").close()
+    registry = one.app.state.authenticator.registry
+    with registry._lock, ThreadPoolExecutor(1) as threads:  # as while another study is being opened
+        assert threads.submit(one.client.get, "/join/unknown/x").result(60).status_code == 404
+    assert registry.served() == []
+    assert one.client.get("/owner/second").status_code == 200
+    assert [served.name for served in registry.served()] == ["second"]
+    assert one.studies() == ["first", "second"]
+
+
+def test_a_server_warns_where_the_database_takes_too_few_connections(serve, monkeypatch, caplog):
+    one = serve()
+    assert one.make("holiday", PHOTOS).status_code == 201
+    assert "max_connections" not in caplog.text
+    monkeypatch.setattr(OpenDatabase, "most_connections", lambda _: 8)
+    serve()
+    assert "takes 8 connections, and this server may need 9 for its 1 studies" in caplog.text
+    assert "raise max_connections by 1 or more" in caplog.text
+
+
+def test_nothing_that_waits_is_done_in_the_event_loop(serve, monkeypatch):
+    """It would keep everybody else waiting: a study that is looked for may have to be opened first."""
+    one = serve()
+    in_loop: list[str] = []
+
+    def watched(kind: Any, name: str) -> None:
+        plain = getattr(kind, name)
+
+        def watching(self: Any, *arguments: Any) -> Any:
+            with suppress(RuntimeError):
+                asyncio.get_running_loop()
+                in_loop.append(f"{kind.__name__}.{name}")
+            return plain(self, *arguments)
+
+        monkeypatch.setattr(kind, name, watching)
+
+    watched(StudyRegistry, "get")
+    watched(StudyRegistry, "open")
+    watched(Draft, "files")
+    watched(Draft, "seal")
+    watched(StudyDatabase, "require_free")
+    assert one.make("essays", {"a.txt": b"One.", "b.txt": b"Two."}).status_code == 201
+    draft = one.dropped({"c.txt": b"Three."})
+    assert one.send("POST", f"/drafts/{draft}/preview", {"study": "essays"}).status_code == 200
+    assert one.send("POST", f"/drafts/{draft}/items", {"study": "essays"}).status_code == 200
+    assert one.send("POST", "/studies/essays/duplicate", {"name": "again"}).status_code == 201
+    assert in_loop == []
+
+
 def test_of_two_that_make_a_study_of_one_name_the_first_keeps_it(two):
     one, other = two
     drafts = one.dropped(PHOTOS), other.dropped({"a.png": picture(200), "b.png": picture(201)})
@@ -215,7 +413,8 @@ def test_a_server_that_is_killed_while_a_study_is_made_leaves_a_draft_that_can_b
     draft = one.dropped(PHOTOS)
     place = one.path / ".drafts" / draft
     (place / "sealed").touch()
-    link_media(place, one.path / "holiday" / "media")
+    items = making.find_items(place, making.Columns()).items
+    link_media(place, one.path / "holiday" / "media", items)
     assert one.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).status_code == 201
     assert len(list((one.path / "holiday" / "media").iterdir())) == 4
 

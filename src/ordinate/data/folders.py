@@ -1,4 +1,4 @@
-"""A folder of files as a table of items: pictures, sounds, videos, texts and pages of HTML, one item per file."""
+"""A folder of files as a table of items: pictures, sounds, videos, texts and HTML pages, one item per file."""
 
 from __future__ import annotations
 

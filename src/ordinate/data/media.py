@@ -19,7 +19,7 @@ from ordinate.errors import InvalidInput
 
 KINDS = ("image", "audio", "video")
 LONGEST_PAGE = 2_000_000
-"""Characters of a page of HTML."""
+"""Characters of an HTML page."""
 HEAD = 512
 """As many first bytes of a file tell its type."""
 DEEP_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")

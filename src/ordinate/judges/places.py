@@ -171,7 +171,7 @@ class OnServer:
             raise InvalidInput(f"the picture of item {item['id']!r} does not come: {error}") from error
 
 
-_UNSHOWN = "a model judges texts and pictures, not sounds, videos, links or pages of HTML"
+_UNSHOWN = "a model judges texts and pictures, not sounds, videos, links or HTML pages"
 
 
 def _require_shown(content: Any) -> None:

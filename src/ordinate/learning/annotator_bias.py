@@ -139,8 +139,8 @@ class OwnAnswers:
         self.evidence = total - (float(logsumexp(log_prior + each)) if shared else float(each[len(_GRID) // 2]))
 
     def means(self) -> Floats:
-        """(A + 1,) of each annotator's b and of a new one's. They take as long as the evidence, which is often enough:
-        where it speaks for no leans."""
+        """(A + 1,) of each annotator's b and of a new one's. As slow as the evidence, so only asked for where that
+        speaks for leans."""
         weighted = self._scaled * _GRID
         means = np.stack([weighted @ about / mass for about, mass in zip(_around(), self._mass, strict=True)])
         own = np.einsum("tam,tm->a", means, self._posterior)

@@ -28,10 +28,10 @@ def judge(study: Study, annotator: str | None = None) -> Any:
 
     Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
     pictures are shown, pictures from the folder of the study's file; in place of one that cannot be shown, it says why.
-    Sounds, videos and pages of HTML are refused.
+    Sounds, videos and HTML pages are refused.
     """
     if {"audio", "video", "html"} & study.items.content.keys():
-        raise InvalidInput("sounds, videos and pages of HTML are judged in the browser: ordinate serve STUDY.db")
+        raise InvalidInput("sounds, videos and HTML pages are judged in the browser: ordinate serve STUDY.db")
     try:
         import anywidget
         import traitlets

@@ -98,7 +98,7 @@ def create_app(
         clock,
         folder,
         None if studies_of is None else studies_of.folders,
-        studies_of if isinstance(studies_of, StudyDatabase) else None,
+        None if studies_of is None else studies_of.shared,
     )
     authenticator = Authenticator(LinkSigner(secret), registry, limits, clock)
     workspace = None if folder is None or studies_of is None else Workspace(folder, studies_of, executor, limits)
@@ -157,13 +157,12 @@ def create_app(
     try:
         for study in studies:
             registry.open(study)
-        for place in workspace.studies.all() if workspace is not None and database is None else ():
+        registry.agree()
+        for place in [] if studies_of is None else studies_of.unshared():
             try:
                 registry.open(place)
             except OrdinateError as error:
                 log.error("%s is not served: %s", place.shown, error)
-        if database is not None:
-            registry.agree()
     except BaseException:
         close()
         raise

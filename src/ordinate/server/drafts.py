@@ -15,7 +15,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from ordinate.data.cells import plain_text
 from ordinate.data.folders import is_junk
 from ordinate.data.formats.files import failures, write_bytes
 from ordinate.data.formats.utf8 import text_of
+from ordinate.data.items import Items
 from ordinate.data.media import KINDS, NotShown, check_shown, described, media_type, read_head
 from ordinate.data.pictures import web_version
 from ordinate.errors import InvalidInput, MissingExtra
@@ -97,8 +98,9 @@ class Draft:
         kept = {self.folder / one.stored for one in self._files.values()}
         until = inf if self._alone else time.time() - STRAY_SECONDS
         for path in [path for place in (f"{MEDIA}/*", f"{GIVEN}/*", "*.part") for path in self.folder.glob(place)]:
-            if path not in kept and path.stat().st_mtime < until:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # another server has moved it meanwhile
+                if path not in kept and path.stat().st_mtime < until:
+                    path.unlink()
 
     @property
     def name(self) -> str:
@@ -260,13 +262,16 @@ class Draft:
             left.unlink(missing_ok=True)
 
 
-def link_media(draft: Path, folder: Path) -> list[Path]:
-    """Give the files of a draft second names in the folder of a study. Here they stay, until it has its items; returns
-    those that were not there yet."""
+def link_media(draft: Path, folder: Path, items: Items) -> list[Path]:
+    """Give the files of a draft that its items show second names in the folder of a study. Here they stay, until it has
+    its items; returns those that were not there yet."""
     made = []
+    shown = {place for kind in KINDS for place in items.content.get(kind, ())}
     try:
         with failures("written", folder):
             for path in sorted((draft / MEDIA).glob("*")):
+                if f"{MEDIA}/{path.name}" not in shown:
+                    continue
                 folder.mkdir(parents=True, exist_ok=True)
                 target = folder / path.name
                 if not target.exists():

@@ -43,6 +43,7 @@ from ordinate.server.routes import FolderRoute
 from ordinate.server.schemas import ItemShown
 from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
+from ordinate.storage import Place
 from ordinate.study.ledger import acting
 
 router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
@@ -185,7 +186,7 @@ async def preview(
     authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Preview
 ) -> PreviewShown:
     found = await run_in_threadpool(workspace.draft, draft)
-    served = None if wanted.study is None else authenticator.find_study(wanted.study)
+    served = None if wanted.study is None else await run_in_threadpool(authenticator.find_study, wanted.study)
     job = await run_in_threadpool(workspace.look, found, making.find_items, found.folder, _columns(wanted))
     try:
         made: making.Found = await asyncio.wrap_future(job)
@@ -249,15 +250,22 @@ async def duplicate(
     """With the same settings and rules; only of studies that have a folder of their own."""
 
     def start() -> tuple[Draft, Future[int]]:
-        place = _own(authenticator, workspace, study).place
+        served = _own(authenticator, workspace, study)
+        place, media = served.place, workspace.studies.media(served.place)
         _require_free(authenticator.registry, workspace, wanted.name)
+        making.require_copyable(served.study, media, authenticator.registry.media_folders)
         draft = workspace.new_draft()
-        source = making.Target(place.url, workspace.studies.media(place))
+        source = making.Target(place.url, media)
         target = workspace.studies.target(draft.folder, wanted.name)
         return draft, workspace.make(draft, making.duplicate, source, draft.folder, target, acting())
 
     draft, job = await run_in_threadpool(start)
-    return await _finish(request, authenticator, workspace, draft, wanted.name, job)
+    try:
+        return await _finish(request, authenticator, workspace, draft, wanted.name, job)
+    except Exception:
+        if draft.folder.is_dir():  # which nobody else knows of
+            await run_in_threadpool(workspace.discard, draft)
+        raise
 
 
 async def _finish(
@@ -269,23 +277,35 @@ async def _finish(
     job: Future[int],
 ) -> DraftShown:
     """Wait until the study is made, then serve it."""
-    shown = DraftShown(draft=draft.name, state="made", files=len(draft.files()), study=name)
+    files = await run_in_threadpool(draft.files)
+    shown = DraftShown(draft=draft.name, state="made", files=len(files), study=name)
     try:
         shown.items = await asyncio.shield(asyncio.wrap_future(job))
         place = await run_in_threadpool(workspace.publish, draft, name)
     except BaseException:
         workspace.release(draft)
         raise
-    served = await run_in_threadpool(authenticator.registry.open, place, name)
+    served = await run_in_threadpool(_serve, authenticator.registry, workspace, place, name)
     link = await run_in_threadpool(served.study.make_link, "annotator", name="annotator")
     shown.link = show_link(request, authenticator, served, link)
     return shown
 
 
+def _serve(registry: StudyRegistry, workspace: Workspace, place: Place, name: str) -> ServedStudy:
+    """Serve a study that was just made; one that is refused is deleted, so that its name is free."""
+    try:
+        return registry.open(place, name)
+    except StorageFailed:
+        raise  # it is stored, and served as soon as the storage answers
+    except BaseException:
+        workspace.studies.delete(place)
+        raise
+
+
 @router.post("/drafts/{draft}/items", summary="Add these files to a study as items")
 async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: str, wanted: Adding) -> DraftShown:
     """Items that the study has already stay as they are."""
-    served = authenticator.find_study(wanted.study)
+    served = await run_in_threadpool(authenticator.find_study, wanted.study)
 
     def start() -> tuple[Draft, Future[Items]]:
         found, items = workspace.draft(draft), served.study.items
@@ -297,7 +317,7 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
         more = await asyncio.shield(asyncio.wrap_future(job))
 
         def commit() -> None:
-            linked = link_media(found.folder, workspace.studies.media(served.place))
+            linked = link_media(found.folder, workspace.studies.media(served.place), more)
             try:
                 served.study.add_items(workspace.studies.stored(more, served.place))
             except StorageFailed:

@@ -31,7 +31,7 @@ ITEM_PAGE = (
     "sandbox; default-src 'none'; img-src data:; media-src data:; font-src data:; style-src 'unsafe-inline'; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 )
-"""For a page of HTML that is an item: it has its own styles and what it holds itself, and nothing else."""
+"""For an HTML page that is an item: it has its own styles and what it holds itself, and nothing else."""
 MEDIA = "default-src 'none'; sandbox; frame-ancestors 'none'"
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",

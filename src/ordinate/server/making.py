@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from ordinate.data.formats.utf8 import text_of
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.lookalikes import lookalikes
 from ordinate.data.makers import makers_of
-from ordinate.data.media import KINDS, is_address
+from ordinate.data.media import KINDS, inside, is_address
 from ordinate.data.recipe import GIVEN as RECIPE_OF_GIVEN
 from ordinate.data.recipe import Recipe
 from ordinate.data.showing import shown
@@ -77,7 +77,7 @@ def find_items(folder: Path, wanted: Columns) -> Found:
 
 def _of_files(folder: Path, files: list[Dropped]) -> Found:
     if not files:
-        raise InvalidInput("drop pictures, sounds, videos, texts or pages of HTML, or a table")
+        raise InvalidInput("drop pictures, sounds, videos, texts or HTML pages, or a table")
     first = {one.name.partition("/")[0] for one in files}
     inside = f"{first.pop()}/" if len(first) == 1 and all("/" in one.name for one in files) else ""
     files = sorted(files, key=lambda one: one.name)
@@ -203,7 +203,7 @@ def _create(
         with acting_as(by):
             Study.create(items, recipe=recipe, storage=target.url, **options).close()
         return
-    linked = link_media(folder, target.media)
+    linked = link_media(folder, target.media, items)
     try:
         with acting_as(by):
             Study.create(with_media_in(items, target.media), recipe=recipe, storage=target.url, **options).close()
@@ -246,6 +246,21 @@ def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None,
             "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"
         )
     return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
+
+
+def require_copyable(study: Study, media: Path, folders: Sequence[Path]) -> None:
+    """Raise InvalidInput for the first file that a copy of the study would not show: one that is neither copied with
+    its folder of media nor in one of the folders whose files every study may show."""
+    start, excluded, items = study.folder or Path(), set(study.excluded_items), study.items
+    for kind in KINDS:
+        for item, place in zip(items.ids, items.content.get(kind, ()), strict=False):
+            if place is None or item in excluded or is_address(place) or (path := start / place).parent == media:
+                continue
+            if not Path(place).is_absolute() or inside(str(path), folders) is None:
+                raise InvalidInput(
+                    f"{kind} {place!r} of item {item!r} was not dropped here and would be missing in a copy; to make "
+                    "one, name the folder of the file when the server starts: --media FOLDER"
+                )
 
 
 def duplicate(source: Target, folder: Path, target: Target, by: str | None) -> int:

@@ -125,7 +125,7 @@ async def item_media(request: Request, authenticator: TheAuthenticator, study: s
 
 
 def _html_page(request: Request, authenticator: Authenticator, study: str, row: int) -> Response:
-    """A page of HTML that is an item. Its headers let no script run and nothing be loaded, also where somebody opens it
+    """An HTML page that is an item. Its headers let no script run and nothing be loaded, also where somebody opens it
     outside its frame."""
     items = authenticator.authenticate(request, study).served.study.items
     found = items.content["html"][row] if "html" in items.content and 0 <= row < len(items) else None

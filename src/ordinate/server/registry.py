@@ -179,18 +179,19 @@ class ServedStudy:
         self._scores: tuple[Ordering, dict[str, float]] | None = None
         self.folders = tuple(folders)
         self.url = place.url
-        self._closing = ExitStack()
-        self.study = self._closing.enter_context(Study.open(self.url))
-        media.require_inside(self.study.items, self.folders)
-        self._holdings = Holdings(limits.open_per_link, self.study)
-        self._closing.enter_context(self.study.serving())
-        if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
-            self.study.set_rules(**PEOPLE)
-        self.prefetcher = Prefetcher(self.url, executor, limits)
-        self._closing.callback(self.prefetcher.close)
-        # The first annotator need not wait for the first fit.
-        self.prefetcher.prepare(None)
-        self.prefetcher.answers_are(self.answers)
+        with ExitStack() as closing:  # also where the study is refused
+            self.study = closing.enter_context(Study.open(self.url))
+            media.require_inside(self.study.items, self.folders)
+            self._holdings = Holdings(limits.open_per_link, self.study)
+            closing.enter_context(self.study.serving())
+            if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
+                self.study.set_rules(**PEOPLE)
+            self.prefetcher = Prefetcher(self.url, executor, limits)
+            closing.callback(self.prefetcher.close)
+            # The first annotator need not wait for the first fit.
+            self.prefetcher.prepare(None)
+            self.prefetcher.answers_are(self.answers)
+            self._closing = closing.pop_all()
 
     @property
     def path(self) -> Path:
@@ -525,10 +526,11 @@ class SharedStudies(Protocol):
 class StudyRegistry:
     """All studies that one server serves, by name.
 
-    root     what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
-    folder   whose studies are served; None: single files are
-    folders  those in which a study has its files, beside the media folders; None: that of its file
-    shared   all studies of a database, which are served as long as they are there
+    media_folders  whose files every study may show
+    root           what the paths of the server begin with: "" or, behind a proxy, a path such as "/judging"
+    folder         whose studies are served; None: single files are
+    folders        those in which a study has its files, beside the media folders; None: that of its file
+    shared         all studies of a database, which are served as long as they are there
     """
 
     def __init__(
@@ -543,16 +545,17 @@ class StudyRegistry:
         shared: SharedStudies | None = None,
     ) -> None:
         self._folder, self._folders, self._shared = folder, folders or _own_folder, shared
-        self._executor, self._media_folders, self._limits, self._root = executor, media_folders, limits, root
+        self._executor, self.media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._clock = clock
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.RLock()
-        self._versions: Mapping[str, int] = {}
         self._refused: dict[str, tuple[int, float]] = {}
 
     def __iter__(self) -> Iterator[ServedStudy]:
         self.agree()
-        return iter(list(self._served.values()))
+        found = self.served()
+        # Those of a database are opened in the order in which they are asked for, which differs from server to server.
+        return iter(found if self._shared is None else sorted(found, key=lambda one: one.name))
 
     def get(self, name: str | None) -> ServedStudy | None:
         self.agree(name)
@@ -566,48 +569,62 @@ class StudyRegistry:
     def is_reachable(self) -> bool:
         """Whether the database of the studies can be asked, if there is one."""
         try:
-            return self._shared is None or self._shared.versions() is not None
+            if self._shared is not None:
+                self._shared.versions()
         except StorageFailed:
             return False
+        return True
 
     def agree(self, name: str | None = None) -> None:
-        """Serve the studies that are in the database now. Whoever wants one that is served as it is waits for no other
-        to be opened."""
+        """Serve the studies that are in the database now, or only the one of this name: whoever wants one waits for no
+        other to be opened."""
         if self._shared is None:
             return
         try:
             versions = self._shared.versions()
         except StorageFailed:
             return  # what was known last can still be read
-        if versions == self._versions and not self._refused:
-            return
-        wanted = None if name is None else self._served.get(name)
-        waits = wanted is None or versions.get(wanted.name) != wanted.version
-        if self._lock.acquire(blocking=waits):
-            try:
-                self._open_and_close(self._shared)
-            finally:
-                self._lock.release()
-
-    def _open_and_close(self, shared: SharedStudies) -> None:
-        try:
-            self._versions = versions = shared.versions()
-        except StorageFailed:
-            return
         for served in self.served():
             if versions.get(served.name) != served.version:
+                self._close_changed(self._shared, served, wait=name in (None, served.name))
+        if name is None:
+            self._refused = {one: found for one, found in list(self._refused.items()) if one in versions}
+        for one in versions if name is None else {name} & versions.keys():
+            if one not in self._served and not self._is_refused(one, versions[one]):
+                self._open_new(self._shared, one)
+
+    def _close_changed(self, shared: SharedStudies, served: ServedStudy, wait: bool) -> None:
+        if not self._lock.acquire(blocking=wait):
+            return  # it is closed by a later request
+        try:
+            # Another request may have noticed it, or have opened the study later than we asked.
+            if self._served.get(served.name) is served and shared.versions().get(served.name) != served.version:
                 log.info("%s is no longer served", served.name)
                 self._close(served.name)
-        self._refused = {name: one for name, one in self._refused.items() if versions.get(name) == one[0]}
-        for name, version in versions.items():
-            again = name not in self._refused or time.monotonic() > self._refused[name][1] + FAILURE_SECONDS
-            if name not in self._served and again:
-                try:
-                    self._open(shared.place(name), name, version)
-                    self._refused.pop(name, None)
-                except OrdinateError as error:
-                    self._refused[name] = version, time.monotonic()
-                    log.error("%s is not served: %s", name, error)
+        except StorageFailed:
+            return
+        finally:
+            self._lock.release()
+
+    def _open_new(self, shared: SharedStudies, name: str) -> None:
+        with self._lock:
+            try:
+                version = shared.versions().get(name)
+            except StorageFailed:
+                return
+            if version is None or name in self._served or self._is_refused(name, version):
+                return
+            try:
+                self._open(shared.place(name), name, version)
+                self._refused.pop(name, None)
+            except OrdinateError as error:
+                self._refused[name] = version, time.monotonic()
+                log.error("%s is not served: %s", name, error)
+
+    def _is_refused(self, name: str, version: int) -> bool:
+        """Whether this very study could not be opened a moment ago."""
+        found = self._refused.get(name)
+        return found is not None and found[0] == version and time.monotonic() <= found[1] + FAILURE_SECONDS
 
     def without_folders(self, message: str) -> str:
         """A message without the folders of this machine in which studies are."""
@@ -643,7 +660,7 @@ class StudyRegistry:
             name,
             place,
             self._executor,
-            (*self._folders(place), *self._media_folders),
+            (*self._folders(place), *self.media_folders),
             self._limits,
             self._root,
             self._clock,
@@ -657,7 +674,6 @@ class StudyRegistry:
         served = self._served.pop(name, None)
         if served is None:
             raise Problem(404, f"no study {name!r} is served here")
-        self._versions = {}  # so that it is opened again if it is still there
         served.prefetcher.stop()
         served.close()
         return served

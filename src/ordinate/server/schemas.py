@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from ordinate.data.comparisons import ANSWERS, Answer
+from ordinate.data.media import LONGEST_PAGE
 from ordinate.data.ordering import Measure
 from ordinate.study.machines import Orders
 from ordinate.study.rules import PEOPLE, RANDOM_SHARE, Role, Rules, Theme
@@ -85,7 +86,7 @@ class NewItem(Given):
     audio: Text | None = None
     video: Text | None = None
     link: Text | None = None
-    html: Annotated[str, Field(max_length=2_000_000)] | None = None
+    html: Annotated[str, Field(max_length=LONGEST_PAGE)] | None = None
 
 
 class NewItems(Given):
@@ -206,7 +207,7 @@ class ItemShown(BaseModel):
     thumbnail_url: str | None = None
     audio_url: str | None = None
     video_url: str | None = None
-    html_url: str | None = Field(default=None, description="A page of HTML, to be shown in a sandboxed frame.")
+    html_url: str | None = Field(default=None, description="An HTML page, to be shown in a sandboxed frame.")
     link: str | None = None
     link_kinds: list[str] = Field(
         default_factory=list,

@@ -2,28 +2,35 @@
 
     FOLDER/photos/media/   the files of the study "photos" that were dropped, under names of our own
 
-Files come before the study that shows them, as second names of those of a draft, and go with it. A server that is
-killed in between leaves files that no study shows, but no study without files.
+Files come before the study that shows them, as second names of those of a draft, and go after it. A server that is
+killed in between leaves files that no study shows, but no study without files; those of a study that was being deleted
+go when the next server starts.
+
+Two studies may have one name, as a live one and an archived one, or one in files and one in the database. So what is
+deleted with a study are the files that it shows and no other one does.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ordinate.data.formats.files import failures
 from ordinate.data.items import Items
-from ordinate.errors import OrdinateError, StudyNotFound
+from ordinate.errors import OrdinateError, StudyExists, StudyNotFound
 from ordinate.server.drafts import MEDIA, Draft
 from ordinate.server.making import Target, with_media_in
 from ordinate.server.problems import Problem
-from ordinate.server.workspace import DELETED, delete
+from ordinate.server.registry import SharedStudies
+from ordinate.server.workspace import delete
 from ordinate.storage import Place
 from ordinate.storage.places import PostgresqlDatabase
+
+log = logging.getLogger("ordinate.server")
+
+CONNECTIONS, CONNECTIONS_BESIDE = 6, 3
+"""How many connections to the database a server needs for each study, and beside these, at most."""
 
 
 class StudyDatabase:
@@ -32,9 +39,15 @@ class StudyDatabase:
     def __init__(self, folder: Path, database: PostgresqlDatabase) -> None:
         self._folder = folder
         self._database = database.open()
+        self._finish_deleting()
+        self._warn_of_connections()
 
-    def all(self) -> list[Place]:
-        return [self.place(name) for name in self._database.studies()]
+    @property
+    def shared(self) -> SharedStudies:
+        return self
+
+    def unshared(self) -> list[Place]:
+        return []
 
     def versions(self) -> Mapping[str, int]:
         """What tells each study from another one of the same name, by name, as they are now."""
@@ -65,6 +78,8 @@ class StudyDatabase:
 
     def require_free(self, name: str) -> None:
         self._database.require_free(name)
+        if (self._folder / name / f"{name}.db").exists():
+            raise StudyExists(f"there is a study {name!r} in files of the folder already; choose another name")
 
     def target(self, draft: Path, name: str) -> Target:
         place = self.place(name)
@@ -90,32 +105,53 @@ class StudyDatabase:
         return self.place(name)
 
     def delete(self, place: Place) -> None:
-        self._delete(place.name, archived=False)
+        self._database.begin_deleting(place.name)
+        self._finish_deleting()
 
     def delete_archived(self, name: str) -> None:
         try:
-            self._delete(name, archived=True)
+            self._database.begin_deleting(name, archived=True)
         except StudyNotFound:
             raise _not_archived(name) from None
+        self._finish_deleting()
 
-    def _delete(self, name: str, *, archived: bool) -> None:
-        """The files get another name before the study is gone for good, and their own one back if it is not."""
-        media, gone = self._folder / name / MEDIA, self._folder / DELETED / secrets.token_hex(8)
-
-        def move() -> None:
-            if media.is_dir():
-                with failures("deleted", media):
-                    gone.parent.mkdir(exist_ok=True)
-                    media.rename(gone)
-
+    def _finish_deleting(self) -> None:
+        """Delete the files of studies that are gone, then what says which these are. What fails is tried again with the
+        next study that is deleted, and when a server starts."""
         try:
-            self._database.drop(name, move, archived=archived)
-        except BaseException:
-            if gone.is_dir():
-                os.rename(gone, media)
-            raise
-        shutil.rmtree(gone, ignore_errors=True)
+            for schema in self._database.being_deleted():
+                with self._database.holding(f"ordinate {schema}") as free:
+                    # Another server may have finished meanwhile.
+                    name = self._database.being_deleted().get(schema) if free else None
+                    if name is not None:
+                        self._delete_files(schema, name)
+                        self._database.end_deleting(schema)
+        except (OrdinateError, OSError) as error:
+            log.error("what is left of a deleted study could not be deleted yet: %s", error)
+
+    def _warn_of_connections(self) -> None:
+        studies, most = len(self._database.studies()), self._database.most_connections()
+        if (wanted := CONNECTIONS * studies + CONNECTIONS_BESIDE) > most:
+            log.warning(
+                "%s takes %d connections, and this server may need %d for its %d studies; archive those that are "
+                "finished, or raise max_connections by %d or more",
+                self._database.shown,
+                most,
+                wanted,
+                studies,
+                wanted - most,
+            )
+
+    def _delete_files(self, schema: str, name: str) -> None:
+        media = self._folder / name / MEDIA
+        if (media.parent / f"{name}.db").exists():
+            return  # they are those of a study in files
+        beginning = f"{media.as_posix()}/"
+        for place in self._database.files([schema], beginning) - self._database.files_of_others(name, beginning):
+            if (path := Path(place)).parent == media:
+                path.unlink(missing_ok=True)
         with suppress(OSError):  # other files may lie there
+            media.rmdir()
             media.parent.rmdir()
 
     @contextmanager

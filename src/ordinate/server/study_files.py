@@ -32,6 +32,7 @@ _ARCHIVE = ".archive"
 
 class StudyFiles:
     is_alone = True
+    shared = None
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -42,6 +43,9 @@ class StudyFiles:
             found = [path for path in self._folder.glob("*.db") if path.is_file()]
             found += [path for path in self._folder.glob("*/*.db") if self.is_own(SqliteFile(path)) and path.is_file()]
         return [SqliteFile(path) for path in sorted(found, key=lambda path: path.stem)]
+
+    def unshared(self) -> list[Place]:
+        return self.all()
 
     def place(self, name: str) -> Place:
         return SqliteFile(self._folder / f"{name}.db")

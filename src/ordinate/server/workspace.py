@@ -26,6 +26,7 @@ from ordinate.server.drafts import Draft, being_made
 from ordinate.server.helper import HelperProcess
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
+from ordinate.server.registry import SharedStudies
 from ordinate.storage import Place
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,63}$"
@@ -39,11 +40,16 @@ class Studies(Protocol):
     """Where the studies of a folder are: in its files, or in a database beside it.
 
     is_alone  whether no other server process uses the folder
+    shared    what says which studies there are now, where other servers make and delete them, too; else None
     """
 
     is_alone: bool
 
-    def all(self) -> list[Place]: ...
+    @property
+    def shared(self) -> SharedStudies | None: ...
+
+    def unshared(self) -> list[Place]:
+        """The studies that are there at the start and of which `shared` does not tell."""
 
     def place(self, name: str) -> Place:
         """Where a study of this name is, or would be made by a program."""

@@ -2,16 +2,21 @@
 
 An archived study is in a schema of another name, so no process that has it open can store anything in it, and none
 takes it for a study. What is done here is done in one transaction.
+
+A study that is being deleted is in a schema of another name, too, until its files are deleted: whoever is killed in
+between leaves what says which files these are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from psycopg import errors as sql_errors
 
+from ordinate.data.media import KINDS
 from ordinate.errors import InvalidInput, StudyExists, StudyNotFound
 from ordinate.storage.places import PostgresqlDatabase, PostgresqlSchema, is_study_name
 from ordinate.storage.postgresql import WRITE, translated
@@ -19,6 +24,8 @@ from ordinate.storage.postgresql_connections import Connections, SchemaConnectio
 
 ARCHIVE = "archive."
 """What the schema of an archived study begins with. No study can be called so."""
+DELETED = "deleted."
+"""What the schema of a study that is being deleted begins with; its comment is the name of the study."""
 LONGEST_NAME = 63 - len(ARCHIVE)
 """Letters of a name that can be archived: PostgreSQL cuts off the rest."""
 _STUDIES = """
@@ -26,6 +33,20 @@ _STUDIES = """
     FROM pg_namespace JOIN pg_class ON relnamespace = pg_namespace.oid AND relname = 'study' AND relkind = 'r'
     WHERE has_schema_privilege(pg_namespace.oid, 'USAGE')
       AND EXISTS (SELECT FROM pg_class WHERE relnamespace = pg_namespace.oid AND relname = 'alembic_version')
+"""
+
+
+_DELETED = """
+    SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace
+    WHERE starts_with(nspname, %s) AND pg_has_role(nspowner, 'USAGE')
+      AND obj_description(oid, 'pg_namespace') IS NOT NULL
+"""
+_KINDS = """
+    SELECT nspname, attname FROM pg_attribute JOIN pg_class ON attrelid = pg_class.oid AND relname = 'items'
+    JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE nspname = ANY(%s) AND attname = ANY(%s)
+"""
+_MOST_CONNECTIONS = """
+    SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
 """
 
 
@@ -68,6 +89,12 @@ class OpenDatabase:
             if name.startswith(ARCHIVE) and is_study_name(name.removeprefix(ARCHIVE))
         )
 
+    def most_connections(self) -> int:
+        """How many connections the server of the database takes from all its users together."""
+        with translated(self._place), self._connections.transaction(WRITE) as connection:
+            ((most,),) = connection.raw.execute(_MOST_CONNECTIONS).fetchall()
+        return int(most)
+
     def forget(self) -> None:
         """Ask the database again at the next call."""
         self._watch.forget()
@@ -97,12 +124,37 @@ class OpenDatabase:
             except sql_errors.DuplicateSchema as error:
                 raise StudyExists(f"there is a study {after.removeprefix(ARCHIVE)!r} already; delete one") from error
 
-    def drop(self, name: str, before_it_is_final: Callable[[], None], *, archived: bool = False) -> None:
-        """Delete a study with its answers; nothing happens where the function that is called last raises an error."""
-        schema = ARCHIVE + name if archived else name
+    def begin_deleting(self, name: str, *, archived: bool = False) -> None:
+        """Take a study away for good: from now on it is one of `being_deleted`."""
+        schema, gone = ARCHIVE + name if archived else name, DELETED + secrets.token_hex(8)
         with self._changing(schema) as connection:
-            connection.raw.execute(f'DROP SCHEMA "{schema}" CASCADE')
-            before_it_is_final()
+            connection.raw.execute(f'ALTER SCHEMA "{schema}" RENAME TO "{gone}"')
+            connection.raw.execute(f"COMMENT ON SCHEMA \"{gone}\" IS '{name}'")
+
+    def being_deleted(self) -> dict[str, str]:
+        """The names of studies that are being deleted, by schema."""
+        with translated(self._place), self._connections.transaction(WRITE) as connection:
+            found = connection.raw.execute(_DELETED, (DELETED,)).fetchall()
+        return {schema: name for schema, name in found if is_study_name(name)}
+
+    def files(self, schemas: Sequence[str], beginning: str) -> set[str]:
+        """The files that the studies in these schemas show whose paths begin so, also by the tables of old versions; a
+        schema may be missing."""
+        files: set[str] = set()
+        with translated(self._place), self._connections.transaction(WRITE) as connection:
+            for schema, kind in connection.raw.execute(_KINDS, (list(schemas), list(KINDS))).fetchall():
+                query = f'SELECT DISTINCT "{kind}" FROM "{schema}".items WHERE starts_with("{kind}", %s)'
+                files |= {path for (path,) in connection.raw.execute(query, (beginning,))}
+        return files
+
+    def files_of_others(self, name: str, beginning: str) -> set[str]:
+        """`files` of the studies that have this name, now or in the archive."""
+        return self.files([name, ARCHIVE + name], beginning)
+
+    def end_deleting(self, schema: str) -> None:
+        """Drop what is left of a study that is being deleted."""
+        with translated(self._place), self._connections.transaction(WRITE) as connection:
+            connection.raw.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
 
     @contextmanager
     def _changing(self, schema: str) -> Iterator[SchemaConnection]:

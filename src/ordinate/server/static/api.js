@@ -69,9 +69,10 @@ export class Refused extends Error {
     this.type = type;
   }
 
-  // Whoever has this page may not go on with it.
+  // Whoever has this page may not go on with it. That a pair is somebody else's, as after the study was put back to an
+  // earlier state, is about this pair alone.
   get final() {
-    return this.status === 401 || this.status === 403;
+    return this.status === 401 || (this.status === 403 && this.type !== "urn:ordinate:NotYourQuery");
   }
 
   // The owner wants no more answers of this annotator.

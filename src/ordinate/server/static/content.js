@@ -26,6 +26,12 @@ export class Side {
   ready = Promise.resolve();
   #note = make("p", { class: "loading-note" }, "Loading");
   #address = "";
+  /** @type {HTMLElement | null} the box of the HTML page */
+  #page = null;
+  #loads = 0; // how often it was loaded: only the last time counts
+  #awaited = () => {};
+  /** @type {Map<string, State>} of each part that loads */
+  #states = new Map();
 
   /** @param {import("./api.js").Item} item @param {SideName} name @param {Setting} setting */
   constructor(item, name, setting) {
@@ -39,17 +45,25 @@ export class Side {
     if (!this.element.hasChildNodes()) this.#addText(item.id, name, setting);
   }
 
+  // It is on the screen now. A frame loads its page only there, and anew each time.
+  arrive() {
+    this.#awaited();
+  }
+
   // Say how large the picture is that is still loading.
   async showSize() {
-    if (this.state !== "loading") return;
+    if (this.state !== "loading" || this.#address === "") return;
     const bytes = await sizeOf(this.#address);
     if (bytes > 0) this.#note.textContent = `Loading ${sizeInWords(bytes)}`;
   }
 
-  /** @param {State} state */
-  #become(state) {
-    if (this.state === state) return;
-    this.state = state;
+  /** @param {"picture" | "player" | "page"} part of the item @param {State} state */
+  #become(part, state) {
+    this.#states.set(part, state);
+    const states = [...this.#states.values()];
+    const whole = /** @type {const} */ (["failed", "loading"]).find((one) => states.includes(one)) ?? "shown";
+    if (this.state === whole) return;
+    this.state = whole;
     this.onchange();
   }
 
@@ -66,7 +80,7 @@ export class Side {
 
   /** @param {HTMLImageElement} image @param {HTMLElement} box @param {string} address */
   async #load(image, box, address) {
-    this.#become("loading");
+    this.#become("picture", "loading");
     box.classList.add("loading");
     box.append(this.#note);
     image.src = address;
@@ -76,7 +90,7 @@ export class Side {
       box.classList.toggle("tiny", image.naturalWidth < 200 && image.naturalHeight < 200);
       box.classList.remove("loading");
       this.#note.remove();
-      this.#become("shown");
+      this.#become("picture", "shown");
     } catch {
       this.#note.remove();
       const again = make("button", { type: "button" }, "Load it again");
@@ -88,7 +102,7 @@ export class Side {
         retried.searchParams.set("again", String(Date.now()));
         this.#load(image, box, retried.href);
       });
-      this.#become("failed");
+      this.#become("picture", "failed");
     }
   }
 
@@ -98,7 +112,7 @@ export class Side {
     player.setAttribute("aria-label", `The ${name} ${kind}`);
     player.addEventListener("error", () => {
       if (this.state !== "failed") player.after(make("p", { class: "failure" }, `This ${kind} does not play here.`));
-      this.#become("failed");
+      this.#become("player", "failed");
     });
     this.player = player;
     this.words ||= `a ${kind}`;
@@ -119,7 +133,29 @@ export class Side {
   /** @param {string} address @param {SideName} name */
   #addPage(address, name) {
     this.words ||= "a page";
-    this.element.append(htmlPage(address, `The ${name} page`));
+    this.#page = make("div", { class: "page" });
+    this.element.append(this.#page);
+    this.#awaited = () => this.#loadPage(address, name);
+    this.#become("page", "loading");
+  }
+
+  // A frame does not say whether what it loaded is the page or a failure, so the page is asked for as well.
+  /** @param {string} address @param {SideName} name */
+  async #loadPage(address, name) {
+    this.#become("page", "loading");
+    const loads = ++this.#loads;
+    try {
+      const framed = new Promise((resolve) => this.#page?.replaceChildren(htmlPage(address, `The ${name} page`, { onload: resolve })));
+      const response = await fetch(address, { cache: "no-store", credentials: "same-origin" });
+      if (!response.ok) throw new Error(response.statusText);
+      await Promise.all([framed, response.arrayBuffer()]);
+      if (loads === this.#loads) this.#become("page", "shown");
+    } catch {
+      if (loads !== this.#loads) return;
+      const again = make("button", { type: "button", onclick: () => this.#loadPage(address, name) }, "Load it again");
+      this.#page?.replaceChildren(make("div", { class: "failure" }, make("p", {}, "This page did not load."), again));
+      this.#become("page", "failed");
+    }
   }
 
   /** @param {string} address */

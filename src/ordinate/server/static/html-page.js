@@ -1,11 +1,15 @@
-// A page of HTML that is an item, in a frame from which nothing gets out: no script runs in it, it loads nothing, it cannot
+// An HTML page that is an item, in a frame from which nothing gets out: no script runs in it, it loads nothing, it cannot
 // reach the page around it, and it keeps no key press to itself.
 
 import { make } from "./dom.js";
 
-/** @param {string} address of the page @param {string} title what a screen reader calls it */
-export function htmlPage(address, title) {
-  const frame = make("iframe", { src: address, sandbox: "", title, tabindex: "-1", referrerpolicy: "no-referrer" });
+/**
+ * @param {string} address of the page
+ * @param {string} title what a screen reader calls it
+ * @param {Record<string, unknown>} [more] attributes of the frame
+ */
+export function htmlPage(address, title, more = {}) {
+  const frame = make("iframe", { src: address, sandbox: "", title, tabindex: "-1", referrerpolicy: "no-referrer", ...more });
   const alone = make("a", { href: address, target: "_blank", rel: "noopener noreferrer", class: "alone" }, "Open it alone", make("span", { class: "unseen" }, `: ${title}`));
   return make("div", { class: "html-page" }, frame, alone);
 }

@@ -57,6 +57,7 @@ export class Stage {
     this.pair = pair;
     this.#sides.forEach((side, place) => {
       this.#boxes[place]?.replaceChildren(side.element);
+      side.arrive();
       side.onchange = onchange;
       if (side.state === "loading") setTimeout(() => this.pair === pair && side.showSize(), 300);
     });
