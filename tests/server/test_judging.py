@@ -149,7 +149,14 @@ def test_a_closed_tabs_pairs_go_to_another_tab_when_no_pair_is_left(build: Any) 
     assert ann.post("/queries", {"tab": "new"}).json()["finished"] == "exhausted"
 
 
-WAIT: dict[str, Any] = {"queries": [], "finished": None, "paused": False, "held": True, "retry_after": 2}
+WAIT: dict[str, Any] = {
+    "queries": [],
+    "finished": None,
+    "paused": False,
+    "over": False,
+    "held": True,
+    "retry_after": 2,
+}
 
 
 def test_nobody_is_told_that_all_is_done_while_others_hold_the_last_pairs(build: Any) -> None:
@@ -452,6 +459,7 @@ def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:
         "queries": [query],
         "finished": None,
         "paused": False,
+        "over": False,
         "held": False,
         "retry_after": None,
     }
