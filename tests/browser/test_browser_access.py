@@ -300,6 +300,7 @@ def test_the_focus_comes_back_to_the_button_after_a_wait(shared: Any, judge: Cal
     assert page.evaluate("document.activeElement.id") == "choose-right"
 
 
+@pytest.mark.slow
 def test_the_report_of_a_study(photos: Any, open_page: Callable[..., Any], tmp_path: Path) -> None:
     """From its file, without a server."""
     rng = np.random.default_rng(0)

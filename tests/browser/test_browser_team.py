@@ -14,6 +14,7 @@ from ordinate.client import Client
 pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
 
 
+@pytest.mark.slow
 def test_an_owner_sees_who_answered_what_and_takes_it_back(
     serve: Callable[..., Any], photos: Any, judge: Callable[..., Any], answers: Any
 ) -> None:

@@ -90,7 +90,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process group")
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_killed_in_the_middle_it_goes_on_where_it_was(setting, tmp_path, jobs):
     script, folder = tmp_path / "script.py", tmp_path / "rows"
     script.write_text(SCRIPT)

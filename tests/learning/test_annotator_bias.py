@@ -248,6 +248,7 @@ def both_fits(features: Any, answers: Any, people: Any, truth: Any) -> tuple[flo
     return errors[0], errors[1], used.length_lean
 
 
+@pytest.mark.slow
 def test_the_preference_of_a_model_for_long_items_is_taken_out_of_the_order() -> None:
     found = [
         both_fits(*with_lengths(s, 0.0, [0, 0, 0, 1.2], [60, 60, 60, 400], [0, 0, 0, 1], [1] * 4)) for s in range(3)

@@ -48,6 +48,7 @@ def test_the_worlds_differ_in_what_the_features_say_and_not_in_the_variance():
     assert worlds(Items(ITEMS.ids), 0.8) == [World("no features", 0.0, total)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", [None, ["x", "y"] * 6])
 def test_true_scores_have_the_variance_of_their_world_in_every_run(group):
     """Also where two coefficients make them, which by chance would often be small."""
