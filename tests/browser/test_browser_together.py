@@ -202,6 +202,7 @@ def test_a_refused_answer_is_explained(shared: Any, judge: Callable[..., Any]) -
     someone.begin(served.annotator, "late")
     someone.press("ArrowLeft")  # a server that is busy gives the first pair alone; then the page asks for more
     someone.until("Number(document.getElementById('app').dataset.ahead) >= 1")
+    someone.wait_until_sent()
     with Study.open(f"sqlite:///{served.path}") as study:
         (first, *_) = [query for query in study.open_queries() if query.annotator == "late"]
         study.withdraw(first.id)
