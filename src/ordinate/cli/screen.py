@@ -39,7 +39,7 @@ STEADY = 2.0
 ENOUGH_STEPS, ENOUGH_SHARE = 20.0, 0.05
 """And where so many steps, or so large a share of them all, were done in each: every one of a few may have compiled."""
 SETTLED_SECONDS, SETTLED_SHARE = 60.0, 0.1
-"""And after so long, or once so large a share is done: compiling on a busy machine can look like a slow, steady pace."""
+"""And after so long, or once such a share is done: compiling can look like a slow, steady pace on a busy machine."""
 
 
 def visible(text: str) -> str:
