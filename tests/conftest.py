@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from ordinate import embedding
 from ordinate.embedding.network import Family, Network
 
-# With a thread per core in each of several processes, BLAS waits for threads that have no core: on a busy machine, tests
-# took up to a hundred times as long. This is for NumPy, which is loaded, for what is loaded later, and for processes.
+# With a thread per core in each of several processes, BLAS waits for threads that have no core: on a busy machine, some
+# tests took a hundred times as long. This is for NumPy, which is loaded, for what is loaded later, and for processes.
 threadpool_limits(1, "blas")
 os.environ["OMP_NUM_THREADS"] = "1"
 
