@@ -26,8 +26,6 @@ from ordinate.learning.belief import pending, update
 from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.belief.projected import ProjectedBelief
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 UTILITIES: dict[str, MonotoneUtility] = {
     "guro": CurvaturePower(2),
     "guro with weights": CurvaturePower(2, 10.0 ** np.random.default_rng(0).uniform(-4.0, 0.0, 300)),
