@@ -69,7 +69,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 @cache
 def routes() -> tuple[BaseRoute, ...]:
-    """What every application answers. FastAPI takes half a second to make them, so several in one process share them."""
+    """What every application answers: made once in a process, since FastAPI takes half a second for it."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, responses=PROBLEMS)
     app.include_router(operating.router)
     app.include_router(judging.router)
