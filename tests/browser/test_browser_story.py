@@ -35,7 +35,8 @@ def test_a_few_pairs(serve: Callable[..., Any], essays: Path, judge: Callable[..
     ada.page.reload()
     ada.wait_for_pair()
     assert ada.pair == before
-    ada.until("Number(document.getElementById('app').dataset.ahead) >= 1")
+    # Longer than the server waits for a helper, which it replaces where the machine is busy.
+    ada.until("Number(document.getElementById('app').dataset.ahead) >= 1", seconds=90)
     ada.page.context.set_offline(True)
     ada.press("ArrowLeft")
     ada.wait_for_text("network", "Offline, 1 answer waiting.")
