@@ -63,6 +63,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_it_is_the_same_whatever_kernels_a_machine_has(world, tmp_path):
     """OpenBLAS, which NumPy comes with, is told which processor this is; its products then round in other ways."""
     chosen = [("synthetic", "synthetic"), ("x-ray-age", "gppl_humour"), ("imdb-wiki-sbs", "gppl_humour")]

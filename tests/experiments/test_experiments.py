@@ -55,6 +55,7 @@ def only(name, sources, wishes=WISHES):
     return case
 
 
+@pytest.mark.slow
 def test_the_same_rows_whatever_the_number_of_jobs(world, tmp_path):
     world.write("gppl_humour", tmp_path)
     case = without_figures(only("imdb-wiki-sbs", Sources(folder=str(tmp_path))))

@@ -67,6 +67,7 @@ def test_the_summary_counts_what_happened(made):
     assert seen[-1] == (20 * 7, 20 * 7)
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_files(made, tmp_path):
     summary, _ = made
     again = run_demo(tmp_path / "again", seeds=2, budget=20, photos=12, jobs=2)

@@ -331,7 +331,10 @@ def test_the_reference_task_is_learned(synthetic_task):
     assert curve.mean[2] < 0.06
 
 
-@pytest.mark.parametrize(("name", "by"), [("sentimentit_movie_reviews", "answers"), ("ukpconvarg1", "pairs")])
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [("sentimentit_movie_reviews", "answers"), pytest.param("ukpconvarg1", "pairs", marks=pytest.mark.slow)],
+)
 def test_real_answers_are_learned_from(shared_data, name, by):
     here = shared_data / name
     if not here.is_dir():
