@@ -10,6 +10,8 @@ from ordinate.errors import InvalidInput, StudyExists
 from ordinate.simulation.demo import ALGORITHM, BASELINES, run_demo
 from ordinate.study.study import Study
 
+pytestmark = pytest.mark.xdist_group("demo")  # which is run once for all
+
 
 def table(path):
     with path.open(newline="") as file:
