@@ -88,8 +88,8 @@ RECORDED: dict[str, tuple[str, int]] = {
     "gppl_humour": ("top:50", 3),
     "imdb_wiki_sbs_partial": ("top:50", 3),
 }
-"""The aim, and answers per item. Fewer of the sets of thousands of items: a study of 5 per item takes several minutes, and
-is of nearly all answers that the last set has."""
+"""The aim, and answers per item. Fewer of the sets of thousands of items: a study of 5 per item takes several minutes,
+and is of nearly all answers that the last set has."""
 
 
 class Task(NamedTuple):

@@ -21,8 +21,8 @@ from ordinate.learning.posterior import Posterior
 from ordinate.learning.ranks import LEVEL, Draws, places_in
 
 TELLING = 5.0
-"""Below this `Found.information` the expected share was found to be too high by 0.05 to 0.13, above it by 0.00, in the
-mean of simulated studies of items that differ much or little (docs/results.md)."""
+"""Below this `Found.information` the expected share was found to be too high, by 0.1 in the mean of simulated studies
+(docs/results.md)."""
 _FORECAST_DOUBT = 0.1
 """Standard deviation of the log of the share that is not right about the expected one that comes from a belief that is
 wrong, for forecasts. For the interval, see `doubt`."""
