@@ -140,7 +140,7 @@ def test_whoever_waits_when_the_server_stops_is_told(prefetcher: Any) -> None:
 
 
 @posix
-@pytest.mark.parametrize("idle", [True, False])
+@pytest.mark.parametrize("idle", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_helper_that_is_killed_is_followed_by_another(prefetcher: Any, idle: bool) -> None:
     made: list[HelperProcess] = []
 
@@ -167,6 +167,7 @@ def test_a_helper_that_is_killed_is_followed_by_another(prefetcher: Any, idle: b
 
 
 @posix
+@pytest.mark.slow
 def test_a_helper_that_is_stopped_is_replaced_and_whoever_waited_is_served(prefetcher: Any) -> None:
     made: list[HelperProcess] = []
 

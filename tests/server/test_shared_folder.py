@@ -522,6 +522,7 @@ def test_the_address_of_a_study_in_a_database():
     assert database("postgresql:///lab/").study("x").url == "postgresql:///lab/x"
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_folder(tmp_path, url):
     with ExitStack() as stack:
         one, other = (stack.enter_context(_process(tmp_path / "shared", url, tmp_path / name)) for name in "ab")
