@@ -205,6 +205,8 @@ def test_runs_with_an_aim_make_a_table() -> None:
     assert (case.name, case.seeds) == (("small", "top:3"), 1)
     assert case.order.shape == case.aim.shape == (20, 3)
     assert [one["per_item"] for one in case.told] == [1, 2, 3, 4, 5]
+    assert case.measured == [3, 5]
+    assert case._replace(order=case.order[:12], aim=case.aim[:12]).measured == [3]
     assert "| small | top:3 | 1 |" in aims.tables(
         [*rows, {"cost": 200, "order": 2.0, "top:10": 3.0, "top:20": 1.0, "above:7": 2.0}]
     )
