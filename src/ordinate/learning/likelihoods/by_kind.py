@@ -108,8 +108,11 @@ class ByKind:
             return LOGISTIC.wins(margin, variance, answers)
         place = kinds.sharpness * margin + kinds.lean
         scale = np.sqrt(1.0 + np.pi * np.square(kinds.sharpness) * variance / 8.0)
-        left, right = (log_expit((side * place - self.shift) / scale) for side in (1.0, -1.0))
-        chance: Floats = expit(left - right)
+        odds: Floats = place / scale
+        if self.shift != 0.0:
+            left, right = (log_expit((side * place - self.shift) / scale) for side in (1.0, -1.0))
+            odds = left - right
+        chance: Floats = expit(odds)
         return chance
 
     @property
