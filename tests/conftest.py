@@ -18,10 +18,15 @@ import hypothesis
 import numpy as np
 import pytest
 from PIL import Image
+from threadpoolctl import threadpool_limits
 
 from ordinate import embedding
 from ordinate.embedding.network import Family, Network
-from ordinate.study import threads
+
+# With a thread per core in each of several processes, BLAS waits for threads that have no core: on a busy machine, some
+# tests took a hundred times as long. This is for NumPy, which is loaded, for what is loaded later, and for processes.
+threadpool_limits(1, "blas")
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # Derandomised, so that a red run stays red; no deadline, since the first call of a kernel compiles it.
 hypothesis.settings.register_profile("ordinate", deadline=None, derandomize=True, print_blob=True)
@@ -36,13 +41,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of the whole product, which take longest, come first: were they last, one worker would end alone."""
     here = Path(__file__).parent
     items.sort(key=lambda item: item.path.parent != here)
-
-
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """For tests of what a study runs on one BLAS thread: with more, workers on all cores wait for one another."""
-    with threads.one_thread():
-        yield
 
 
 @pytest.fixture(scope="session")

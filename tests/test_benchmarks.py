@@ -95,7 +95,7 @@ def test_a_process_of_its_own_is_measured_ended_and_heard() -> None:
     assert 5 < trial.peak_mb < 450
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_a_short_soak_loses_nothing_and_reports_what_happened() -> None:
     report = soak.soak(people=20, rate=10.0, seconds=10.0, visits=20, seed=0)

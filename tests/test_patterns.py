@@ -82,7 +82,7 @@ def test_every_pattern_asks_the_pairs_of_brute_force_by_default(name: str) -> No
     answer(PATTERNS[name].start(150, 12, None), 130, every=3)
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @pytest.mark.parametrize("d", [0, 35])
 @pytest.mark.parametrize("name", PATTERNS)
 def test_every_pattern_asks_the_pairs_of_brute_force_at_two_thousand_items(name: str, d: int) -> None:

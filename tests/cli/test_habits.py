@@ -118,6 +118,7 @@ def steps(*pauses: tuple[float, int, float]) -> list[tuple[float, int]]:
         pytest.param(steps((1.0, 3, 0.1), (4.0, 2, 0.1), (6.0, 1000, 0.02)), id="compiles again and again"),
         pytest.param(steps((0.5, 100, 0.02), (9.0, 900, 0.02)), id="compiles after quick steps"),
         pytest.param(steps((0.0, 400, 0.002), (0.0, 5, 2.0), (0.0, 2000, 0.01)), id="steps that compile alike"),
+        pytest.param(steps((0.0, 50, 0.7), (0.0, 2500, 0.02)), id="many steps that compile alike"),
         pytest.param(steps((0.0, 40, 30.0)), id="a step every half minute"),
     ],
 )
@@ -146,7 +147,9 @@ def test_the_time_left_is_said_once_it_is_known(capsys, monkeypatch):
         lines.update(task, completed=done, total=10_001)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "Work: 2 of 10,001 (0 %)"
-    assert [line.rpartition(" (")[2] for line in said[1:3]] == [f"{of} %), about 16 minutes left" for of in (3, 6)]
+    assert [line.rpartition(" (")[2] for line in said[1:4]] == ["3 %)"] + [
+        f"{of} %), about {minutes} minutes left" for of, minutes in ((6, 16), (9, 15))
+    ]
     assert said[-1].endswith(", less than a minute left")
 
 

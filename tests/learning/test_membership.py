@@ -101,6 +101,17 @@ def test_the_spread_of_a_distance_to_the_boundary_is_that_of_draws() -> None:
     assert boundary.score == pytest.approx(ends.mean(), abs=0.02)
 
 
+@pytest.mark.parametrize("spread", [0.01, 0.3, 2.0])
+@pytest.mark.parametrize("k", [1, 10, 500, 1500, 2990])
+def test_a_boundary_is_where_so_many_are_expected_above_it(spread: float, k: int) -> None:
+    """In the group next to it all are wanted."""
+    rng, n = np.random.default_rng(3), 3000
+    belief = FactoredBelief(rng.normal(size=n + 1), np.zeros((n + 1, 0)), (spread * rng.uniform(0.5, 1.0, n + 1)) ** 2)
+    (boundary,) = boundaries(belief, np.append(np.zeros(n, dtype=np.int64), 1), Wanted(first=k))
+    above = norm.cdf((belief.mean[:n] - boundary.score) / np.sqrt(belief.variance[:n])).sum()
+    assert above == pytest.approx(k, abs=1e-7)
+
+
 def test_a_group_of_which_all_are_wanted_has_no_boundary() -> None:
     weights = item_weights(belief_of("factored"), GROUP, Wanted(first=5))
     assert (weights[GROUP == 1] == LEAST_WEIGHT).all()

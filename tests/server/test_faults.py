@@ -33,7 +33,7 @@ from ordinate.storage import open as open_storage
 from ordinate.study.study import Study
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.load,
     pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, signals and open files that are moved"),
 ]
 

@@ -42,7 +42,7 @@ CASES = [(what, share) for what in ("make", "duplicate", "delete") for share in 
 
 
 @pytest.mark.parametrize(
-    ("what", "share"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in CASES if case not in QUICK)]
+    ("what", "share"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.load) for case in CASES if case not in QUICK)]
 )
 def test_a_study_is_whole_or_absent_after_a_kill(tmp_path, what, share):
     """`share`: of the time that it takes undisturbed, after which the server is killed."""

@@ -199,7 +199,7 @@ def test_two_people_cannot_answer_one_query_at_two_servers(start: Start) -> None
             assert sorted(threads.map(tell, clients, [query.id] * 2)) == [False, True]
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.load)])
 def test_the_database_is_restarted_and_its_connections_cut_while_people_judge(
     times: int, url: str, start: Start, postgresql: Any
 ) -> None:

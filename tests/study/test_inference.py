@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from ordinate.algorithms import ALGORITHMS, model_of, takes
 from ordinate.choosing.search import Choice
@@ -409,7 +409,9 @@ def test_candidates_limit_what_a_strategy_sees() -> None:
 def test_a_choice_is_made_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     watching = Watching()
     monkeypatch.setattr("ordinate.study.next_pair.strategy_of", lambda *_: watching)
-    study_after("guro-contextual", 3).ask()
+    study = study_after("guro-contextual", 3)
+    with threadpool_limits(2, "blas"):
+        study.ask()
     assert watching.threads == {1}
 
 

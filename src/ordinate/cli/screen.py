@@ -38,6 +38,8 @@ STEADY = 2.0
 """The time left is said where the paces of the last two quarters of the time so far differ by a smaller factor."""
 ENOUGH_STEPS, ENOUGH_SHARE = 20.0, 0.05
 """And where so many steps, or so large a share of them all, were done in each: every one of a few may have compiled."""
+SETTLED_SECONDS, SETTLED_SHARE = 60.0, 0.1
+"""And after so long, or once such a share is done: compiling can look like a slow, steady pace on a busy machine."""
 
 
 def visible(text: str) -> str:
@@ -145,6 +147,8 @@ class Pace:
         if not total or completed >= total:
             return None
         begun = self._marks[0][0]
+        if now - begun < SETTLED_SECONDS and completed < SETTLED_SHARE * total:
+            return None
         (half, at_half), (later, at_later) = (
             min(self._marks, key=lambda mark: abs(mark[0] - begun - share * (now - begun))) for share in (0.5, 0.75)
         )

@@ -81,7 +81,11 @@ def boundaries(belief: Belief, group: Integers, wanted: Wanted) -> Iterator[Boun
 
 
 def _levels(mean: Floats, spread: Floats, division: Division, above: Integers) -> Floats:
-    """(groups,) the score above which so many items are expected: Newton's method within a bracket."""
+    """(groups,) the score above which so many items are expected.
+
+    Newton's method within a bracket, for the logarithm of the number above, or below where fewer are: far from the
+    items it is nearly a parabola, and the number itself nearly flat.
+    """
     from scipy.special import ndtr
 
     rows, number = division.order, division.number[division.order]
@@ -90,14 +94,19 @@ def _levels(mean: Floats, spread: Floats, division: Division, above: Integers) -
     low = np.minimum.reduceat(mean - 40.0 * spread, starts)
     high = np.maximum.reduceat(mean + 40.0 * spread, starts)
     score = 0.5 * (low + high)
+    # Where all or none are wanted there is no boundary; any will do.
+    above = np.where((above > 0) & (above < division.sizes), above, 0.5 * division.sizes)
+    side = np.where(2.0 * above <= division.sizes, 1.0, -1.0)
+    wanted = np.where(side > 0.0, above, division.sizes - above)
     for _ in range(_STEPS):
         z = (mean - score[number]) / spread
-        excess = np.bincount(number, ndtr(z), counts) - above
+        there = np.bincount(number, ndtr(side[number] * z), counts)
         slope = np.bincount(number, np.exp(-0.5 * z * z) / spread, counts) / np.sqrt(2.0 * np.pi)
-        low, high = np.where(excess > 0.0, score, low), np.where(excess > 0.0, high, score)
+        too_low = side * (there - wanted) > 0.0
+        low, high = np.where(too_low, score, low), np.where(too_low, high, score)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            step = score + excess / slope
-        inside = (step > low) & (step < high)  # also false for nan
+            step = score + side * there * np.log(there / wanted) / slope
+        inside = (step >= low) & (step <= high)  # false for nan, true where it has arrived
         following = np.where(inside, step, 0.5 * (low + high))
         close = np.abs(following - score) <= 1e-12 * (1.0 + np.abs(score))
         score = following

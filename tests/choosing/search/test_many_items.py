@@ -26,11 +26,10 @@ from ordinate.learning.belief import pending, update
 from ordinate.learning.belief.factored import FactoredBelief
 from ordinate.learning.belief.projected import ProjectedBelief
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 UTILITIES: dict[str, MonotoneUtility] = {
     "guro": CurvaturePower(2),
     "guro with weights": CurvaturePower(2, 10.0 ** np.random.default_rng(0).uniform(-4.0, 0.0, 300)),
+    "guro with a mark": CurvaturePower(2, np.where(np.arange(300) == 1, 1.0, 0.3)),
     "normmin": CurvaturePower(0),
     "bald": Information(),
 }
@@ -302,6 +301,21 @@ def test_the_list_serves_and_no_other_search_has_to(most_pairs: int, size: int) 
         best = best_pair(exact, pool, utility, np.random.default_rng(question))
         assert (choice.left, choice.right) == (best.left, best.right)
         exact = update(exact, best.left, best.right)
+
+
+def test_a_mark_raises_the_bounds_of_its_own_pairs_alone() -> None:
+    rng, n, mark = np.random.default_rng(4), 90, 7
+    weights = np.where(np.arange(n) == mark, 1.0, 0.3)
+    belief, group = make_belief(rng, n, 3, 0.3, True), np.arange(n) % 2
+    belief.residual[mark] = 0.0  # the narrowest item is searched all the same
+    division = AllPairs.of(group).division
+    made = Tiles.of(belief, division, tiles.group_centres(belief.features, division), 30, small(4, 30), weights)
+    assert len(made.rows) == 30
+    assert mark in made.rows
+    (alone,) = [block for block in range(len(made.begins) - 1) if mark in made.rows[slice(*made.begins[block:][:2])]]
+    assert made.begins[alone + 1] - made.begins[alone] == 1
+    marked = (made.first == alone) | (made.second == alone)
+    assert made.heaviest_pair[~marked].max() == pytest.approx(0.3**2)
 
 
 def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:

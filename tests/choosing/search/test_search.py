@@ -16,8 +16,6 @@ from ordinate.learning.belief import Belief, update
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.belief.factored import FactoredBelief
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def plain(margin: Floats, variance: Floats) -> Floats:
     """A utility without a compiled scan; negative far from m = 0."""

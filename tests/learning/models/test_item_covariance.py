@@ -12,8 +12,6 @@ from ordinate.learning.models.independent import Independent
 from ordinate.learning.models.item_covariance import ItemCovariance
 from ordinate.learning.models.likelihood import PairCounts
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def graph(rng: np.random.Generator, kind: str, n: int, answers: int) -> Answers:
     left = rng.integers(0, n, answers)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.choosing.search.limits import SINGLE_ROUNDING, Limits
 from ordinate.compiled import compiled, fast
@@ -25,6 +26,9 @@ from ordinate.learning.belief import ManyItemsBelief
 from ordinate.learning.belief.projected import row_blocks
 
 _BELOW_ONE, _CHANCE = 0.99, 1e-9
+_HEAVY = 0.5
+"""Items of more than this share of the largest weight are in blocks of their own: a mark in a block of lighter items
+would raise the bounds of all pairs with that block."""
 _TWO = np.float32(2.0)
 
 
@@ -79,7 +83,8 @@ class Tiles(NamedTuple):
         items, factor = _measured(belief, division, centres, most, limits)
         weight = np.ones(len(items.rows)) if weights is None else weights[items.rows]
         width = (np.square(items.across) + items.residual) * weight
-        order, begins, searched = _arranged(items.group, width, items.score, most, limits)
+        heavy = weight > _HEAVY * weight.max()
+        order, begins, searched = _arranged(items.group, heavy, width, items.score, most, limits)
         items, weight = items.at(order), weight[order]
         starts, inner = begins[:-1], order[: begins[searched]]
         low, high = (bound.reduceat(items.score, starts) for bound in (np.minimum, np.maximum))
@@ -187,18 +192,22 @@ def _score_direction(factor: Floats, scores: Floats) -> Singles:
 
 
 def _arranged(
-    group: Integers, width: Floats, score: Floats, most: int, limits: Limits
+    group: Integers, heavy: NDArray[np.bool_], width: Floats, score: Floats, most: int, limits: Limits
 ) -> tuple[Integers, Integers, int]:
     """The order of the items, where each block begins in it and the total, and how many blocks are searched.
 
-    By group, in shells of similar width, by score. Shells of wider items hold fewer: the best pairs are there.
+    By group, heavy items apart from others, in shells of similar width, by score. Shells of wider items hold fewer: the
+    best pairs are there.
     """
     searched = np.ones(len(group), dtype=np.bool_)
     if len(group) > most:
-        searched[np.argpartition(width, -most)[:-most]] = False
-    inner, inner_begins = _in_blocks(group[searched], width[searched], score[searched], limits.block)
+        # A few heavy items are searched however narrow they are: what an answer is to tell is of the other item.
+        few = 2 * np.count_nonzero(heavy) <= most
+        searched[np.argpartition(np.where(heavy & few, np.inf, width), -most)[:-most]] = False
+    part = 2 * group + ~heavy
+    inner, inner_begins = _in_blocks(part[searched], width[searched], score[searched], limits.block)
     size = 1 + (len(group) - len(inner)) // limits.outer_blocks
-    outer, outer_begins = _in_blocks(group[~searched], width[~searched], score[~searched], size)
+    outer, outer_begins = _in_blocks(part[~searched], width[~searched], score[~searched], size)
     order = np.concatenate([np.flatnonzero(searched)[inner], np.flatnonzero(~searched)[outer]])
     return order, np.concatenate([inner_begins, len(inner) + outer_begins[1:]]), len(inner_begins) - 1
 
