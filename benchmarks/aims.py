@@ -37,6 +37,8 @@ from ordinate.study.study import Study
 
 START, END = "<!-- aims: start -->", "<!-- aims: end -->"
 COLUMNS, MOST, STEP = 15, 5, 0.25
+SHOWN = (3, 5)
+"""Answers per item."""
 COMPONENTS, RECORDED_STEP = 30, 0.5
 COSTS = ((200, 2), (1000, 2), (6000, 2), (20_000, 2), (100_000, 2))
 """Items, and rounds: in each, each study in turn answers `BLOCK` questions, after 100."""
@@ -80,12 +82,14 @@ DRAWN = {
     ("half of it in the features", "above:30"): {1: "Share that is right"},
 }
 """Columns of the curves of cases that the figure shows."""
-RECORDED: dict[str, str] = {
-    "sentimentit_movie_reviews": "top:10",
-    "ukpconvarg1": "top:5",
-    "gppl_humour": "top:50",
-    "imdb_wiki_sbs_partial": "top:50",
+RECORDED: dict[str, tuple[str, int]] = {
+    "sentimentit_movie_reviews": ("top:10", MOST),
+    "ukpconvarg1": ("top:5", MOST),
+    "gppl_humour": ("top:50", 3),
+    "imdb_wiki_sbs_partial": ("top:50", 3),
 }
+"""The aim, and answers per item. Fewer of the sets of thousands of items: a study of 5 per item takes several minutes,
+and is of nearly all answers that the last set has."""
 
 
 class Task(NamedTuple):
@@ -136,7 +140,7 @@ def recorded(folder: Path, aim: str, seed: int, fits: dict[Path, tuple[Floats, f
     return Task(items, group, fits[folder][0], people, (aim,), ALGORITHMS if items.features.shape[1] else PLAIN)
 
 
-def run(task: Task, method: str, seed: int, step: float = STEP) -> dict[str, Any]:
+def run(task: Task, method: str, seed: int, step: float = STEP, most: int = MOST) -> dict[str, Any]:
     """One study: at each step the share that is right, and the error of the whole order.
 
     Of studies with the aim, from one answer per item on also what they expect of themselves, and a forecast.
@@ -144,7 +148,7 @@ def run(task: Task, method: str, seed: int, step: float = STEP) -> dict[str, Any
     items, aimed = len(task.items), method == "aim"
     row_of = {item: row for row, item in enumerate(task.items.ids)}
     study = Study.create(task.items, algorithm=task.algorithms[method], seed=seed, aim=task.aim if aimed else "order")
-    steps = {round(items * step * number): step * number for number in range(1, round(MOST / step) + 1)}
+    steps = {round(items * step * number): step * number for number in range(1, round(most / step) + 1)}
     curve, told, seconds = [], [], 0.0
     for answers in range(1, max(steps) + 1):
         begun = time.process_time()
@@ -178,6 +182,7 @@ def expected(study: Study, per_item: float, right: float) -> dict[str, Any]:
         "per_item": per_item,
         "right": right,
         **dict(zip(("expected", "low", "high"), found.right, strict=True)),
+        "information": found.information,
         "withheld": selection.withheld,
         "decline": None if forecast.decline is None else asdict(forecast.decline),
     }
@@ -237,6 +242,11 @@ class Case(NamedTuple):
     told: list[dict[str, Any]]
     own: float | None
 
+    @property
+    def measured(self) -> list[int]:
+        """Answers per item that the table shows, as far as the runs go."""
+        return [per_item for per_item in SHOWN if per_item <= self.order[-1, 0]]
+
     def at(self, curve: Floats, per_item: float) -> Floats:
         return np.asarray(curve[np.argmin(np.abs(curve[:, 0] - per_item))])
 
@@ -266,34 +276,34 @@ def tables(rows: list[dict[str, Any]]) -> str:
     """Markdown."""
     lines = [
         "| scores, or data | aim | runs | itself | right by the whole order at 3 / 5 per item | by the aim "
-        "| answers that the aim needs for the former | wrong pairs of the whole order at 5: order / aim "
-        "| expected minus true at 3 / 5 |",
+        "| answers that the aim needs for the former | wrong pairs of the whole order then: order / aim "
+        "| expected minus true at 3 / 5 (of so many runs, withheld in others) |",
         "|---" * 9 + "|",
     ]
     every = list(cases(rows))
     for case in every:
-        order, aim = ([case.at(curve, per) for per in (3, 5)] for curve in (case.order, case.aim))
+        order, aim = ([case.at(curve, per) for per in case.measured] for curve in (case.order, case.aim))
         gaps = []
-        for per in (3, 5):
+        for per in case.measured:
             told = [
                 one["expected"] - one["right"] for one in case.told if one["per_item"] == per and not one["withheld"]
             ]
-            gaps.append(f"{np.mean(told):+.2f}" if told else "withheld")
+            gaps.append(f"{np.mean(told):+.2f} ({len(told)})" if told else "withheld")
         cells = [
             *case.name,
             str(case.seeds),
             "" if case.own is None else f"{case.own:.2f}",
             " / ".join(f"{one[1]:.2f}" for one in order),
             " / ".join(f"{one[1]:.2f}" for one in aim),
-            " / ".join(f"{case.fraction(per):.2f}" for per in (3, 5)),
-            f"{order[1][2]:.3f} / {aim[1][2]:.3f}",
+            " / ".join(f"{case.fraction(per):.2f}" for per in case.measured),
+            f"{order[-1][2]:.3f} / {aim[-1][2]:.3f}",
             " / ".join(gaps),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     sets = [case for case in every if not case.name[1].startswith("above")]
     marks = [case for case in every if case.name[1].startswith("above")]
     for what, part in (("Of sets", sets), ("With marks", marks)):
-        fractions = [case.fraction(per) for case in part for per in (3, 5)]
+        fractions = [case.fraction(per) for case in part for per in case.measured]
         if fractions:
             lines += [
                 "",
@@ -358,26 +368,26 @@ def main() -> None:
     rows = [json.loads(line) for line in options.rows.read_text().splitlines()] if options.rows.exists() else []
     done = {(row.get("world"), row.get("aim"), row.get("method"), row.get("seed")) for row in rows}
     fits: dict[Path, tuple[Floats, float | None]] = {}
-    made: list[tuple[str, str, Callable[[int], Task]]] = []
+    made: list[tuple[str, str, Callable[[int], Task], int]] = []
     if options.data is None:
-        made += [(world, aim, lambda seed, w=world, a=aim: simulated(WORLDS[w], a, seed)) for world, aim in CASES]  # type: ignore[misc]
+        made += [(world, aim, lambda seed, w=world, a=aim: simulated(WORLDS[w], a, seed), MOST) for world, aim in CASES]  # type: ignore[misc]
     else:
         chosen = RECORDED if options.only is None else {name: RECORDED[name] for name in options.only.split(",")}
-        for name, aim in chosen.items():
+        for name, (aim, most) in chosen.items():
             folder = options.data / name
-            made.append((name, aim, lambda seed, f=folder, a=aim: recorded(f, a, seed, fits)))  # type: ignore[misc]
+            made.append((name, aim, lambda seed, f=folder, a=aim: recorded(f, a, seed, fits), most))  # type: ignore[misc]
     with options.rows.open("a") as file:
         for made_row in costs() if options.costs else ():
             rows.append(made_row)
             file.write(json.dumps(made_row) + "\n")
             file.flush()
         for seed in range(0 if options.costs else options.seeds):
-            for world, aim, build in made:
+            for world, aim, build, most in made:
                 for method in ALGORITHMS:
                     if (world, aim, method, seed) in done:
                         continue
                     row = {"world": world, "aim": aim, "method": method, "seed": seed}
-                    row |= run(build(seed), method, seed, STEP if options.data is None else RECORDED_STEP)
+                    row |= run(build(seed), method, seed, STEP if options.data is None else RECORDED_STEP, most)
                     if options.data is not None:
                         row["own"] = fits[options.data / world][1]
                     rows.append(row)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[1]
@@ -27,6 +27,7 @@ from ordinate.learning.belief.factored import FactoredBelief  # noqa: E402
 from ordinate.learning.coin_gate import LEVEL  # noqa: E402
 
 
+@settings(max_examples=30)
 @given(n=st.integers(2, 40), d=st.integers(1, 6), seed=st.integers(0, 10_000))
 def test_plain_scans_find_the_pair_that_the_search_finds(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -49,7 +50,7 @@ def test_the_plain_update_is_that_of_a_belief() -> None:
     assert belief.differences(np.array([2]), np.array([4]))[1] == pytest.approx(contrast @ covariance @ contrast)
 
 
-@pytest.mark.parametrize("who", ["NumPy, dense Newton", "choix opt_pairwise"])
+@pytest.mark.parametrize("who", ["NumPy, dense Newton", pytest.param("choix opt_pairwise", marks=pytest.mark.slow)])
 def test_fits_of_a_score_per_item_agree(who: str) -> None:
     given = fits.work(30, 400)
     ours, theirs = fits.ours(given)(), fits.COMPETITORS[who].build(given)()
@@ -173,6 +174,7 @@ def test_the_page_keeps_what_stands_around_the_markers(tmp_path: Path) -> None:
         page.write(written, [], [], tmp_path / "x.png", "")
 
 
+@pytest.mark.slow
 def test_a_question_in_a_file_is_measured_beside_memory_and_bare_transactions() -> None:
     found = {(one.group, one.who): one for one in files.rows(quick=True)}
     assert {who for group, who in found if group == "file"} == {
@@ -192,6 +194,7 @@ def test_an_aim_is_measured_by_what_it_takes_to_be_as_right_as_the_whole_order()
     assert aims.needed(curve, 0.95) == np.inf
 
 
+@pytest.mark.slow
 def test_runs_with_an_aim_make_a_table() -> None:
     world = aims.HALF._replace(items=12, columns=2)
     rows = [
@@ -203,6 +206,8 @@ def test_runs_with_an_aim_make_a_table() -> None:
     assert (case.name, case.seeds) == (("small", "top:3"), 1)
     assert case.order.shape == case.aim.shape == (20, 3)
     assert [one["per_item"] for one in case.told] == [1, 2, 3, 4, 5]
+    assert case.measured == [3, 5]
+    assert case._replace(order=case.order[:12], aim=case.aim[:12]).measured == [3]
     assert "| small | top:3 | 1 |" in aims.tables(
         [*rows, {"cost": 200, "order": 2.0, "top:10": 3.0, "top:20": 1.0, "above:7": 2.0}]
     )

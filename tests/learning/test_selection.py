@@ -5,6 +5,8 @@ import pytest
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.items import Items
+from ordinate.data.ordering import REACH
+from ordinate.learning.error_spread import doubt
 from ordinate.learning.membership import Wanted
 from ordinate.learning.ranks import Draws, draw_scores
 from ordinate.learning.selection import found_by, parts_of
@@ -49,8 +51,8 @@ def test_parts_are_those_of_a_count_item_by_item(aim: str) -> None:
 def test_of_a_group_without_a_mark_nothing_is_said(many: bool) -> None:
     posterior, wanted = study_of(12, 30)[0].posterior(), Wanted(marks=np.array([2]))
     draws = draw_scores(posterior, GROUP, np.random.default_rng(0))
-    found = found_by(posterior, Draws(draws.scores, None) if many else draws, GROUP, wanted)
-    marked = found_by(posterior, draws, np.where(GROUP == 0, 0, -1), wanted)
+    found = found_by(posterior, Draws(draws.scores, None) if many else draws, GROUP, wanted, 33)
+    marked = found_by(posterior, draws, np.where(GROUP == 0, 0, -1), wanted, 18)
     assert found.part[6:].tolist() == [0] * 6
     assert np.isnan(found.membership[6:]).all()
     assert found.part[:6].tolist() == marked.part[:6].tolist()
@@ -74,7 +76,7 @@ def study_of(n: int, answers: int) -> tuple[Study, Floats]:
 def test_probabilities_and_shares_are_counted_in_the_draws(aim: str) -> None:
     posterior, wanted = study_of(12, 30)[0].posterior(), AIMS[aim]
     draws = draw_scores(posterior, GROUP, np.random.default_rng(0))
-    found = found_by(posterior, draws, GROUP, wanted)
+    found = found_by(posterior, draws, GROUP, wanted, 30)
     shown = plain_parts(posterior.centred(GROUP)[0], GROUP, wanted)
     assert found.part.tolist() == shown
     parts = np.array([plain_parts(one, GROUP, wanted) for one in draws.scores])
@@ -94,7 +96,7 @@ def test_probabilities_and_shares_are_counted_in_the_draws(aim: str) -> None:
 def test_of_independent_scores_the_closed_form_is_close_to_draws(aim: Wanted) -> None:
     posterior, group = study_of(80, 200)[0].posterior(), np.zeros(80, dtype=np.int64)
     scores, errors = posterior.centred(group)
-    closed = found_by(posterior, Draws(np.empty((0, 80)), None), group, aim)
+    closed = found_by(posterior, Draws(np.empty((0, 80)), None), group, aim, 200)
     draws = scores + errors * np.random.default_rng(0).standard_normal((20_000, 80))
     parts = parts_of(draws, group, aim)
     assert np.abs(closed.membership - (parts == 1).mean(axis=0)).max() < 0.04
@@ -108,7 +110,7 @@ def test_of_independent_scores_and_several_marks_grades_are_close_to_draws() -> 
     scores, errors = posterior.centred(group)
     order = np.argsort(-scores)
     wanted = Wanted(marks=np.array([order[50], order[15]]))
-    closed = found_by(posterior, Draws(np.empty((0, 80)), None), group, wanted)
+    closed = found_by(posterior, Draws(np.empty((0, 80)), None), group, wanted, 200)
     draws = scores + errors * np.random.default_rng(0).standard_normal((20_000, 80))
     parts = parts_of(draws, group, wanted)
     others = np.setdiff1d(np.arange(80), wanted.marks)
@@ -120,7 +122,31 @@ def test_of_independent_scores_and_several_marks_grades_are_close_to_draws() -> 
 def test_where_all_are_wanted_all_are_found() -> None:
     posterior = study_of(12, 10)[0].posterior()
     for draws in (draw_scores(posterior, GROUP, np.random.default_rng(0)), Draws(np.empty((0, 12)), None)):
-        found = found_by(posterior, draws, GROUP, Wanted(first=9))
+        found = found_by(posterior, draws, GROUP, Wanted(first=9), 10)
         assert found.part[:11].tolist() == [1] * 11
         assert found.membership[:11].tolist() == [1.0] * 11
         assert found.right == (1.0, 1.0, 1.0)
+
+
+def test_the_interval_allows_for_a_belief_that_is_wrong_while_answers_are_few() -> None:
+    """By the doubt about the expected error, on the share that is not right; beyond what the draws differ by."""
+    posterior, group, wanted = study_of(80, 200)[0].posterior(), np.zeros(80, dtype=np.int64), Wanted(first=30)
+    draws = draw_scores(posterior, group, np.random.default_rng(0))
+    shares = (parts_of(draws.scores, group, wanted) == parts_of(posterior.mean[None], group, wanted))[
+        :, found_by(posterior, draws, group, wanted, 200).part == 1
+    ].mean(axis=1)
+    ends = np.quantile(shares, [0.05, 0.95], method="inverted_cdf")
+    for answers in (100, 200, 100_000):
+        right = found_by(posterior, draws, group, wanted, answers).right
+        assert right.estimate == pytest.approx(shares.mean())
+        for end, own in zip((right.low, right.high), ends, strict=True):
+            more = np.sqrt((end - right.estimate) ** 2 - (own - right.estimate) ** 2)
+            assert more == pytest.approx(REACH * doubt(answers / 80) * (1.0 - right.estimate))
+
+
+def test_answers_say_less_about_items_that_are_much_alike() -> None:
+    posterior = study_of(12, 30)[0].posterior()
+    draws = draw_scores(posterior, GROUP, np.random.default_rng(0))
+    scores, errors = posterior.centred(GROUP)
+    found = found_by(posterior, draws, GROUP, Wanted(first=2), 33)
+    assert found.information == pytest.approx(33 / 11 * np.mean(scores[:11] ** 2 + errors[:11] ** 2))

@@ -147,3 +147,23 @@ def test_rules_are_stored_with_the_items_or_not_at_all(tmp_path, monkeypatch):
     Study.create(PLAIN, storage=url, aim="top:2", rules={"budget": 50, "lease": 60.0}).close()
     with Study.open(url) as study:
         assert (study.rules.aim, study.rules.budget, study.rules.lease) == (("top:2",), 50, 60.0)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_of_items_that_people_find_alike_the_expected_share_is_withheld(alike: bool) -> None:
+    """Without random pairs, so that no bet on coin tosses withholds it."""
+    rng = np.random.default_rng(2)
+    features = rng.normal(size=(20, 2))
+    study = Study.create(Items([str(row) for row in range(20)], features), aim="top:4", random=0.0)
+    for _ in range(80):
+        query = study.ask()
+        margin = 0.0 if alike else 4.0 * (features[int(query.left), 0] - features[int(query.right), 0])
+        study.tell(query.id, "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
+    selection = study.selection()
+    assert selection is not None
+    if alike:
+        assert selection.right is None
+        assert "so much alike" in str(selection.withheld)
+    else:
+        assert selection.withheld is None
+        assert selection.right is not None

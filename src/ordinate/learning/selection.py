@@ -15,19 +15,25 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.ordering import REACH, Interval, Measure
 from ordinate.data.pairs import members
 from ordinate.learning.belief.factored import FactoredBelief
+from ordinate.learning.error_spread import doubt
 from ordinate.learning.membership import Wanted, boundaries
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.ranks import LEVEL, Draws, places_in
 
-_RECALL_DOUBT = 0.1
+TELLING = 5.0
+"""Below this `Found.information` the expected share was found to be too high, by 0.1 in the mean of simulated studies
+(docs/results.md)."""
+_FORECAST_DOUBT = 0.1
 """Standard deviation of the log of the share that is not right about the expected one that comes from a belief that is
-wrong."""
+wrong, for forecasts. For the interval, see `doubt`."""
 
 
 class Found(NamedTuple):
     """As in `Selection`; part and membership (n,) are 0 and nan for items not in use, or in a group without a mark.
 
-    spread  standard deviation of the log of the share that is not right about the expected one
+    spread       standard deviation of the log of the share that is not right about the expected one
+    information  answers per item, times the variance of the scores within a group: the less items differ, the less does
+                 an answer say about them
     """
 
     measure: Measure
@@ -35,11 +41,14 @@ class Found(NamedTuple):
     membership: Floats
     right: Interval
     spread: float
+    information: float
 
 
-def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted) -> Found:
-    """group (n,), negative for items not in use."""
+def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted, answers: int) -> Found:
+    """group (n,), negative for items not in use; answers: that the posterior rests on."""
     scores, errors = posterior.centred(group)
+    used = group >= 0
+    per_item = answers / max(int(used.sum()), 1)
     (part,) = parts_of(scores[None], group, wanted)
     measure: Measure = "recall"
     if len(wanted.marks):
@@ -63,8 +72,17 @@ def found_by(posterior: Posterior, draws: Draws, group: Integers, wanted: Wanted
         interval, deviation = Interval(float(shares.mean()), float(low), float(high)), float(shares.std())
     membership = np.where(part > 0, membership, np.nan)
     wrong = 1.0 - interval.estimate
-    spread = math.hypot(deviation / wrong if wrong > 0.0 else 0.0, _RECALL_DOUBT)
-    return Found(measure, part, membership, interval, spread)
+    spread = math.hypot(deviation / wrong if wrong > 0.0 else 0.0, _FORECAST_DOUBT)
+    variance_of_scores = float((scores[used] ** 2 + errors[used] ** 2).mean()) if used.any() else 0.0
+    right_share = _doubted(interval, doubt(per_item))
+    return Found(measure, part, membership, right_share, spread, per_item * variance_of_scores)
+
+
+def _doubted(interval: Interval, spread: float) -> Interval:
+    """Wider by what comes from a belief that is wrong; spread: of the log of the share that is not right."""
+    estimate, reach = interval.estimate, REACH * spread * (1.0 - interval.estimate)
+    low, high = (math.hypot(estimate - end, reach) for end in (interval.low, interval.high))
+    return Interval(estimate, max(estimate - low, 0.0), min(estimate + high, 1.0))
 
 
 def parts_of(scores: Floats, group: Integers, wanted: Wanted) -> Integers:

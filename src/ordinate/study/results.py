@@ -36,7 +36,7 @@ from ordinate.learning.models import Answers, Model, SiteModel
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
-from ordinate.learning.selection import Found, found_by
+from ordinate.learning.selection import TELLING, Found, found_by
 from ordinate.storage import Settings
 from ordinate.study.aim import aim_of
 from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators, annotators_of
@@ -44,7 +44,7 @@ from ordinate.study.fold import State, Version
 from ordinate.study.inference import Inference
 from ordinate.study.threads import one_thread
 
-TELLING = 3
+FEWEST_PER_ITEM = 3
 """Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
 
@@ -187,7 +187,7 @@ class Results:
                         ranks_of(posterior, group, draws),
                         error_spread(draws.scores, mean, group, len(state.effective)),
                         grades_of(draws.scores, mean, group, cuts) if cuts else None,
-                        None if wanted is None else found_by(posterior, draws, group, wanted),
+                        None if wanted is None else found_by(posterior, draws, group, wanted, len(state.effective)),
                     ),
                 )
         return self._uncertain[1]
@@ -198,10 +198,12 @@ class Results:
         if found is None:
             return None
         items, withheld = int(np.count_nonzero(state.active >= 0)), None
-        if len(state.effective) < TELLING * items:
-            withheld = f"there are fewer than {TELLING} answers per item"
+        if len(state.effective) < FEWEST_PER_ITEM * items:
+            withheld = f"there are fewer than {FEWEST_PER_ITEM} answers per item"
         elif self.reliability(state).better_than_coins is False:
             withheld = "the answers cannot be told from coin tosses yet"
+        elif found.information < TELLING:
+            withheld = "people find the items so much alike that the answers do not say enough about them yet"
         right = found.right if withheld is None else None
         return Selection(state.rules.aim, found.measure, found.part, found.membership, right, withheld)
 
@@ -215,7 +217,7 @@ class Results:
             with one_thread():
                 posterior, group = self._result(state, count), state.active
                 draws = draw_scores(posterior, group, np.random.default_rng(self._settings.seed))
-                self._found = {key: found_by(posterior, draws, group, wanted)}
+                self._found = {key: found_by(posterior, draws, group, wanted, count)}
         return self._found[key]
 
     def reliability(self, state: State) -> Reliability:
