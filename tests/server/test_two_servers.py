@@ -167,10 +167,15 @@ def test_both_share_everything_and_the_budget_is_exact(url: str, start: Start) -
 
 
 @pytest.mark.slow
+def browser() -> httpx.Client:
+    """One that is as patient as the other clients here: the first request may come before the server is ready."""
+    return httpx.Client(follow_redirects=True, timeout=SOON)
+
+
 def test_names_links_and_rules_are_known_to_the_other_at_once(start: Start) -> None:
     one, other = start(), start()
     for number in range(2):
-        with httpx.Client(follow_redirects=True) as first, httpx.Client(follow_redirects=True) as second:
+        with browser() as first, browser() as second:
             assert first.post(one.link, data={"name": f"Ann {number}"}).status_code == 200
             assert second.post(other.link, data={"name": f"Ann {number}"}).status_code == 409
     with clients_of([one.owner_link, other.owner_link]) as owners:

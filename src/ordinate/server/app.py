@@ -117,7 +117,7 @@ def create_app(
     metrics        addresses and networks whose callers may read /metrics
     url            the address that links begin with; None: the one that a request was sent to
     clock          in seconds, by which requests are counted and annotators are there or have left
-    executor       makes what chooses pairs and computes results, one for each study
+    executor       makes what chooses pairs and computes results, one for each study or for several
     """
     studies_of = None if folder is None else StudyFiles(folder) if database is None else StudyDatabase(folder, database)
     registry = StudyRegistry(
