@@ -19,6 +19,7 @@ from ordinate.learning.likelihoods.cumulative import Cumulative
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.hybrid import Hybrid
+from ordinate.learning.models.independent import Independent
 from ordinate.simulation.metrics import ordering_error
 from ordinate.study.study import Study
 
@@ -108,6 +109,27 @@ def test_people_with_few_answers_are_taken_to_lean_as_the_others_do() -> None:
     found = leans(lambda given: MODEL.fit(features, given), answers, who, every(answers))
     assert found is not None
     np.testing.assert_allclose(found, 0.9, atol=0.25)
+
+
+@pytest.mark.parametrize("each", [1, 4])
+def test_an_answer_is_not_taken_for_a_lean_of_the_person_who_gave_it(each: int) -> None:
+    """Contrary answers: of two people about a pair, each on another side, both were taken to lean to theirs."""
+    rng = np.random.default_rng(each)
+    truth = 3.0 * rng.normal(size=40)
+    left = rng.integers(0, 40, 300)
+    right = (left + rng.integers(1, 40, 300)) % 40
+    won = rng.random(300) < np.where(rng.random(300) < 0.6, truth[left] > truth[right], 0.5)
+    answers = Answers(left, right, won.astype(float), np.zeros(300, dtype=np.int64))
+    who, nothing = rng.permutation(np.arange(300) // each), np.empty((40, 0))
+    assert leans(lambda given: Independent().fit(nothing, given), answers, who, every(answers)) is None
+    # Those who answer often are told apart from them as before.
+    often = np.concatenate([who, np.full(300, len(who))])
+    twice = [np.concatenate([part, part]) for part in answers[:2]]
+    more = Answers(*twice, np.concatenate([answers.outcome, rng.random(300) < 0.9]), np.zeros(600, dtype=np.int64))
+    found = leans(lambda given: Independent().fit(nothing, given), more, often, every(more))
+    assert found is not None
+    assert abs(found[who]).max() < 0.3
+    assert found[len(who)] > 1.5
 
 
 def test_where_nobody_leans_there_are_no_leans() -> None:

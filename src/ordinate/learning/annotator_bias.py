@@ -35,6 +35,9 @@ _GRID = np.linspace(-3.0, 3.0, 121)
 _DEVIATIONS = (np.arange(12) + 0.5) / 12.0
 """Values of tau that are equally likely before any answer."""
 _EVIDENCE = math.log(20.0)
+_FEW = 10
+"""Annotators with fewer decided answers share one b. One's own would be made of these answers and explain them away, so
+that they no longer told of the scores: of people with an answer each, all of it went into leans."""
 _ROUNDS = 10
 _LEAST = 1e-300
 """Instead of 0, far from what many answers say, where it is compared with 1."""
@@ -59,10 +62,10 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
     value, known = swayed_by.value, swayed_by.value != 0.0
     if not (known & (answers.outcome != 0.5)).any():
         return None
-    people = int(annotators.max()) + 1
+    shares, sharing = _sharing(annotators, np.bincount(annotators[known & (answers.outcome != 0.5)]))
     alpha = np.ones(len(value)) if answers.sharpness is None else answers.sharpness
     besides = np.zeros(len(value)) if answers.lean is None else answers.lean
-    lean = np.zeros(people + 1)
+    lean = np.zeros(len(shares) + 1)
     for _ in range(_ROUNDS):
         alone = without_itself(fit, answers._replace(lean=besides + lean[annotators] * value), alpha)
         own = OwnAnswers(
@@ -70,21 +73,30 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
                 answers.those(known),
                 Alone(*(part[known] for part in alone)),
                 alpha[known],
-                annotators[known],
-                people,
+                shares[annotators[known]],
+                sharing,
                 value[known],
             ),
             shared=swayed_by.reference is not None,
         )
         if not lean.any() and own.evidence < _EVIDENCE:
             return None
-        found = own.means()
+        found = own.means()[np.append(shares, sharing)]
         if swayed_by.reference is not None:
             found = np.append(found[:-1] - _mean(found, answers, annotators, known, swayed_by.reference), 0.0)
         before, lean = lean, _STEP * np.rint(found / _STEP)
         if np.array_equal(before, lean):
             break
     return lean if lean.any() else None
+
+
+def _sharing(annotators: Integers, decided: Integers) -> tuple[Integers, int]:
+    """(A,) the number of each annotator's b, and how many b there are."""
+    few = np.ones(int(annotators.max()) + 1, dtype=np.bool_)
+    few[: len(decided)] = decided < _FEW
+    own = np.cumsum(~few) - 1
+    count = int(np.count_nonzero(~few))
+    return np.where(few, count, own), count + bool(few.any())
 
 
 def _mean(
