@@ -182,7 +182,8 @@ def processor_seconds(process: int) -> float:
 
 
 def children(process: int) -> list[int]:
-    return [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    threads = Path(f"/proc/{process}/task").glob("*/children")  # each lists the processes that it has started
+    return [int(one) for thread in threads for one in thread.read_text().split()]
 
 
 @contextmanager

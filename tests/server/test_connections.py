@@ -309,10 +309,10 @@ def process(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str, Path]]
 
 def helpers_of(pid: int) -> list[int]:
     """The processes below a process that run Python code of their own, not multiprocessing's bookkeeping."""
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    if not children.exists():
+    threads = list(Path(f"/proc/{pid}/task").glob("*/children"))  # each lists the processes that it has started
+    if not threads:
         pytest.skip("this system does not list child processes")
-    found = [int(child) for child in children.read_text().split()]
+    found = [int(child) for thread in threads for child in thread.read_text().split()]
     return [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 

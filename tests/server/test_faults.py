@@ -81,7 +81,8 @@ class Server:
     @property
     def helpers(self) -> list[int]:
         """The processes below the server's that run Python code of their own, not multiprocessing's bookkeeping."""
-        found = [int(one) for one in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+        threads = Path(f"/proc/{self.pid}/task").glob("*/children")  # each lists the processes that it has started
+        found = [int(one) for thread in threads for one in thread.read_text().split()]
         return [one for one in found if b"spawn_main" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
     @property
