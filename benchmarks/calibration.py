@@ -16,7 +16,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
@@ -59,8 +59,17 @@ CHECKED = 30
 """In studies with seeds below this the rules are looked at, which takes most of the time."""
 
 
-def run(world: str, method: str, seed: int, per_item: Iterable[int]) -> Iterator[dict[str, Any]]:
-    """One study; a row each time that it has so many answers per item, the last one with what its rules would do."""
+class Simulated(NamedTuple):
+    """A study without answers, people to ask, the true scores, and items that nobody will compare with theirs."""
+
+    study: Study
+    people: LogisticAnnotators
+    truth: Floats
+    unseen: Items
+    new_truth: Floats
+
+
+def simulated(world: str, method: str, seed: int) -> Simulated:
     by_features, by_items, sharpness = WORLDS[world]
     rng = np.random.default_rng([seed, 7])
     features = rng.normal(size=(ITEMS, COLUMNS))
@@ -70,7 +79,13 @@ def run(world: str, method: str, seed: int, per_item: Iterable[int]) -> Iterator
     new_truth = new_features @ theta + np.sqrt(by_items) * rng.normal(size=UNSEEN)
     unseen = Items([f"new {row}" for row in range(UNSEEN)], new_features)
     study = Study.create(Items([str(row) for row in range(ITEMS)], features), seed=seed, **METHODS[method])
-    people = LogisticAnnotators(truth, noise=sharpness, seed=seed)
+    return Simulated(study, LogisticAnnotators(truth, noise=sharpness, seed=seed), truth, unseen, new_truth)
+
+
+def run(world: str, method: str, seed: int, per_item: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """One study; a row each time that it has so many answers per item, the last one with what its rules would do."""
+    study, people, truth, unseen, new_truth = simulated(world, method, seed)
+    sharpness = WORLDS[world][2]
     counts = [ITEMS * per for per in per_item]
     checks: list[list[float]] = []
     for answers in range(1, max(counts) + 1):

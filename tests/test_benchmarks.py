@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
 
-from benchmarks import aims, calibration, files, fits, page, ratings, refits, soak  # noqa: E402
+from benchmarks import aims, calibration, coins, files, fits, page, ratings, refits, soak  # noqa: E402
 from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
 from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
 
@@ -24,8 +24,10 @@ from ordinate.choosing.search import CurvaturePower, best_pair  # noqa: E402
 from ordinate.data.pairs import AllPairs  # noqa: E402
 from ordinate.learning.belief import update  # noqa: E402
 from ordinate.learning.belief.factored import FactoredBelief  # noqa: E402
+from ordinate.learning.coin_gate import LEVEL  # noqa: E402
 
 
+@settings(max_examples=30)
 @given(n=st.integers(2, 40), d=st.integers(1, 6), seed=st.integers(0, 10_000))
 def test_plain_scans_find_the_pair_that_the_search_finds(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -48,7 +50,7 @@ def test_the_plain_update_is_that_of_a_belief() -> None:
     assert belief.differences(np.array([2]), np.array([4]))[1] == pytest.approx(contrast @ covariance @ contrast)
 
 
-@pytest.mark.parametrize("who", ["NumPy, dense Newton", "choix opt_pairwise"])
+@pytest.mark.parametrize("who", ["NumPy, dense Newton", pytest.param("choix opt_pairwise", marks=pytest.mark.slow)])
 def test_fits_of_a_score_per_item_agree(who: str) -> None:
     given = fits.work(30, 400)
     ours, theirs = fits.ours(given)(), fits.COMPETITORS[who].build(given)()
@@ -172,6 +174,7 @@ def test_the_page_keeps_what_stands_around_the_markers(tmp_path: Path) -> None:
         page.write(written, [], [], tmp_path / "x.png", "")
 
 
+@pytest.mark.slow
 def test_a_question_in_a_file_is_measured_beside_memory_and_bare_transactions() -> None:
     found = {(one.group, one.who): one for one in files.rows(quick=True)}
     assert {who for group, who in found if group == "file"} == {
@@ -191,6 +194,7 @@ def test_an_aim_is_measured_by_what_it_takes_to_be_as_right_as_the_whole_order()
     assert aims.needed(curve, 0.95) == np.inf
 
 
+@pytest.mark.slow
 def test_runs_with_an_aim_make_a_table() -> None:
     world = aims.HALF._replace(items=12, columns=2)
     rows = [
@@ -210,6 +214,30 @@ def test_runs_with_an_aim_make_a_table() -> None:
     assert (
         "3.0 (1.50)" in aims.cost_table([{"cost": 200, "order": 2.0, "top:10": 3.0, "top:20": 1.0, "above:7": 2.0}])[-1]
     )
+
+
+def test_bets_against_coins_are_those_of_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study that is asked at any moment says of its answers what the benchmark finds at that level."""
+    monkeypatch.setattr(coins, "LEVELS", (LEVEL,))
+    world, seed = "3 times as large", 0
+    found = coins.opened(world, seed, 300)[str(LEVEL)]
+    study, people, *_ = calibration.simulated(world, "default", seed)
+    for number in range(1, found + 1):
+        query = study.ask(f"simulated-{number}")
+        study.tell(query.id, people.answer(int(query.left), int(query.right)))
+        if number == found - coins.LOOK_EVERY:
+            assert study.reliability().better_than_coins is False
+    assert study.reliability().better_than_coins is True
+
+
+def test_studies_in_which_the_bets_are_won_are_counted() -> None:
+    ends: list[dict[str, int]] = [{}, {"0.05": 200}]
+    rows = [{"world": "coin tosses", "seed": seed, "most": 2, "opened": end} for seed, end in enumerate(ends)]
+    assert coins.table(rows, 2).splitlines()[2:] == [
+        "| coin tosses | 0.05 | 0 % | 50 % |",
+        "| coin tosses | 0.02 | 0 % | 0 % |",
+        "| coin tosses | 0.01 | 0 % | 0 % |",
+    ]
 
 
 def test_forecasts_and_rules_are_counted_from_the_rows() -> None:

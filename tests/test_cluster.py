@@ -215,6 +215,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_lost_scheduler_is_said_without_a_traceback(doomed: RunningCluster, tmp_path: Path) -> None:
     script = tmp_path / "losing.py"
     script.write_text(LOSING)

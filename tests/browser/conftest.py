@@ -194,7 +194,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
             settings = {"viewport": size, "color_scheme": theme, "has_touch": width == "phone", **settings}
             settings.setdefault("reduced_motion", "reduce")
             context = chromium.new_context(**settings)
-            context.set_default_timeout(20_000)
+            context.set_default_timeout(60_000)
             contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
@@ -269,7 +269,7 @@ class Judge:
         text = f"document.getElementById({json.dumps(element)})?.textContent.trim()"
         self.until(f"{text}?.startsWith({json.dumps(start)})" if start else f"{text} === ''")
 
-    def until(self, expression: str, seconds: float = 30.0) -> None:
+    def until(self, expression: str, seconds: float = 60.0) -> None:
         """Wait for an expression in JavaScript. Playwright's own way would evaluate it in the page, which the page's
         content security policy forbids."""
         ends, pause = time.monotonic() + seconds, 10.0

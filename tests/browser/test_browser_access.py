@@ -1,14 +1,12 @@
 """Every page in its looks, on a wide screen and a phone, light and dark: no violation that axe finds, all in sight, and
 pictures of them.
 
-`ORDINATE_PICTURES=docs/pictures python -m pytest -n 0 -m "slow or not slow" tests/browser` writes the pictures of the
-documentation.
+`ORDINATE_PICTURES=docs/pictures python -m pytest -n 0 -m slow tests/browser` writes the pictures of the documentation.
 """
 
 import io
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +18,8 @@ from PIL import Image
 from ordinate import Study
 from ordinate.report import write_report
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+# One browser and one server for all; test_browser_story.py has what stands for them in every run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 axe_playwright_python = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -90,16 +89,12 @@ def check(
     page.emulate_media(color_scheme=LOOKS[0].theme, reduced_motion="reduce")
 
 
-@pytest.mark.parametrize("looks", [pytest.param(FEW, id="few"), pytest.param(LOOKS, id="all", marks=pytest.mark.slow)])
-def test_pages_of_whoever_judges_photos(
-    serve: Callable[..., Any], photos: Any, judge: Callable[..., Any], looks: Sequence[Look]
-) -> None:
-    look_at = partial(check, looks=looks)
+def test_pages_of_whoever_judges_photos(serve: Callable[..., Any], photos: Any, judge: Callable[..., Any]) -> None:
     (served,) = serve(photos.path, options=("--annotator-budget", "8"))
     someone = judge(photos.truth)
     page = someone.page
     page.goto(served.annotator)
-    look_at(page, "join")
+    check(page, "join")
     someone.begin(served.annotator, "Ada")
     for _ in range(4):
         someone.answer()
@@ -112,21 +107,21 @@ def test_pages_of_whoever_judges_photos(
             assert box["y"] + box["height"] <= look.height + 0.5
             assert box["height"] >= (24 if element != "question" else 16)
 
-    look_at(page, "judge", all_in_sight)
+    check(page, "judge", all_in_sight)
     page.click("#appearance-button")
     page.keyboard.press("+")
-    look_at(page, "zoom")
+    check(page, "zoom")
     page.click("#appearance-button")
     page.keyboard.press("?")
-    look_at(page, "help")
+    check(page, "help")
     page.keyboard.press("Escape")
     page.keyboard.press("s")
-    look_at(page, "skip")
+    check(page, "skip")
     page.keyboard.press("Escape")
     page.route("**/media/**", lambda route: route.abort())
     page.reload()
     page.wait_for_selector("#right .failure")
-    look_at(page, "not-loaded")
+    check(page, "not-loaded")
     page.unroute("**/media/**")
     page.reload()
     someone.wait_for_pair()
@@ -134,32 +129,31 @@ def test_pages_of_whoever_judges_photos(
     page.context.set_offline(True)
     someone.answer()
     someone.wait_for_text("network", "Offline, 1 answer waiting.")
-    look_at(page, "offline")
+    check(page, "offline")
     page.context.set_offline(False)
     someone.wait_until_sent()
     while not page.is_visible("#message"):
         someone.answer()
     someone.wait_for_text("message-title", "Thank you")
     someone.until("document.querySelector('#message svg')", seconds=60)
-    look_at(page, "end")
+    check(page, "end")
 
     owner = judge()
     owner.page.goto(served.owner)
-    look_at(owner.page, "join-owner")
+    check(owner.page, "join-owner")
     owner.join(served.owner)
     owner.page.wait_for_selector(".item-card")
     owner.until("document.querySelector('#chart svg')", seconds=60)
     owner.page.wait_for_selector("#links > *")
     owner.page.click("#new-link summary")
     owner.page.evaluate("scrollTo(0, 0)")
-    look_at(owner.page, "owner")
+    check(owner.page, "owner")
     owner.page.click(".item-card")
-    look_at(owner.page, "item")
+    check(owner.page, "item")
     owner.page.goto(served.owner[:-3])
-    look_at(owner.page, "closed")
+    check(owner.page, "closed")
 
 
-@pytest.mark.slow
 def test_pages_of_other_studies(
     serve: Callable[..., Any], essays: Path, tones: Path, judge: Callable[..., Any]
 ) -> None:
@@ -184,7 +178,6 @@ def test_pages_of_other_studies(
     check(someone.page, "paused")
 
 
-@pytest.mark.slow
 def test_pages_of_the_owner_of_a_server(
     serve_folder: Callable[..., Any], degraded: Any, judge: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -300,7 +293,6 @@ def test_the_focus_comes_back_to_the_button_after_a_wait(shared: Any, judge: Cal
     assert page.evaluate("document.activeElement.id") == "choose-right"
 
 
-@pytest.mark.slow
 def test_the_report_of_a_study(photos: Any, open_page: Callable[..., Any], tmp_path: Path) -> None:
     """From its file, without a server."""
     rng = np.random.default_rng(0)

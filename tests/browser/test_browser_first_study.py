@@ -14,7 +14,8 @@ import pytest
 
 from ordinate.datasets import degrade_photo
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+# One browser and one server for all; test_browser_story.py has what stands for them in every run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "first-study.md").read_text(encoding="utf-8")
 CREATE, _, ORDER = re.findall(r"```bash\n(.*?)```", GUIDE, flags=re.DOTALL)[0].splitlines()
@@ -45,7 +46,6 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_terminal(
     assert len((tmp_path / "ordering.csv").read_text().splitlines()) == 13
 
 
-@pytest.mark.slow
 def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     tmp_path: Path, serve_folder: Any, judge: Callable[..., Any], open_page: Callable[..., Any]
 ) -> None:

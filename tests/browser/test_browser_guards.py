@@ -9,7 +9,8 @@ import pytest
 
 from ordinate import Items, Study
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+# One browser and one server for all; test_browser_story.py has what stands for them in every run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 PAIR = """[...document.querySelectorAll('#stage:not([hidden]) .item')].map(item =>
   [...item.querySelectorAll('[src]')].map(one => new URL(one.src).pathname).join() + item.textContent).join(' | ')"""

@@ -11,11 +11,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PIL import Image
 from tests.browser.conftest import PHONE, WIDE, Judge
 from tests.browser.test_browser_access import FEW, check
 
 from ordinate import Items, Study
+
+# One browser and one server for all; test_browser_story.py has what stands for them in every run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 ATTACKS = {
     "a script": "<script>{do}</script>",

@@ -9,7 +9,8 @@ import pytest
 
 from ordinate import Comparison, Items, Study
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+# One browser and one server for all; test_browser_story.py has what stands for them in every run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 IMAGES, TEXTS = (f"[...document.querySelectorAll('#stage {one}')]" for one in (".picture img", ".text"))
 SCALES = f"{IMAGES}.map(i => new DOMMatrix(getComputedStyle(i).transform).a)"

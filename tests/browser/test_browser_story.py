@@ -1,10 +1,12 @@
 """A person judges: opens the link, answers by keyboard, undoes, skips, reloads, loses the network, finishes."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.browser.test_browser_access import FEW, check
 
 from ordinate import Study
 
@@ -14,6 +16,39 @@ BUDGET = 30
 MEASURED = "performance.getEntriesByName('ordinate:next-pair').map(one => one.duration)"
 
 
+def test_a_few_pairs(serve: Callable[..., Any], essays: Path, judge: Callable[..., Any], answers: Any) -> None:
+    """What runs every time of all that the slow tests do. One of the texts is a page of an attacker."""
+    (served,) = serve(essays, options=("--annotator-budget", "3"))
+    ada = judge()
+    ada.begin(served.annotator, "ada")
+    check(ada.page, "texts", looks=FEW)
+    told = ada.press("ArrowLeft")
+    ada.press("Backspace")
+    assert ada.pair == told
+    assert ada.press("ArrowRight") == told
+    ada.wait_for_pair()
+    ada.page.keyboard.press("s")
+    ada.page.keyboard.type("both are sharp")
+    ada.press("Enter")
+    ada.wait_until_sent()
+    before = ada.pair
+    ada.page.reload()
+    ada.wait_for_pair()
+    assert ada.pair == before
+    ada.press("ArrowLeft")
+    ada.press("ArrowLeft")
+    ada.wait_for_text("message-title", "Thank you")
+    given = answers(served.path)
+    assert [one["answer"] for one in given] == ["right", "skip", "left", "left"]
+    assert [one["reason"] for one in given if one["answer"] == "skip"] == ["both are sharp"]
+
+    owner = judge()
+    owner.join(served.owner)
+    owner.page.wait_for_selector(".item-card")
+    check(owner.page, "owner-texts", looks=FEW)
+
+
+@pytest.mark.slow
 def test_thirty_pairs(serve: Callable[..., Any], photos: Any, judge: Callable[..., Any], answers: Any) -> None:
     (served,) = serve(photos.path, options=("--annotator-budget", str(BUDGET)))
     ada = judge(photos.truth)

@@ -11,10 +11,10 @@ from tests.browser.test_browser_access import FEW, LOOKS, check
 
 from ordinate.client import Client
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+# One browser and one server for all; test_browser_story.py has what stands for them in every run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
-@pytest.mark.slow
 def test_an_owner_sees_who_answered_what_and_takes_it_back(
     serve: Callable[..., Any], photos: Any, judge: Callable[..., Any], answers: Any
 ) -> None:
@@ -208,7 +208,6 @@ def test_two_pictures_in_one_place(serve: Callable[..., Any], photos: Any, judge
     assert page.evaluate("document.querySelector('#left .picture img').style.transform") == ""
 
 
-@pytest.mark.slow
 def test_whoever_tosses_coins_is_mentioned(serve: Callable[..., Any], photos: Any, judge: Callable[..., Any]) -> None:
     (served,) = serve(photos.path)
     rng = np.random.default_rng(0)

@@ -8,7 +8,8 @@ import pytest
 
 from ordinate import Study
 
-pytestmark = pytest.mark.xdist_group("browser")  # one browser and one server for all
+# One browser and one server for all; test_browser_story.py has what stands for them in every run.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
 def test_two_tabs_show_two_pairs(shared: Any, judge: Callable[..., Any], answers: Any) -> None:

@@ -196,7 +196,7 @@ class Terminal:
 
 
 class TestRealTerminal:
-    @pytest.mark.parametrize(("columns", "side_by_side"), [("90", 2), ("70", 1)])
+    @pytest.mark.parametrize(("columns", "side_by_side"), [pytest.param("90", 2, marks=pytest.mark.slow), ("70", 1)])
     def test_narrow_terminals_get_the_items_one_above_the_other(self, terminal, study, columns, side_by_side):
         session = terminal("annotate", "study.db", COLUMNS=columns)
         shown = session.wait_for("q quit")

@@ -409,6 +409,7 @@ class TestStatus:
             "study": "study.db",
             "question": "Which is clearer?",
             "algorithm": "guro-hybrid",
+            "state": "running",
             "seed": 0,
             "coefficient_variance": None,
             "item_variance": None,

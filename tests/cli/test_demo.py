@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,19 @@ from ordinate.cli.demo import report
 from ordinate.simulation.demo import DemoSummary, run_demo
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, DemoSummary]:
+    """Where a demo was made, in the folder "mine", and what it measured."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("demo"))
+        return Path.cwd(), run_demo("mine", seeds=2, budget=20, photos=8, jobs=1)
+
+
 @pytest.fixture
-def small(folder: Path) -> DemoSummary:
-    return run_demo("mine", seeds=2, budget=20, photos=8, jobs=1)
+def small(made: tuple[Path, DemoSummary], folder: Path) -> DemoSummary:
+    """A demo in the working folder."""
+    shutil.copytree(made[0] / "mine", "mine")
+    return made[1]
 
 
 def test_says_what_happened_and_what_comes_next(small, folder, capsys):

@@ -107,36 +107,36 @@ def test_replies_are_sent_at_once():
         assert thread.submit(asyncio.run, accepted()).result()
 
 
-def test_links_stay_what_they_were(study):
-    with serving(str(study)) as (process, links):
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
-    secret = study.parent / ".ordinate-secret"
-    assert secret.stat().st_mode & 0o777 == 0o600
-    with serving(str(study)) as (_, again):
-        assert [link.partition("/join/")[2] for link in again] == [link.partition("/join/")[2] for link in links]
-
-
-def test_the_demo_is_served_with_its_pictures(folder):
-    with serving("--demo", "--folder", "photos") as (_, (_, shared_link)):
+@pytest.mark.slow
+def test_the_demo_is_served_with_its_pictures(folder, scratch):
+    with serving("--demo", "--folder", "photos", **scratch) as (process, (_, shared_link)):
         base, _, rest = shared_link.partition("/join/")
         headers = {"Authorization": f"Bearer {rest.split('/')[1]}"}
         response = httpx.post(f"{base}/api/v1/studies/photos/queries", json={}, headers=headers, timeout=60)
         (query,) = response.json()["queries"]
         picture = httpx.get(base + query["left"]["image_url"], headers=headers)
         assert picture.headers["content-type"] == "image/jpeg"
+        leaves_no_folder(process, signal.SIGTERM, scratch)
 
 
-@pytest.mark.parametrize(("what", "by"), [("study.db", "SIGKILL"), ("study.db", "SIGTERM"), ("--demo", "SIGTERM")])
-def test_however_it_ends_it_leaves_no_folder_behind(study, tmp_path, what, by):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    with serving(what, TMPDIR=str(scratch), TEMP=str(scratch)) as (process, _):
-        process.send_signal(getattr(signal, by))
-        out, err = process.communicate(timeout=30)
-    assert process.returncode == -getattr(signal, by)
+@pytest.fixture
+def scratch(tmp_path: Path) -> dict[str, str]:
+    """Variables that name a folder for temporary files."""
+    (tmp_path / "scratch").mkdir()
+    return dict.fromkeys(("TMPDIR", "TEMP"), str(tmp_path / "scratch"))
+
+
+def leaves_no_folder(process: subprocess.Popen[str], by: signal.Signals, scratch: dict[str, str]) -> None:
+    process.send_signal(by)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == -by
     assert "Traceback" not in out + err
-    assert not list(scratch.glob("ordinate-*"))
+    assert not list(Path(scratch["TMPDIR"]).glob("ordinate-*"))
+
+
+def test_it_is_terminated_and_leaves_no_folder_behind(study, scratch):
+    with serving(str(study), **scratch) as (process, _):
+        leaves_no_folder(process, signal.SIGTERM, scratch)
 
 
 def test_a_port_that_is_taken_is_a_clear_error(run, study):
@@ -183,22 +183,24 @@ def test_a_link_instead_of_a_file(run, study):
     assert "only ask, tell and order take a link" in run("status", "http://127.0.0.1:8000/join/study/token").err
 
 
-def test_the_server_dies_and_its_helper_with_it(study):
-    """kill -9 leaves no process behind that holds the file."""
-    with serving(str(study)) as (process, (_, shared_link)):
-        with Client(shared_link) as client:
+def test_the_server_dies_and_its_helper_with_it(study, scratch):
+    """kill -9 leaves no process behind that holds the file, and no folder; links stay what they were."""
+    with serving(str(study), **scratch) as (process, links):
+        with Client(links[1]) as client:
             client.ask("Ann")
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         if not children.exists():
             pytest.skip("this system does not list child processes")
         left = children.read_text().split()
         assert left
-        process.kill()
-        process.wait()
+        leaves_no_folder(process, signal.SIGKILL, scratch)
         until = time.monotonic() + 20
         while any(Path(f"/proc/{child}").exists() and _is_alive(child) for child in left):
             assert time.monotonic() < until
             time.sleep(0.05)
+    assert (study.parent / ".ordinate-secret").stat().st_mode & 0o777 == 0o600
+    with serving(str(study)) as (_, again):
+        assert [link.partition("/join/")[2] for link in again] == [link.partition("/join/")[2] for link in links]
 
 
 def _is_alive(child: str) -> bool:

@@ -71,6 +71,7 @@ class TestSynthetic:
         }
         assert run(*SYNTHETIC, *line, "uniform-independent").out.startswith("7 items, 3 feature columns, noise 4\n")
 
+    @pytest.mark.slow
     def test_jobs_change_nothing(self, run):
         one, two = (run(*SYNTHETIC, "--json", "--jobs", jobs).json for jobs in ("1", "2"))
         assert without_seconds(one) == without_seconds(two)

@@ -41,7 +41,9 @@ def open_query(study: str) -> str:
         return opened.open_queries()[0].id
 
 
-@pytest.mark.parametrize("name", ["tell", "withdraw", "undo"])
+@pytest.mark.parametrize(
+    "name", ["tell", pytest.param("withdraw", marks=pytest.mark.slow), pytest.param("undo", marks=pytest.mark.slow)]
+)
 def test_what_only_writes_an_entry_computes_nothing(name: str, study: str) -> None:
     words = {"tell": [open_query(study), "right"], "withdraw": [open_query(study)], "undo": []}[name]
     found = imported(name, study, *words)

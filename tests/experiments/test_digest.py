@@ -63,6 +63,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_it_is_the_same_whatever_kernels_a_machine_has(world, tmp_path):
     """OpenBLAS, which NumPy comes with, is told which processor this is; its products then round in other ways."""
     chosen = [("synthetic", "synthetic"), ("x-ray-age", "gppl_humour"), ("imdb-wiki-sbs", "gppl_humour")]
@@ -83,7 +84,14 @@ def test_it_is_the_same_whatever_kernels_a_machine_has(world, tmp_path):
         pytest.skip("these kernels round alike here, so nothing was tested")
 
 
-@pytest.mark.parametrize(("name", "data"), [(name, data) for name, row in EXPERIMENTS.items() for data in row])
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        pytest.param(name, data, marks=pytest.mark.slow if data == "degraded-photo" else ())
+        for name, row in EXPERIMENTS.items()
+        for data in row
+    ],
+)
 def test_another_number_in_a_matrix_is_another_digest(world, tmp_path, name, data):
     """In each setting; where the items have no matrix, the same data in another folder have the same one."""
     folders = [world.write(data, tmp_path / which) for which in ("before", "after")]

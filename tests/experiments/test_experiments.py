@@ -25,7 +25,7 @@ def every_case():
 
 @pytest.mark.parametrize(
     ("name", "data"),
-    [pytest.param(*case, marks=() if case[0] == "synthetic" else pytest.mark.slow) for case in every_case()],
+    [pytest.param(*case, marks=() if case[1] == "wiscads_no_text" else pytest.mark.slow) for case in every_case()],
 )
 def test_an_experiment_runs_from_the_folder_to_the_figures(ran, out, name, data):
     done = ran(name, data)
@@ -55,6 +55,7 @@ def only(name, sources, wishes=WISHES):
     return case
 
 
+@pytest.mark.slow
 def test_the_same_rows_whatever_the_number_of_jobs(world, tmp_path):
     world.write("gppl_humour", tmp_path)
     case = without_figures(only("imdb-wiki-sbs", Sources(folder=str(tmp_path))))

@@ -44,6 +44,7 @@ def test_rows_are_made_once(setting, tmp_path):
     assert make_rows(replace(setting, seeds=3), tmp_path) == 2
 
 
+@pytest.mark.slow
 def test_the_same_rows_whatever_the_number_of_jobs(setting, tmp_path):
     for jobs in (1, 2):
         make_rows(setting, tmp_path / str(jobs), jobs)

@@ -49,7 +49,7 @@ def test_moments_are_those_of_numerical_integration(asked, share, mean, variance
 
 def test_of_one_answer_the_moments_are_those_of_the_rule_for_many():
     rng = np.random.default_rng(1)
-    mean, variance = rng.uniform(-19.9, 19.9, 5000), rng.uniform(1e-6, 5.99, 5000)
+    mean, variance = rng.uniform(-19.9, 19.9, 5000), np.exp(rng.uniform(np.log(1e-4), np.log(5.99), 5000))
     mean[:50], wins = 0.0, rng.integers(0, 2, 5000).astype(float)
     pairs = np.arange(5000)
     one = tilted(PairCounts(pairs, pairs, np.ones(5000), wins), mean, variance)

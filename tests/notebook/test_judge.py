@@ -45,6 +45,15 @@ def test_an_answer_is_in_the_study_before_the_next_pair_is_shown(study: Study) -
     assert widget.state["pair"]["query"] != first["query"]
 
 
+def test_how_much_better_is_asked_and_stored_where_the_study_asks_it(study: Study) -> None:
+    assert judge(study).state["strengths"] is False
+    study.set_rules(strengths=True)
+    widget = judge(study)
+    assert widget.state["strengths"] is True
+    press(widget, "right-slightly")
+    assert [answer.outcome for answer in study.comparisons()] == ["right-slightly"]
+
+
 def test_an_answer_to_an_earlier_pair_does_not_count_for_the_one_that_is_shown(study: Study) -> None:
     widget = judge(study)
     first = widget.state["pair"]["query"]

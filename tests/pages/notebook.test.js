@@ -27,7 +27,7 @@ const press = (key) => box.dispatchEvent(new KeyboardEvent("keydown", { key, bub
 
 beforeEach(() => {
   sent = [];
-  state = { question: "Which is clearer?", answers: 0, said: "", number: 1, ties: true, pair };
+  state = { question: "Which is clearer?", answers: 0, said: "", number: 1, ties: true, strengths: false, pair };
   const el = document.createElement("div");
   document.body.replaceChildren(el);
   judge.render({ model, el });
@@ -59,7 +59,7 @@ test("texts are texts, and are read aloud with the side", () => {
 });
 
 test("what cannot be done is disabled: undo without answers, ties where there are none, all without a pair", () => {
-  const enabled = () => [...box.querySelectorAll("button")].map((button) => !button.disabled);
+  const enabled = () => [...box.querySelectorAll(".pair button, .others:last-of-type button")].map((button) => !(/** @type {HTMLButtonElement} */ (button).disabled));
   assert.deepEqual(enabled(), [true, true, true, true, false]);
   state = { ...state, answers: 3, ties: false, pair: null, said: "No pair is left." };
   changed();
@@ -67,4 +67,22 @@ test("what cannot be done is disabled: undo without answers, ties where there ar
   press("ArrowLeft");
   press("u");
   assert.deepEqual(sent, [{ do: "undo", query: null }]);
+});
+
+test("how much better is asked where the study asks it, by keys and by buttons", () => {
+  const group = /** @type {HTMLElement} */ (box.querySelector('[aria-label="Or how much better"]'));
+  press("4");
+  assert.ok(group.hidden);
+  assert.deepEqual(sent, []);
+  for (const [number, does] of ["left-much", "left-slightly", "right-slightly", "right-much"].entries()) {
+    state = { ...state, strengths: true, number: state.number + 1 };
+    changed();
+    press(`${4 + number}`);
+    assert.deepEqual(sent.splice(0), [{ do: does, query: "q-1" }]);
+    changed();
+    group.querySelectorAll("button")[number]?.click();
+    assert.deepEqual(sent.splice(0), [{ do: does, query: "q-1" }]);
+  }
+  assert.ok(!group.hidden);
+  assert.match(box.getAttribute("aria-label") ?? "", /4 to 7 say how much better/);
 });

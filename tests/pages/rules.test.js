@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { show } from "./page.js";
+import { parsed, written } from "../../src/ordinate/server/static/cells.js";
 import { Rules } from "../../src/ordinate/server/static/owner-rules.js";
 
 const template = readFileSync(new URL("../../src/ordinate/server/templates/owner.html", import.meta.url), "utf8");
@@ -20,9 +21,10 @@ const RULES = {
 
 /** @type {any} */
 let sent = null;
+let refusal = "";
 const page = {
   api: { get: async () => RULES, patch: async (/** @type {string} */ _path, /** @type {any} */ changes) => ({ ...RULES, ...(sent = changes) }) },
-  attempt: async (/** @type {() => Promise<unknown>} */ act) => (await act(), true),
+  attempt: (/** @type {() => Promise<unknown>} */ act) => act().then(() => true, (error) => ((refusal = error.message), false)),
   announce: () => {},
 };
 
@@ -40,8 +42,8 @@ test("rules are shown as people write them, and only what was changed is sent", 
   show(form);
   const rules = new Rules(/** @type {any} */ (page), () => {});
   await rules.look();
-  assert.equal(field("practice").value, "a | b | c\nd | e | left");
-  assert.equal(field("makers").value, "essay | 1 | Ann");
+  assert.equal(field("practice").value, 'a | "b | c"\nd | e | left');
+  assert.equal(field("makers").value, '"essay | 1" | Ann');
   assert.equal(new Date(field("deadline").value).toISOString(), "2030-01-31T12:00:00.000Z");
   assert.equal(field("lease").value, "10");
   assert.deepEqual(await save(), {});
@@ -55,4 +57,23 @@ test("rules are shown as people write them, and only what was changed is sent", 
     deadline: null,
     budget: null,
   });
+});
+
+test("an id that has a bar comes back as it was, and is never taken for two", async () => {
+  show(form);
+  await new Rules(/** @type {any} */ (page), () => {}).look();
+  field("practice").value += '\n"x|left" | "say ""no"""|tie';
+  assert.deepEqual((await save()).practice, [{ left: "a", right: "b | c" }, { left: "d", right: "e", expected: "left" }, { left: "x|left", right: 'say "no"', expected: "tie" }]);
+  for (const [name, value] of [["practice", "a | b | c | left"], ["makers", "essay | 1 | Ann"]]) {
+    field(name ?? "").value = value ?? "";
+    refusal = "";
+    assert.equal(await save(), null);
+    assert.match(refusal, /bars, where at most [12] can be; put an id that has a bar itself into quotation marks/);
+    await new Rules(/** @type {any} */ (page), () => {}).look();
+  }
+});
+
+test("rows of cells are read as they were written", () => {
+  for (const rows of [[["a", "b"]], [["a|b", 'c"d', " e "], ["", "x"]], [['"q"', "two\nlines"], ["|", "||"]], [['""', "é"]]]) assert.deepEqual(parsed(written(rows)), rows);
+  assert.deepEqual(parsed(' a|b \n\n "c | d" |\n"x" y | z'), [["a", "b"], ["c | d", ""], ['"x" y', "z"]]);
 });

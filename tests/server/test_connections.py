@@ -316,9 +316,10 @@ def helpers_of(pid: int) -> list[int]:
     return [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
-@pytest.mark.parametrize(
-    "state", ["idle", "helper signalled, too", "helper stopped", "requests wait", "slow clients", "file locked"]
-)
+STATES = ["slow clients", "idle", "helper signalled, too", "helper stopped", "requests wait", "file locked"]
+
+
+@pytest.mark.parametrize("state", [STATES[0], *(pytest.param(state, marks=pytest.mark.slow) for state in STATES[1:])])
 def test_a_signal_stops_the_server_within_five_seconds(process: Any, state: str) -> None:
     running, link, path = process
     base, study, token = parts_of(link)
@@ -378,6 +379,7 @@ def test_a_signal_stops_the_server_within_five_seconds(process: Any, state: str)
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_stopped_helper_keeps_nobody_from_judging(process: Any) -> None:
     running, link, _ = process
     base, study, token = parts_of(link)

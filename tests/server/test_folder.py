@@ -16,12 +16,14 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from ordinate.__main__ import main as run_command
 from ordinate.data.items import Items
 from ordinate.server import making
 from ordinate.server.app import create_app
 from ordinate.server.limits import Limits
 from ordinate.server.study_files import StudyFiles
 from ordinate.study.study import Study
+from ordinate.study.words import STAGES
 
 SECRET = "a secret of these tests"
 
@@ -215,6 +217,26 @@ def test_an_archived_study_opens_nothing_until_it_is_taken_out(folder):
     assert (line["study"], line["answers"], line["state"]) == ("holiday", 1, "running")
     assert line["last_answer"] is not None
     assert TestClient(folder.app).get(made["link"]["url"]).status_code == 200
+
+
+def test_start_page_study_page_and_command_say_the_same_of_how_a_study_stands(folder, capsys):
+    folder.make("essays", {"a.txt": b"One.", "b.txt": b"Two.", "c.txt": b"Three."})
+    study = folder.study("essays")
+    study.tell(study.ask("Ann").id, "left")
+    rules: dict[str, dict[str, Any]] = {
+        "running": {},
+        "paused": {"paused": True},
+        "over": {"deadline": "2020-01-31T12:00:00Z"},  # also where it was paused before
+        "finished": {"paused": False, "deadline": None, "budget": 1},
+    }
+    for state, changed in rules.items():
+        study.set_rules(**changed)
+        (line,) = folder.overview()["studies"]
+        status = folder.client.get("/api/v1/studies/essays", headers=folder.headers).json()
+        assert line["state"] == status["state"] == study.stage == state
+        assert line["state_in_words"] == status["state_in_words"] == STAGES[state]
+        assert run_command(["status", str(folder.path / "essays" / "essays.db")]) == 0
+        assert re.search(rf"^state +{STAGES[state]}$", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_a_study_is_deleted_with_its_media_once_its_name_is_typed(folder):

@@ -109,10 +109,11 @@ SLOW = [
 
 @pytest.mark.parametrize("part", SLOW)
 def test_a_hostile_page_is_disarmed_soon(part):
-    page = part * (LONGEST_PAGE // len(part))
+    """A page of a quarter of what one may have: what takes as many steps as its square, takes minutes there, too."""
+    page = part * (LONGEST_PAGE // 4 // len(part))
     began = time.process_time()
     disarmed(page)
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 5
 
 
 def test_a_page_is_for_those_with_a_link(build):

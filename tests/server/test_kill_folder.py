@@ -37,12 +37,13 @@ def request(client: httpx.Client, path: str, body: object) -> None:
         client.post(f"/api/v1/server{path}", json=body)
 
 
-QUICK = [("make", 0.8), ("duplicate", 0.2), ("delete", 0.8)]
+FEW = [("make", 0.8), ("duplicate", 0.2), ("delete", 0.8)]
 CASES = [(what, share) for what in ("make", "duplicate", "delete") for share in (0.2, 0.5, 0.8, 0.95)]
 
 
 @pytest.mark.parametrize(
-    ("what", "share"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.load) for case in CASES if case not in QUICK)]
+    ("what", "share"),
+    [pytest.param(*case, marks=pytest.mark.slow if case in FEW else pytest.mark.load) for case in CASES],
 )
 def test_a_study_is_whole_or_absent_after_a_kill(tmp_path, what, share):
     """`share`: of the time that it takes undisturbed, after which the server is killed."""

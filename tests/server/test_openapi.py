@@ -59,7 +59,9 @@ def schema(tmp_path_factory):
     close()
 
 
-@pytest.mark.parametrize("examples", [15, pytest.param(400, marks=pytest.mark.load)])
+@pytest.mark.parametrize(
+    "examples", [5, pytest.param(15, marks=pytest.mark.slow), pytest.param(400, marks=pytest.mark.load)]
+)
 @pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=[f"{method} {path}" for path, method in OPERATIONS])
 def test_the_server_answers_as_its_document_says(schema, path, method, examples):
     loaded, tokens, prefix = schema

@@ -18,6 +18,7 @@ import pytest
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like
+from ordinate.errors import StorageFailed
 from ordinate.server import helper
 from ordinate.server.app import create_app
 from ordinate.storage import open as open_storage
@@ -173,6 +174,23 @@ def test_a_study_is_created_and_served_at_once(site):
         assert wrong.status_code == 422, name
     listed = owner.client.get("/api/v1/studies", headers=owner.headers).json()["studies"]
     assert [one["study"] for one in listed] == ["essays"]
+
+
+@pytest.mark.parametrize("fails", ["media.require_inside", "Prefetcher", "Study.make_link"])
+def test_a_study_that_cannot_be_served_once_it_is_made_leaves_nothing(site, monkeypatch, fails):
+    owner = site.program("owner")
+    body = {"name": "colours", "items": [{"id": "red"}, {"id": "blue"}]}
+    before = set(site.served.path.parent.iterdir())
+
+    def refuse(*_, **__):
+        raise StorageFailed("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"ordinate.server.registry.{fails}", refuse)
+        assert owner.client.post("/api/v1/studies", json=body, headers=owner.headers).status_code == 503
+    assert set(site.served.path.parent.iterdir()) == before
+    assert owner.client.get("/api/v1/studies/colours", headers=owner.headers).status_code in (401, 404)
+    assert owner.client.post("/api/v1/studies", json=body, headers=owner.headers).status_code == 201
 
 
 @pytest.mark.parametrize(

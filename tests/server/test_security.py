@@ -419,7 +419,7 @@ def test_one_caller_cannot_keep_the_others_waiting(build):
 
 
 def test_whoever_is_refused_for_many_requests_waits_for_nobody(build):
-    site = build(app={"clock": lambda: 0.0})
+    site = build(limits={"requests_per_second": 5.0}, app={"clock": lambda: 0.0})
     ann, program = site.browser("Ann"), site.program()
     for ask in (lambda: ann.get(""), lambda: program.get("")):
         while ask().status_code != 429:

@@ -24,22 +24,35 @@ from ordinate.study.study import Study
 ITEMS = Items([str(row) for row in range(40)], np.random.default_rng(0).normal(size=(40, 3)))
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    address = f"sqlite:///{tmp_path / 'study.db'}"
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    address = f"sqlite:///{tmp_path_factory.mktemp('study') / 'study.db'}"
     with Study.create(ITEMS, storage=address) as study:
         study.record([Comparison(str(row), str(row + 1), "left") for row in range(20)])
     return address
 
 
-@pytest.fixture
-def work(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowWork]:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
-    (tmp_path / "scratch").mkdir()
-    work = SlowWork(url)
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the folders for the covariances are made."""
+    return tmp_path_factory.mktemp("scratch")
+
+
+@pytest.fixture(scope="module")
+def shared(url: str, scratch: Path) -> Iterator[SlowWork]:
+    """One for all tests: each starts a process that imports everything, and each test takes what it has ordered."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(scratch))
+        work = SlowWork(url)
     yield work
     work.close()
-    assert os.listdir(tmp_path / "scratch") == []
+    assert os.listdir(scratch) == []
+
+
+@pytest.fixture
+def work(shared: SlowWork, scratch: Path) -> Iterator[SlowWork]:
+    yield shared
+    assert os.listdir(scratch) == []
 
 
 def is_ready_at(url: str, answers: int) -> bool:
@@ -48,17 +61,18 @@ def is_ready_at(url: str, answers: int) -> bool:
     return work.is_ready(fit_of(answers))
 
 
-def test_there_is_a_folder_only_until_the_covariance_is_taken(work: SlowWork, tmp_path: Path) -> None:
-    assert os.listdir(tmp_path / "scratch") == []
+def test_there_is_a_folder_only_until_the_covariance_is_taken(work: SlowWork, scratch: Path) -> None:
+    assert os.listdir(scratch) == []
     for answers in (10, 20):
         wait_for(work, fit_of(answers))
-        (folder,) = (tmp_path / "scratch").iterdir()
+        (folder,) = scratch.iterdir()
         assert os.listdir(folder) == ["covariance.npy"]
         assert folder.stat().st_mode & 0o777 == 0o700
         assert work.take() is not None
-        assert os.listdir(tmp_path / "scratch") == []
+        assert os.listdir(scratch) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="other systems name the temporary folder otherwise")
 def test_no_folder_stays_where_the_helper_is_killed(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -145,6 +145,7 @@ def check_log(url: str, people: list[Person]) -> Counter[str]:
     return Counter(str(entry.strategy).partition("(")[0] for entry in entries if entry.kind == "ask")
 
 
+@pytest.mark.slow
 def test_both_share_everything_and_the_budget_is_exact(url: str, start: Start) -> None:
     servers = [start("--budget", "48"), start()]
     assert servers[0].link.partition("/join/")[2] == servers[1].link.partition("/join/")[2]
@@ -165,10 +166,16 @@ def test_both_share_everything_and_the_budget_is_exact(url: str, start: Start) -
         np.testing.assert_array_equal(study.scores(), replayed.scores())
 
 
+@pytest.mark.slow
+def browser() -> httpx.Client:
+    """One that is as patient as the other clients here: the first request may come before the server is ready."""
+    return httpx.Client(follow_redirects=True, timeout=SOON)
+
+
 def test_names_links_and_rules_are_known_to_the_other_at_once(start: Start) -> None:
     one, other = start(), start()
     for number in range(2):
-        with httpx.Client(follow_redirects=True) as first, httpx.Client(follow_redirects=True) as second:
+        with browser() as first, browser() as second:
             assert first.post(one.link, data={"name": f"Ann {number}"}).status_code == 200
             assert second.post(other.link, data={"name": f"Ann {number}"}).status_code == 409
     with clients_of([one.owner_link, other.owner_link]) as owners:
@@ -199,7 +206,7 @@ def test_two_people_cannot_answer_one_query_at_two_servers(start: Start) -> None
             assert sorted(threads.map(tell, clients, [query.id] * 2)) == [False, True]
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.load)])
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.load)])
 def test_the_database_is_restarted_and_its_connections_cut_while_people_judge(
     times: int, url: str, start: Start, postgresql: Any
 ) -> None:
@@ -232,6 +239,7 @@ def test_the_database_is_restarted_and_its_connections_cut_while_people_judge(
         assert "secret" not in server.log.read_text()
 
 
+@pytest.mark.slow
 def test_while_the_database_is_away_nothing_is_acknowledged_and_reading_goes_on(start: Start, postgresql: Any) -> None:
     server = start()
     with Client(server.link) as client:

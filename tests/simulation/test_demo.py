@@ -10,6 +10,8 @@ from ordinate.errors import InvalidInput, StudyExists
 from ordinate.simulation.demo import ALGORITHM, BASELINES, run_demo
 from ordinate.study.study import Study
 
+pytestmark = pytest.mark.xdist_group("demo")  # which is run once for all
+
 
 def table(path):
     with path.open(newline="") as file:
@@ -67,6 +69,7 @@ def test_the_summary_counts_what_happened(made):
     assert seen[-1] == (20 * 7, 20 * 7)
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_files(made, tmp_path):
     summary, _ = made
     again = run_demo(tmp_path / "again", seeds=2, budget=20, photos=12, jobs=2)

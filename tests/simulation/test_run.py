@@ -61,7 +61,7 @@ def test_rows_are_flat_and_ordered(synthetic):
     assert rows["seconds"][:4] == sorted(rows["seconds"][:4])
 
 
-@pytest.mark.parametrize("task", ["synthetic", "recorded"])
+@pytest.mark.parametrize("task", ["synthetic", pytest.param("recorded", marks=pytest.mark.slow)])
 def test_the_rows_are_the_same_whatever_the_number_of_jobs(synthetic, task):
     chosen: Task = synthetic if task == "synthetic" else RecordedTask(recorded_dataset(groups=2), by="pairs")
     one, two = (
@@ -269,7 +269,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a process group")
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_ends_all_processes_without_a_traceback(tmp_path, jobs):
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)
@@ -331,7 +332,10 @@ def test_the_reference_task_is_learned(synthetic_task):
     assert curve.mean[2] < 0.06
 
 
-@pytest.mark.parametrize(("name", "by"), [("sentimentit_movie_reviews", "answers"), ("ukpconvarg1", "pairs")])
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [("sentimentit_movie_reviews", "answers"), pytest.param("ukpconvarg1", "pairs", marks=pytest.mark.slow)],
+)
 def test_real_answers_are_learned_from(shared_data, name, by):
     here = shared_data / name
     if not here.is_dir():

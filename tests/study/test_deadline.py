@@ -33,9 +33,9 @@ def test_judging_ends_at_the_deadline_in_every_client() -> None:
     study.set_rules(deadline="2025-03-01T14:00:00+01:00")
     assert study.rules.deadline == "2025-03-01T13:00:00.000+00:00"
     query = study.ask("Ann")
-    over = [study.is_over]
+    stages = [study.stage]
     clock.now = START + timedelta(hours=1)
-    assert [*over, study.is_over] == [False, True]
+    assert [*stages, study.stage] == ["running", "over"]
     assert study.ask("Ann") == query, "who holds a pair may go on with it"
     study.tell(query.id, "left")
     offers = [one for one in study.choose(["Ann"]) if one is not None]

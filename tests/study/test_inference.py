@@ -275,7 +275,11 @@ def test_an_answer_that_the_last_refit_saw_is_taken_back_without_a_new_covarianc
 
 @pytest.mark.parametrize(
     ("algorithm", "fitted", "rare"),
-    [*((name, True, False) for name in ONE_OF_EACH), ("guro-hybrid", True, True), ("trueskill", False, False)],
+    [
+        ("guro-hybrid", True, True),
+        *(pytest.param(name, True, False, marks=pytest.mark.slow) for name in ONE_OF_EACH),
+        pytest.param("trueskill", False, False, marks=pytest.mark.slow),
+    ],
 )
 def test_after_an_undo_all_is_as_if_made_anew(
     algorithm: str, fitted: bool, rare: bool, monkeypatch: pytest.MonkeyPatch

@@ -146,6 +146,7 @@ def wrong_pairs(sharpness: float, mixed: bool, seed: int) -> float:
     return float(((scores[one] - scores[other]) * (truth[one] - truth[other]) < 0).mean())
 
 
+@pytest.mark.slow
 def test_a_good_model_saves_answers_of_people_and_a_bad_one_costs_a_few():
     alone, good, coin, contrary = (
         np.mean([wrong_pairs(sharpness, mixed, seed) for seed in range(RUNS)])

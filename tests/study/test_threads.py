@@ -20,7 +20,7 @@ ITEMS = Items([str(row) for row in range(30)], np.random.default_rng(0).normal(s
 THREADS, ROUNDS = 6, 10
 
 
-@pytest.mark.parametrize("served", [False, True])
+@pytest.mark.parametrize("served", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_threads_that_ask_tell_and_undo_at_once(served: bool, tmp_path: Path) -> None:
     """Each speaks for itself and races the others for the queries of nobody in particular."""
     url = f"sqlite:///{tmp_path / 'study.db'}"

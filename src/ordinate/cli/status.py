@@ -25,7 +25,7 @@ from ordinate.cli.screen import (
     say,
 )
 from ordinate.errors import InvalidInput
-from ordinate.study.words import aim_in_words, found_in_words
+from ordinate.study.words import STAGES, aim_in_words, found_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -83,6 +83,7 @@ def status(
                     "study": study,
                     "question": opened.question,
                     "algorithm": settings.algorithm,
+                    "state": opened.stage,
                     "seed": settings.seed,
                     "coefficient_variance": settings.coefficient_variance,
                     "item_variance": settings.item_variance,
@@ -114,6 +115,7 @@ def status(
         aside = f"; {len(excluded):,} more excluded" if excluded else ""
         rows = {
             "question": opened.question,
+            "state": STAGES[opened.stage],
             "items": f"{len(items) - len(excluded):,}{inside}, {known}{aside}",
             "algorithm": settings.algorithm,
             "comparisons": f"{answers:,}",

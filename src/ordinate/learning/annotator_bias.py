@@ -56,8 +56,8 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
 
     Where answers have a `lean`, it is what is known to sway them besides.
     """
-    value, told = swayed_by.value, swayed_by.value != 0.0
-    if not (told & (answers.outcome != 0.5)).any():
+    value, known = swayed_by.value, swayed_by.value != 0.0
+    if not (known & (answers.outcome != 0.5)).any():
         return None
     people = int(annotators.max()) + 1
     alpha = np.ones(len(value)) if answers.sharpness is None else answers.sharpness
@@ -67,12 +67,12 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
         alone = without_itself(fit, answers._replace(lean=besides + lean[annotators] * value), alpha)
         own = OwnAnswers(
             likelihoods(
-                answers.those(told),
-                Alone(*(part[told] for part in alone)),
-                alpha[told],
-                annotators[told],
+                answers.those(known),
+                Alone(*(part[known] for part in alone)),
+                alpha[known],
+                annotators[known],
                 people,
-                value[told],
+                value[known],
             ),
             shared=swayed_by.reference is not None,
         )
@@ -80,7 +80,7 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
             return None
         found = own.means()
         if swayed_by.reference is not None:
-            found = np.append(found[:-1] - _mean(found, answers, annotators, told, swayed_by.reference), 0.0)
+            found = np.append(found[:-1] - _mean(found, answers, annotators, known, swayed_by.reference), 0.0)
         before, lean = lean, _STEP * np.rint(found / _STEP)
         if np.array_equal(before, lean):
             break
@@ -88,10 +88,10 @@ def leans(fit: Fit, answers: Answers, annotators: Integers, swayed_by: Covariate
 
 
 def _mean(
-    found: Floats, answers: Answers, annotators: Integers, told: NDArray[np.bool_], reference: NDArray[np.bool_]
+    found: Floats, answers: Answers, annotators: Integers, known: NDArray[np.bool_], reference: NDArray[np.bool_]
 ) -> float:
     """Over the decided answers of these people."""
-    weight = np.bincount(annotators[told & (answers.outcome != 0.5)], minlength=len(reference)) * reference
+    weight = np.bincount(annotators[known & (answers.outcome != 0.5)], minlength=len(reference)) * reference
     return float(weight @ found[:-1]) / float(weight.sum()) if weight.any() else 0.0
 
 

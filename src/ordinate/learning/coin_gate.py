@@ -21,8 +21,11 @@ from ordinate.learning.models import Answers
 from ordinate.learning.models.factored import FactoredHybrid
 
 _SHARPNESS = np.array([0.1, 0.2, 0.4, 0.8, 1.2])
-LEVEL = 0.05
-"""The chance at most that coin tosses are taken for answers."""
+LEVEL = 0.01
+"""The chance at most that coin tosses are ever taken for answers, however often one looks. At 0.05 they were in 3 of
+100 simulated studies; docs/statistics.md has what the smaller chance costs."""
+_PERSON_LEVEL = 0.05
+"""The same for one annotator, who gives fewer answers than all together."""
 _FIRST = 5
 _PEOPLE_GROWTH = 4
 """The same for bets on single people, which do not end when one of them has won."""
@@ -33,7 +36,8 @@ _GROWTH = 10
 class CoinGate:
     """The bettors' capital after the answers so far. Of answers that only grow at the end each is bet on once."""
 
-    def __init__(self) -> None:
+    def __init__(self, level: float = LEVEL) -> None:
+        self._needed = -math.log(level)
         self._done = 0
         self._start, self._end = 0, _FIRST
         self._logarithms = np.zeros(len(_SHARPNESS))
@@ -42,7 +46,7 @@ class CoinGate:
     @property
     def is_open(self) -> bool:
         """Whether the capital has been high enough at any time: the bets are valid whenever one stops."""
-        return self._highest >= -math.log(LEVEL)
+        return self._highest >= self._needed
 
     def read(self, features: Floats, answers: Answers) -> None:
         """Bet on the answers that are new, until the gate is open. features (n, k): scaled."""
@@ -80,7 +84,7 @@ def people_better_than_coins(
     for person in np.unique(annotators):
         paths = np.cumsum(gains[annotators == person], axis=0)
         capital = np.logaddexp.reduce(paths, axis=1) - math.log(len(_SHARPNESS))
-        won[person] = capital.max(initial=0.0) >= -math.log(LEVEL)
+        won[person] = capital.max(initial=0.0) >= -math.log(_PERSON_LEVEL)
     return won
 
 

@@ -108,12 +108,16 @@ class People:
 
     @property
     def lengths(self) -> Covariate | None:
-        """Against people, named or not; against all, where only models answered."""
         if self.longer is None or not self.can_be_told_apart:
             return None
+        return Covariate(self.longer, self.reference)
+
+    @property
+    def reference(self) -> NDArray[np.bool_]:
+        """(A,) against whom leans to long items are: people, named or not; models, where nobody else answered."""
         answered = np.bincount(self.number, minlength=len(self.models)) > 0
         people = answered & ~self.models
-        return Covariate(self.longer, people if people.any() else answered)
+        return people if people.any() else answered
 
     @property
     def can_be_told_apart(self) -> bool:

@@ -26,9 +26,10 @@ _PICTURE = 1200
 def judge(study: Study, annotator: str | None = None) -> Any:
     """A widget that asks one question after another; its `study` is the one given.
 
-    Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Texts and
-    pictures are shown, pictures from the folder of the study's file; in place of one that cannot be shown, it says why.
-    Sounds, videos and HTML pages are refused.
+    Keys, as on the judging page: arrows choose, Space is a tie, S skips, U takes the newest answer back. Where the
+    study asks how much better the chosen item is, 4 to 7 are left, much and slightly, and right, slightly and much.
+    Texts and pictures are shown, pictures from the folder of the study's file; in place of one that cannot be shown, it
+    says why. Sounds, videos and HTML pages are refused.
     """
     if {"audio", "video", "html"} & study.items.content.keys():
         raise InvalidInput("sounds, videos and HTML pages are judged in the browser: ordinate serve STUDY.db")
@@ -87,7 +88,7 @@ def judge(study: Study, annotator: str | None = None) -> Any:
                 pair = {"query": self._query.id, "left": left, "right": right}
                 if self.study.is_practice(self._query.id):
                     shown["said"] = f"{told} Practice: this pair does not count.".strip()
-            self.state = shown | {"pair": pair, "ties": rules.ties}
+            self.state = shown | {"pair": pair, "ties": rules.ties, "strengths": rules.strengths}
 
     return Judge()
 

@@ -1,10 +1,11 @@
 // Judging in a notebook: shows the pair that the kernel sends, and sends what the annotator does.
 
 /** @typedef {{id: string, text?: string, image?: string}} Item */
-/** @typedef {{question: string, answers: number, said: string, number: number, ties: boolean, pair: {query: string, left: Item, right: Item} | null}} State */
+/** @typedef {{question: string, answers: number, said: string, number: number, ties: boolean, strengths: boolean, pair: {query: string, left: Item, right: Item} | null}} State */
 /** @typedef {{get(name: "state"): State, on(event: string, does: () => void): void, off(event: string, does: () => void): void, send(message: object): void}} Model */
 
-const KEYS = /** @type {Record<string, string>} */ ({ ArrowLeft: "left", ArrowRight: "right", " ": "tie", s: "skip", S: "skip", u: "undo", U: "undo" });
+const KEYS = /** @type {Record<string, string>} */ ({ ArrowLeft: "left", ArrowRight: "right", " ": "tie", s: "skip", S: "skip", u: "undo", U: "undo", 4: "left-much", 5: "left-slightly", 6: "right-slightly", 7: "right-much" });
+const STRENGTHS = { "left-much": "Left, much (4)", "left-slightly": "Left, slightly (5)", "right-slightly": "Right, slightly (6)", "right-much": "Right, much (7)" };
 const STYLE = `
 .ordinate-judge { padding: .75rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .5rem; font: inherit; }
 .ordinate-judge:focus-visible, .ordinate-judge button:focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
@@ -15,6 +16,7 @@ const STYLE = `
 .ordinate-judge button:disabled { opacity: .5; cursor: default; }
 .ordinate-judge .pair button { text-align: start; overflow-wrap: anywhere; white-space: pre-wrap; }
 .ordinate-judge .pair img { display: block; max-width: 100%; max-height: 24rem; margin: auto; }
+.ordinate-judge [hidden] { display: none; }
 .ordinate-judge .others { display: flex; flex-wrap: wrap; gap: .5rem; }
 .ordinate-judge p { margin: .25rem 0; }
 .ordinate-judge .aloud { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }`;
@@ -39,14 +41,15 @@ function render({ model, el }) {
   const question = make("p", {});
   const status = make("p", { role: "status", "aria-live": "polite" });
   const buttons = /** @type {Record<string, HTMLButtonElement>} */ ({});
-  for (const [does, words] of [["left", ""], ["right", ""], ["tie", "Tie (Space)"], ["skip", "Skip (S)"], ["undo", "Undo (U)"]]) {
+  for (const [does, words] of [["left", ""], ["right", ""], ...Object.entries(STRENGTHS), ["tie", "Tie (Space)"], ["skip", "Skip (S)"], ["undo", "Undo (U)"]]) {
     const button = /** @type {HTMLButtonElement} */ (make("button", { type: "button" }, words ?? ""));
     button.addEventListener("click", () => act(/** @type {string} */ (does)));
     buttons[/** @type {string} */ (does)] = button;
   }
   const { left, right, tie, skip, undo } = /** @type {{[name: string]: any}} */ (buttons);
   const pair = make("div", { class: "pair" }, left, right);
-  const box = make("div", { class: "ordinate-judge", role: "group", tabindex: "0" }, make("style", {}, STYLE), question, pair, make("div", { class: "others" }, tie, skip, undo), status);
+  const strengths = make("div", { class: "others", role: "group", "aria-label": "Or how much better" }, ...Object.keys(STRENGTHS).map((does) => /** @type {any} */ (buttons[does])));
+  const box = make("div", { class: "ordinate-judge", role: "group", tabindex: "0" }, make("style", {}, STYLE), question, pair, strengths, make("div", { class: "others" }, tie, skip, undo), status);
   let waiting = false;
 
   /** @param {string} does */
@@ -62,10 +65,12 @@ function render({ model, el }) {
     const state = model.get("state");
     waiting = false;
     question.textContent = state.question;
-    box.setAttribute("aria-label", `${state.question} Left and right arrow choose, Space is a tie, S skips, U takes back.`);
-    for (const does of ["left", "right", "tie", "skip"]) /** @type {HTMLButtonElement} */ (buttons[does]).disabled = state.pair === null;
+    box.setAttribute("aria-label", `${state.question} Left and right arrow choose, ${state.strengths ? "4 to 7 say how much better, " : ""}Space is a tie, S skips, U takes back.`);
+    for (const does of ["left", "right", "tie", "skip", ...Object.keys(STRENGTHS)]) /** @type {HTMLButtonElement} */ (buttons[does]).disabled = state.pair === null;
     tie.hidden = !state.ties;
     if (!state.ties) tie.disabled = true;
+    strengths.hidden = !state.strengths || state.pair === null;
+    if (!state.strengths) for (const does of Object.keys(STRENGTHS)) /** @type {HTMLButtonElement} */ (buttons[does]).disabled = true;
     undo.disabled = state.answers === 0;
     pair.hidden = state.pair === null;
     if (state.pair !== null) {

@@ -7,11 +7,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
+from starlette.routing import BaseRoute
 
 from ordinate import __version__
 from ordinate.errors import OrdinateError
@@ -65,6 +67,34 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
+@cache
+def routes() -> tuple[BaseRoute, ...]:
+    """What every application answers: made once in a process, since FastAPI takes half a second for it."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, responses=PROBLEMS)
+    app.include_router(operating.router)
+    app.include_router(judging.router)
+    app.include_router(owner_api.router)
+    app.include_router(owner_api.results)
+    app.include_router(owner_api.server_router)
+    app.include_router(answers_api.router)
+    app.include_router(machines_api.router)
+    app.include_router(answers_api.results)
+    app.include_router(data_quality.router)
+    app.include_router(events.router)
+    app.include_router(folder_api.router)
+    app.include_router(start.router)
+    # Before the pages, whose media have any other name.
+    app.include_router(thumbnails.router)
+    app.include_router(pages.router)
+    app.mount("/static", VersionedFiles(directory=FOLDER, check_dir=False), name="static")
+
+    @app.get("/healthz", include_in_schema=False)
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok", "version": __version__}
+
+    return tuple(app.routes)
+
+
 def create_app(
     studies: Sequence[Path | Place],
     secret: str,
@@ -87,7 +117,7 @@ def create_app(
     metrics        addresses and networks whose callers may read /metrics
     url            the address that links begin with; None: the one that a request was sent to
     clock          in seconds, by which requests are counted and annotators are there or have left
-    executor       makes what chooses pairs and computes results, one for each study
+    executor       makes what chooses pairs and computes results, one for each study or for several
     """
     studies_of = None if folder is None else StudyFiles(folder) if database is None else StudyDatabase(folder, database)
     registry = StudyRegistry(
@@ -122,7 +152,6 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        responses=PROBLEMS,
     )
     app.state.authenticator = authenticator
     app.state.workspace, app.state.close = workspace, close
@@ -133,26 +162,7 @@ def create_app(
     app.add_middleware(RequestLog, requests=app.state.requests)
     app.add_middleware(SecurityHeaders, url=url)
     problems.add_handlers(app)
-    app.include_router(operating.router)
-    app.include_router(judging.router)
-    app.include_router(owner_api.router)
-    app.include_router(owner_api.results)
-    app.include_router(owner_api.server_router)
-    app.include_router(answers_api.router)
-    app.include_router(machines_api.router)
-    app.include_router(answers_api.results)
-    app.include_router(data_quality.router)
-    app.include_router(events.router)
-    app.include_router(folder_api.router)
-    app.include_router(start.router)
-    # Before the pages, whose media have any other name.
-    app.include_router(thumbnails.router)
-    app.include_router(pages.router)
-    app.mount("/static", VersionedFiles(directory=FOLDER, check_dir=False), name="static")
-
-    @app.get("/healthz", include_in_schema=False)
-    async def healthz() -> dict[str, str]:
-        return {"status": "ok", "version": __version__}
+    app.router.routes.extend(routes())
 
     try:
         for study in studies:

@@ -162,13 +162,11 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Whoever waits for a pair is told to come again; else these requests would be cut off, each with a traceback.
-        for served in self._authenticator.registry.served():
-            served.prefetcher.stop()
+        self._authenticator.registry.stop()
         await super().shutdown(sockets)
 
     def _end(self, sig: int) -> None:
-        for served in self._authenticator.registry.served():
-            served.prefetcher.kill_helper()
+        self._authenticator.registry.kill_helpers()
         os._exit(128 + sig)
 
 

@@ -45,6 +45,7 @@ from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
 from ordinate.storage import Place
 from ordinate.study.ledger import acting
+from ordinate.study.words import STAGES
 
 router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
 FIRST = 24
@@ -83,14 +84,14 @@ def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
     study, results = served.study, served.prefetcher.results
     progress, newest = study.progress(None), study.newest_answer
     error = None if results is None else results.reliability.expected_error
-    spent = progress.rules.budget is not None and progress.total >= progress.rules.budget
-    rests = progress.rules.paused or study.is_over
+    stage = served.stage
     return StudyLine(
         study=served.name,
         question=study.question,
         items=progress.items,
         answers=progress.total,
-        state="paused" if rests else "finished" if served.is_finished or spent else "running",
+        state=stage,
+        state_in_words=STAGES[stage],
         expected_error=None if error is None or isnan(error) or not progress.total else error,
         better_than_coins=None if results is None else results.reliability.better_than_coins,
         last_answer=None if newest is None else newest.at,

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from ordinate.server.schemas import CreateOptions, Given, ItemShown, LinkShown, Short, Text
 from ordinate.server.workspace import NAME
+from ordinate.study.rules import Stage
 
 StudyNameGiven = Annotated[str, Field(pattern=NAME)]
 Column = Annotated[str, Field(max_length=1000)]
@@ -18,7 +19,8 @@ class StudyLine(BaseModel):
     question: str
     items: int
     answers: int
-    state: Literal["running", "paused", "finished"]
+    state: Stage
+    state_in_words: str
     expected_error: float | None = Field(None, description="If people answered sensibly; null: not known.")
     better_than_coins: bool | None = None
     last_answer: str | None = None

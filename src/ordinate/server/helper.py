@@ -1,4 +1,4 @@
-"""The helper process: it chooses pairs and computes results for one study, so that requests need not wait for a fit.
+"""What a helper process does: it chooses pairs and computes results, so that requests need not wait for a fit.
 
 It folds the same log as the server and writes nothing. It may be killed at any moment. Where a study's covariance takes
 seconds to compute, the helper has a process of its own for that and for the results, so that it can go on choosing.

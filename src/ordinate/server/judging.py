@@ -31,6 +31,7 @@ from ordinate.server.schemas import (
     Yours,
 )
 from ordinate.storage import AnswerDetails
+from ordinate.study.words import STAGES
 
 router = APIRouter(prefix="/api/v1/studies/{study}", tags=["judging"], route_class=StudyRoute)
 
@@ -48,6 +49,7 @@ def status(
     served.prefetcher.answers_are(progress.total)
     served.prefetcher.rules_are(rules)
     results = served.prefetcher.results
+    stage = served.stage
     reached: Finished | None = None
     if served.is_finished or (rules.budget is not None and progress.total >= rules.budget):
         reached = "total-budget"
@@ -73,9 +75,11 @@ def status(
         forecast=None if (forecast := served.forecast()) is None else ForecastShown(**forecast.fields()),
         your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),
         ties_allowed=rules.ties,
+        state=stage,
+        state_in_words=STAGES[stage],
         paused=rules.paused,
         deadline=rules.deadline,
-        over=served.study.is_over,
+        over=stage == "over",
         answers_by_deadline=served.study.answers_until(datetime.fromisoformat(rules.deadline))
         if caller.views and rules.deadline is not None
         else None,

@@ -1,7 +1,7 @@
 """Pairs chosen before somebody asks for them, and results, by a helper process with one job at a time.
 
 A chosen pair is only an offer: the study takes it if it still stands when somebody asks. Losing all offers changes
-nothing but how long the next person waits. Every job has a deadline: a helper that does not meet it is replaced.
+nothing but how long the next person waits.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import BrokenExecutor, Executor, Future
-from concurrent.futures import TimeoutError as NotInTime
-from contextlib import suppress
+from concurrent.futures import BrokenExecutor, Future
 from typing import Any, NamedTuple, TypeVar
 
 from ordinate.data.comparisons import Query
 from ordinate.data.ordering import Ordering
 from ordinate.errors import OrdinateError, PoolExhausted
 from ordinate.server import helper
-from ordinate.server.helper import HelperProcess, Results
+from ordinate.server.helper import Results
+from ordinate.server.helpers import Helpers, Job
 from ordinate.server.limits import Limits
 from ordinate.server.problems import TryLater
 from ordinate.storage import place
@@ -49,41 +48,20 @@ class _Made(NamedTuple):
     at: float
 
 
-def _nothing(*_: Any) -> None:
-    pass
-
-
-class _Job(NamedTuple):
-    """Work for the helper.
-
-    keep    takes what the work returned
-    refuse  takes the error where the work failed
-    again   puts whoever waits for it back, where the helper ended or was replaced
-    """
-
-    work: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    keep: Callable[[Any], None]
-    refuse: Callable[[BaseException], None] = _nothing
-    again: Callable[[], None] = _nothing
-
-
 class Prefetcher:
-    """Offers for the annotators of one study, and its newest results.
+    """Offers for the annotators of one study, and its newest results."""
 
-    executor  makes a helper; HelperProcess, or a thread in tests
-    """
-
-    def __init__(self, url: str, executor: Callable[[], Executor], limits: Limits) -> None:
+    def __init__(self, url: str, helpers: Helpers, limits: Limits) -> None:
         self._url, self._limits, self._shown = url, limits, place(url).shown
-        self._make_executor = executor
-        self._executor = executor()
+        self._helpers, self._helper = helpers, helpers.lend()
         # Reentrant: a job that has ended already calls back at once.
         self._lock = threading.RLock()
-        self._job: Future[Any] | None = None
+        self._job: Job | None = None
         self._deadline = limits.helper_seconds
-        self._closed = False
-        self._ending: Future[None] | None = None
+        self._closed = self._is_given_back = False
+        self._is_known = False  # whether the helper has the study open
+        self._ended = threading.Event()
+        self._ends = 0.0  # until when the helper has time to close the study
         self._requests: deque[tuple[str | None, Future[Offer]]] = deque()  # that wait for a pair, first come first
         # Requests that wait for what a job of the helper returns, by the job.
         self._asked: dict[Callable[[str], Any], list[Future[Any]]] = {}
@@ -170,52 +148,127 @@ class Prefetcher:
     def stop(self) -> None:
         """Start no more jobs, and refuse whoever waits."""
         with self._lock:
+            if self._closed:
+                return
             self._closed = True
-            self._job = None
+            self._ends = time.monotonic() + self._limits.stop_seconds
             if self._reminder is not None:
                 self._reminder.cancel()
-            self._refuse_waiting(TryLater("the server stops; try again in a moment"))
-            if self._ending is None:
-                with suppress(BrokenExecutor):
-                    self._ending = self._executor.submit(helper.close, self._url)
+            stops = TryLater("the server stops; try again in a moment")
+            self._refuse_waiting(stops)
+            job, self._job = self._job, None
+            if job is not None:
+                job.refuse(stops)
+            if self._is_known:
+                self._helper.want(self, urgent=True)
+            else:
+                self._ended.set()
 
     def close(self) -> None:
-        """End the helper; it has `stop_seconds` to finish its job."""
-        self.stop()
-        if self._ending is not None:
-            with suppress(BrokenExecutor, NotInTime):
-                self._ending.result(self._limits.stop_seconds)
-        self.kill_helper()
-        self._executor.shutdown(cancel_futures=True)
-
-    def kill_helper(self) -> None:
-        if isinstance(self._executor, HelperProcess):
-            self._executor.kill()
+        """Have the helper close the study; it has `stop_seconds` to finish its job."""
+        with self._lock:
+            self.stop()
+            if self._is_given_back:
+                return
+            self._is_given_back = True
+        if not self._ended.wait(max(self._ends - time.monotonic(), 0)):
+            self._helper.leave(self)
+        self._helpers.give_back(self._helper)
 
     # Jobs -------------------------------------------------------------------------------------------------------------
 
     def _start_job(self, *, only_waiting: bool = False) -> None:
-        """Start the most urgent job, unless one is running. `only_waiting`: only for requests that wait."""
+        """Ask for a turn where there is work. `only_waiting`: only for requests that wait."""
         if self._closed:
             self._refuse_waiting(TryLater("the server stops; try again in a moment"))
         if self._job is not None or self._closed:
             return
-        self._drop_cancelled()
-        now = time.monotonic()
-        self._ready = {name: made for name, made in self._ready.items() if now - made.at < UNUSED_SECONDS}
-        self._handed = [made for made in self._handed if now - made.at < UNUSED_SECONDS]
-        if self._requests or (self._wanted and not only_waiting and self._too_few_ready()):
-            self._choose()
-        elif self._asked:
-            self._answer()
-        elif self._results_are_old() and not only_waiting:
+        self._drop_unused()
+        if self._requests or self._asked:
+            self._helper.want(self, urgent=True)
+        elif only_waiting:
+            return
+        elif self._wanted and self._too_few_ready():
+            self._helper.want(self, urgent=False)
+        elif self._results_are_old():
+            now = time.monotonic()
             if now >= self._results_due:
-                self._run(_Job(helper.results, (), self._keep_results))
+                self._helper.want(self, urgent=False)
             elif self._reminder is None:
                 # Nobody may ask for anything until then, and the page would show an old error.
                 self._reminder = threading.Timer(self._results_due - now, self._remind)
                 self._reminder.daemon = True
                 self._reminder.start()
+
+    def next_job(self) -> Job | None:
+        with self._lock:
+            if self._closed:
+                self._job = self._closing()
+                return self._job
+            self._drop_unused()
+            if self._requests or (self._wanted and self._too_few_ready()):
+                self._job = self._choose()
+            elif self._asked:
+                self._job = self._answer()
+            elif self._results_are_old() and time.monotonic() >= self._results_due:
+                self._job = Job(helper.results, (self._url,), self._deadline, self._keep_results)
+            self._is_known |= self._job is not None
+            return self._job
+
+    def _closing(self) -> Job:
+        def end(*_: Any) -> None:
+            self._ended.set()
+
+        return Job(helper.close, (self._url,), self._limits.helper_seconds, end, end)
+
+    def finished(self, job: Job, result: Any, seconds: float) -> None:
+        with self._lock:
+            if self._job is not job:
+                return  # it was stopped
+            self._job = self._failure = None
+            self._deadline = max(self._limits.helper_seconds, 4 * seconds)
+            job.keep(result)
+            self._start_job()
+
+    def failed(self, job: Job, error: BaseException) -> None:
+        with self._lock:
+            if self._is_over(job, error):
+                return
+            self._job = None
+            if isinstance(error, BrokenExecutor):
+                self.restarts += 1
+                log.error("the helper of %s has ended; another one starts", self._shown)
+                job.again()
+            else:
+                self._log_failure(job, error)
+                job.refuse(error)
+            self._start_job(only_waiting=True)
+
+    def late(self, job: Job) -> None:
+        with self._lock:
+            if self._is_over(job, BrokenExecutor("too late")):
+                return
+            self._job = None
+            self.restarts += 1
+            log.error(
+                "%s in %s took more than %g s; its helper is replaced", job.work.__name__, self._shown, job.seconds
+            )
+            self._deadline *= 2
+            job.again()
+            self._start_job(only_waiting=True)
+
+    def _is_over(self, job: Job, error: BaseException) -> bool:
+        """Whether nobody waits for a job any more, since the study is closed."""
+        if self._closed and self._job is job:
+            job.refuse(error)
+        return self._closed
+
+    def _drop_unused(self) -> None:
+        """Forget the requests that wait no longer, and offers that are old."""
+        self._drop_cancelled()
+        now = time.monotonic()
+        self._ready = {name: made for name, made in self._ready.items() if now - made.at < UNUSED_SECONDS}
+        self._handed = [made for made in self._handed if now - made.at < UNUSED_SECONDS]
 
     def _drop_cancelled(self) -> None:
         """Forget the requests that wait no longer."""
@@ -237,7 +290,7 @@ class Prefetcher:
             self._reminder = None
             self._start_job()
 
-    def _choose(self) -> None:
+    def _choose(self) -> Job:
         requests = [self._requests.popleft() for _ in range(min(BATCH, len(self._requests)))]
         ahead = list(self._wanted)[: BATCH - len(requests)]
         annotators = [name for name, _ in requests] + ahead
@@ -265,9 +318,9 @@ class Prefetcher:
         def again() -> None:
             self._requests.extendleft(reversed(requests))
 
-        self._run(_Job(helper.choose, (annotators, offered), keep, refuse, again))
+        return Job(helper.choose, (self._url, annotators, offered), self._deadline, keep, refuse, again)
 
-    def _answer(self) -> None:
+    def _answer(self) -> Job:
         work = next(iter(self._asked))
         waiting = self._asked.pop(work)
 
@@ -279,67 +332,14 @@ class Prefetcher:
         def again() -> None:
             self._asked[work] = waiting + self._asked.get(work, [])
 
-        self._run(_Job(work, (), keep, lambda error: _refuse(waiting, error), again))
+        return Job(work, (self._url,), self._deadline, keep, lambda error: _refuse(waiting, error), again)
 
-    def _run(self, job: _Job) -> None:
-        future, began = self._submit(job.work, *job.arguments), time.monotonic()
-        deadline = threading.Timer(self._deadline, lambda: self._replace_helper(future, job))
-        deadline.daemon = True
-
-        def done(_: Future[Any]) -> None:
-            deadline.cancel()
-            with self._lock:
-                if self._job is not future:
-                    return  # the helper was replaced
-                self._job = None
-                error = future.exception()
-                if error is None:
-                    self._failure = None
-                    self._deadline = max(self._limits.helper_seconds, 4 * (time.monotonic() - began))
-                    job.keep(future.result())
-                elif isinstance(error, BrokenExecutor):
-                    self.restarts += 1
-                    log.error("the helper of %s has ended; another one starts", self._shown)
-                    job.again()
-                else:
-                    self._log_failure(job, error)
-                    job.refuse(error)
-                self._start_job(only_waiting=error is not None)
-
-        self._job = future
-        deadline.start()
-        future.add_done_callback(done)
-
-    def _log_failure(self, job: _Job, error: BaseException) -> None:
+    def _log_failure(self, job: Job, error: BaseException) -> None:
         """Once, where each job fails for the same reason, such as a file that was moved."""
         if (failure := (type(error), str(error))) != self._failure:
             trace = None if isinstance(error, OrdinateError) else error
             log.error("%s failed in %s: %s", job.work.__name__, self._shown, error, exc_info=trace)
         self._failure = failure
-
-    def _submit(self, job: Callable[..., T], *arguments: Any) -> Future[T]:
-        try:
-            return self._executor.submit(job, self._url, *arguments)
-        except BrokenExecutor:
-            # Its process was killed: a new one folds the log again.
-            self._executor.shutdown(wait=False)
-            self._executor = self._make_executor()
-            return self._executor.submit(job, self._url, *arguments)
-
-    def _replace_helper(self, future: Future[Any], job: _Job) -> None:
-        with self._lock:
-            if self._job is not future:
-                return
-            name, seconds = job.work.__name__, self._deadline
-            self.restarts += 1
-            log.error("%s in %s took more than %g s; its helper is replaced", name, self._shown, seconds)
-            self._deadline *= 2
-            self._job = None
-            self.kill_helper()
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            self._executor = self._make_executor()
-            job.again()
-            self._start_job(only_waiting=True)
 
     def _keep_results(self, results: Results | None) -> None:
         now = time.monotonic()

@@ -33,6 +33,7 @@ from ordinate.errors import (
 )
 from ordinate.learning.forecast import Forecast
 from ordinate.server import helper, media
+from ordinate.server.helpers import Helpers
 from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
 from ordinate.server.prefetcher import Prefetcher
@@ -44,7 +45,7 @@ from ordinate.study.aim import ORDER
 from ordinate.study.checking import Verdict
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
-from ordinate.study.rules import PEOPLE, Link, Rules
+from ordinate.study.rules import PEOPLE, Link, Rules, Stage
 from ordinate.study.stopping import Met
 from ordinate.study.study import Study
 
@@ -160,6 +161,7 @@ class ServedStudy:
         name: str,
         place: Place,
         executor: Callable[[], Executor],
+        helpers: Helpers,
         folders: Sequence[Path],
         limits: Limits,
         root: str,
@@ -181,12 +183,12 @@ class ServedStudy:
         self.url = place.url
         with ExitStack() as closing:  # also where the study is refused
             self.study = closing.enter_context(Study.open(self.url))
+            closing.enter_context(self.study.serving())  # first: before, each look at the study reads the storage
             media.require_inside(self.study.items, self.folders)
             self._holdings = Holdings(limits.open_per_link, self.study)
-            closing.enter_context(self.study.serving())
             if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
                 self.study.set_rules(**PEOPLE)
-            self.prefetcher = Prefetcher(self.url, executor, limits)
+            self.prefetcher = Prefetcher(self.url, helpers, limits)
             closing.callback(self.prefetcher.close)
             # The first annotator need not wait for the first fit.
             self.prefetcher.prepare(None)
@@ -323,6 +325,12 @@ class ServedStudy:
     def is_finished(self) -> bool:
         """Whether a rule has finished the study, or will as soon as somebody asks for a pair."""
         return self.study.finished is not None or self._met() is not None
+
+    @property
+    def stage(self) -> Stage:
+        """As `Study.stage`, with what the newest results say."""
+        stage = self.study.stage
+        return "finished" if stage == "running" and self.is_finished else stage
 
     def _met(self) -> Met | None:
         """The rule that the newest results meet."""
@@ -547,6 +555,7 @@ class StudyRegistry:
         self._folder, self._folders, self._shared = folder, folders or _own_folder, shared
         self._executor, self.media_folders, self._limits, self._root = executor, media_folders, limits, root
         self._clock = clock
+        self._helpers = Helpers(executor)
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.RLock()
         self._refused: dict[str, tuple[int, float]] = {}
@@ -560,6 +569,10 @@ class StudyRegistry:
     def get(self, name: str | None) -> ServedStudy | None:
         self.agree(name)
         return None if name is None else self._served.get(name)
+
+    def is_served(self, name: str) -> bool:
+        """Already; nobody is waited for."""
+        return name in self._served
 
     def served(self) -> list[ServedStudy]:
         """Those that are served already; nobody is waited for."""
@@ -660,6 +673,7 @@ class StudyRegistry:
             name,
             place,
             self._executor,
+            self._helpers,
             (*self._folders(place), *self.media_folders),
             self._limits,
             self._root,
@@ -689,11 +703,18 @@ class StudyRegistry:
                 raise
 
     def close(self) -> None:
-        # All helpers finish their jobs at the same time.
-        for served in self.served():
-            served.prefetcher.stop()
+        self.stop()
         while self._served:
             self._served.popitem()[1].close()
+
+    def stop(self) -> None:
+        """Have no more pairs chosen, and refuse whoever waits: all helpers finish their jobs at the same time."""
+        for served in self.served():
+            served.prefetcher.stop()
+
+    def kill_helpers(self) -> None:
+        """End all helpers, whatever they do."""
+        self._helpers.kill()
 
     def _free_name(self, given: str) -> str:
         name = short_name(given)

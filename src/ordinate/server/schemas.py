@@ -13,7 +13,7 @@ from ordinate.data.comparisons import ANSWERS, Answer
 from ordinate.data.media import LONGEST_PAGE
 from ordinate.data.ordering import Measure
 from ordinate.study.machines import Orders
-from ordinate.study.rules import PEOPLE, RANDOM_SHARE, Role, Rules, Theme
+from ordinate.study.rules import PEOPLE, RANDOM_SHARE, Role, Rules, Stage, Theme
 
 Name = Annotated[str, Field(max_length=200)]
 Short = Annotated[str, Field(max_length=200)]
@@ -323,6 +323,8 @@ class Status(BaseModel):
     forecast: ForecastShown | None = None
     your: Yours
     ties_allowed: bool
+    state: Stage = Field(description="Whether pairs are given out to anybody, and if not, why.")
+    state_in_words: str
     paused: bool
     finished: Finished | None = None
     deadline: str | None = Field(None, description="When no more pairs are given out.")

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ordinate.data.items import Items
 from ordinate.errors import OrdinateError, StudyExists, StudyNotFound
+from ordinate.server import helpers
 from ordinate.server.drafts import MEDIA, Draft
 from ordinate.server.making import Target, with_media_in
 from ordinate.server.problems import Problem
@@ -29,8 +30,9 @@ from ordinate.storage.places import PostgresqlDatabase
 
 log = logging.getLogger("ordinate.server")
 
-CONNECTIONS, CONNECTIONS_BESIDE = 6, 3
-"""How many connections to the database a server needs for each study, and beside these, at most."""
+PROCESSES = helpers.MOST + 3
+"""Processes of a server that have a connection each: its helpers, and those that look at files that are dropped, make
+studies of them, and make a report."""
 
 
 class StudyDatabase:
@@ -130,15 +132,13 @@ class StudyDatabase:
             log.error("what is left of a deleted study could not be deleted yet: %s", error)
 
     def _warn_of_connections(self) -> None:
-        studies, most = len(self._database.studies()), self._database.most_connections()
-        if (wanted := CONNECTIONS * studies + CONNECTIONS_BESIDE) > most:
+        most, wanted = self._database.most_connections(), self._database.own_connections + PROCESSES
+        if wanted > most:
             log.warning(
-                "%s takes %d connections, and this server may need %d for its %d studies; archive those that are "
-                "finished, or raise max_connections by %d or more",
+                "%s takes %d connections, and each server may need %d; raise max_connections by %d or more",
                 self._database.shown,
                 most,
                 wanted,
-                studies,
                 wanted - most,
             )
 

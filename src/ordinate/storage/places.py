@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from ordinate.data.formats.files import failures
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import InvalidInput, MissingExtra
 from ordinate.storage.log import Log, Settings, Storage
@@ -66,6 +67,8 @@ class Place(Protocol):
 
     def open(self) -> StoredOutside: ...
     def upgrade(self) -> tuple[str, str]: ...
+    def delete(self) -> None:
+        """Delete the study, which nobody has open. Its files, such as pictures, stay."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,11 @@ class SqliteFile:
 
         return sqlite.upgrade(self.path)
 
+    def delete(self) -> None:
+        with failures("deleted", self.path):
+            for suffix in ("", "-journal", "-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
 
 @dataclass(frozen=True)
 class PostgresqlSchema:
@@ -143,6 +151,11 @@ class PostgresqlSchema:
         with _driver():
             from ordinate.storage import postgresql
         return postgresql.upgrade(self)
+
+    def delete(self) -> None:
+        with _driver():
+            from ordinate.storage import postgresql
+        postgresql.delete(self)
 
 
 @dataclass(frozen=True)

@@ -25,15 +25,13 @@ from ordinate.errors import (
 from ordinate.storage import feature_files, sql, tables
 from ordinate.storage.log import Log, Settings
 from ordinate.storage.places import Fill, PostgresqlSchema
-from ordinate.storage.postgresql_connections import Connections, SchemaConnection, Watch
+from ordinate.storage.postgresql_connections import READ, WRITE, Connections, DatabaseConnection, Watch
 from ordinate.storage.sql import SqlLog, read_settings, write_settings
 
-READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-WRITE = "BEGIN"  # READ COMMITTED: once the row is locked, every statement sees all that others have written
 # `tableoid` differs where the study was restored from a backup.
 WHICH = "SELECT token, tableoid, (SELECT max(version_num) FROM alembic_version) FROM study"
 LOCK = f"{WHICH} FOR UPDATE"
-NEWEST = "SELECT max(position) FROM log"
+NEWEST = 'SELECT max(position) FROM "{schema}".log'
 FAILURES: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
     (sql_errors.DiskFull, "the disk of the database is full; free some space and repeat"),
     (sql_errors.LockNotAvailable, "another program keeps the study locked; end it and repeat"),
@@ -82,6 +80,16 @@ def upgrade(place: PostgresqlSchema) -> tuple[str, str]:
         finally:
             connections.close()
     return before, newest
+
+
+def delete(place: PostgresqlSchema) -> None:
+    with translated(place):
+        connections = Connections(place)
+        try:
+            with connections.transaction(WRITE) as connection:
+                connection.raw.execute(f'DROP SCHEMA "{place.name}" CASCADE')
+        finally:
+            connections.close()
 
 
 class PostgresqlStorage:
@@ -138,32 +146,32 @@ class PostgresqlStorage:
             with self._connections.transaction(WRITE) as connection:
                 self._require_same(connection.execute(LOCK).fetchall())
                 changed = sql.erase(connection, annotator, pseudonym)
-            connection.execute("VACUUM FULL log")
+            self._connections.run(f'VACUUM FULL "{self._place.name}".log')
         return changed
 
     def check(self) -> None:
         """Raise StorageFailed where the database of a served study does not answer; each write finds out the rest."""
-        if self._watch is not None:
-            self._watch.rows()
+        self.version()
 
     def version(self) -> int | None:
-        return None if self._watch is None else int(self._watch.rows()[0][0])
+        if self._watch is None:
+            return None
+        with translated(self._place):
+            return int(self._watch.rows()[0][0])
 
     @contextmanager
     def serving(self) -> Iterator[None]:
-        with translated(self._place):
-            self._watch = Watch(self._place, NEWEST)
+        self._watch = Watch(self._connections, NEWEST.format(schema=self._place.name))
         try:
             yield
         finally:
-            watch, self._watch = self._watch, None
-            watch.close()
+            self._watch = None
 
     def close(self) -> None:
         self._connections.close()
 
 
-def _revision(place: PostgresqlSchema, connection: SchemaConnection) -> str:
+def _revision(place: PostgresqlSchema, connection: DatabaseConnection) -> str:
     if not (names := connection.tables()):
         raise StudyNotFound(f"there is no study {place.shown}; create one with: ordinate create, or Study.create")
     return tables.revision(connection, names)

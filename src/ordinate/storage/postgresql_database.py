@@ -10,17 +10,19 @@ between leaves what says which files these are.
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import NamedTuple
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
+import psycopg
 from psycopg import errors as sql_errors
 
 from ordinate.data.media import KINDS
 from ordinate.errors import InvalidInput, StudyExists, StudyNotFound
 from ordinate.storage.places import PostgresqlDatabase, PostgresqlSchema, is_study_name
-from ordinate.storage.postgresql import WRITE, translated
-from ordinate.storage.postgresql_connections import Connections, SchemaConnection, Watch
+from ordinate.storage.postgresql import translated
+from ordinate.storage.postgresql_connections import MOST, WRITE, Connections, DatabaseConnection, Watch
 
 ARCHIVE = "archive."
 """What the schema of an archived study begins with. No study can be called so."""
@@ -67,8 +69,8 @@ class OpenDatabase:
         # The statements here name their schemas; nothing of the place but its connection is used.
         self._place = PostgresqlSchema("", at.connection, "pg_catalog", at.shown)
         self._connections = Connections(self._place)
-        with translated(self._place):
-            self._watch = Watch(self._place, _STUDIES)
+        self._watch = Watch(self._connections, _STUDIES)
+        self._locks = Locks(self._place)
 
     @property
     def shown(self) -> str:
@@ -79,21 +81,30 @@ class OpenDatabase:
 
     def studies(self) -> Mapping[str, Found]:
         """By name, as they are now. A schema with any other name is none that we made."""
-        rows = self._watch.rows()
+        rows = self._rows()
         return {name: Found(table, own) for name, table, own in sorted(rows) if is_study_name(name)}
 
     def archived(self) -> list[str]:
         return sorted(
             name.removeprefix(ARCHIVE)
-            for name, _, _ in self._watch.rows()
+            for name, _, _ in self._rows()
             if name.startswith(ARCHIVE) and is_study_name(name.removeprefix(ARCHIVE))
         )
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        with translated(self._place):
+            return self._watch.rows()
 
     def most_connections(self) -> int:
         """How many connections the server of the database takes from all its users together."""
         with translated(self._place), self._connections.transaction(WRITE) as connection:
             ((most,),) = connection.raw.execute(_MOST_CONNECTIONS).fetchall()
         return int(most)
+
+    @property
+    def own_connections(self) -> int:
+        """How many of them this process may have for all its studies: those that they share, and that of `Locks`."""
+        return MOST + 1
 
     def forget(self) -> None:
         """Ask the database again at the next call."""
@@ -157,7 +168,7 @@ class OpenDatabase:
             connection.raw.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
 
     @contextmanager
-    def _changing(self, schema: str) -> Iterator[SchemaConnection]:
+    def _changing(self, schema: str) -> Iterator[DatabaseConnection]:
         """A transaction on a schema, whose name is that of a study, or of one in the archive."""
         name = schema.removeprefix(ARCHIVE)
         missing = StudyNotFound(f"there is no study {name!r} in {self.shown}")
@@ -175,14 +186,62 @@ class OpenDatabase:
     def holding(self, name: str) -> Iterator[bool]:
         """Whether nobody else holds this name; then nobody else does while the block runs. A crash ends it."""
         with translated(self._place):
-            connection = SchemaConnection(self._place)
+            free = self._locks.take(name)
         try:
-            with translated(self._place):
-                ((free,),) = connection.raw.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (name,))
             yield free
         finally:
-            connection.close()
+            if free:
+                self._locks.release(name)
 
     def close(self) -> None:
-        self._watch.close()
         self._connections.close()
+
+
+class Locks:
+    """Names that this process holds in the database, all over one connection, which is there while it holds any."""
+
+    def __init__(self, place: PostgresqlSchema) -> None:
+        self._place = place
+        self._lock = threading.Lock()
+        self._held: set[str] = set()
+        self._connection: DatabaseConnection | None = None
+
+    def take(self, name: str) -> bool:
+        """Whether it was free, and is held from now on. Nobody waits for it."""
+        with self._lock:
+            if name in self._held:  # the database would give it to the same connection once more
+                return False
+            try:
+                if self._take(name):
+                    self._held.add(name)
+                    return True
+            finally:
+                self._close_if_unused()
+        return False
+
+    def _take(self, name: str) -> bool:
+        if self._connection is not None:
+            with suppress(psycopg.OperationalError):
+                return self._taken(self._connection, name)
+            self._connection.close()
+        self._connection = DatabaseConnection(self._place)
+        for lost in self._held:  # with the connection that was cut
+            self._taken(self._connection, lost)
+        return self._taken(self._connection, name)
+
+    def _taken(self, connection: DatabaseConnection, name: str) -> bool:
+        ((free,),) = connection.raw.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (name,))
+        return bool(free)
+
+    def release(self, name: str) -> None:
+        with self._lock:
+            self._held.remove(name)
+            if self._connection is not None:
+                with suppress(psycopg.Error):  # it was cut, and the database holds nothing for it
+                    self._connection.raw.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (name,))
+            self._close_if_unused()
+
+    def _close_if_unused(self) -> None:
+        if not self._held and self._connection is not None:
+            self._connection.close()
+            self._connection = None

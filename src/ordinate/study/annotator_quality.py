@@ -115,9 +115,9 @@ def annotators_of(
     alpha = sharp.weight[number]
     left = _Chance(answers._replace(lean=used.by_length(people)), alone, alpha, np.ones(len(number)))
     longer, average = None, 0.0
-    if (lengths := people.lengths) is not None and lengths.reference is not None:
+    if (lengths := people.lengths) is not None:
         longer = _Chance(answers._replace(lean=used.by_side(people)), alone, alpha, lengths.value)
-        average = longer.average(lengths.reference[number])
+        average = longer.average(people.reference[number])
 
     def one(at: int) -> Annotator:
         own = number == at

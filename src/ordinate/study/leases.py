@@ -22,6 +22,7 @@ from ordinate.data.pairs import pair_codes
 from ordinate.errors import AlreadyAnswered, BudgetSpent, DeadlinePassed, PairsHeld, StudyPaused
 from ordinate.storage import Entry, Settings, timestamp
 from ordinate.study.fold import State, pair_of
+from ordinate.study.rules import Stage
 
 MOST_HELD = 40
 """An annotator who holds so many queries, in all tabs together, takes no more before some are answered."""
@@ -109,6 +110,17 @@ def require_budget(state: State, annotator: str | None, holding: int, at: str) -
 def is_over(state: State, at: str) -> bool:
     """Whether the deadline has passed."""
     return state.rules.deadline is not None and state.rules.deadline <= at
+
+
+def stage(state: State, at: str) -> Stage:
+    """Whether pairs are given out, and if not, why: what `require_budget` says to everybody."""
+    rules = state.rules
+    if is_over(state, at):
+        return "over"
+    if rules.paused:
+        return "paused"
+    spent = rules.budget is not None and sum(state.annotators().values()) >= rules.budget
+    return "finished" if spent or state.finished is not None else "running"
 
 
 def is_beyond_budget(state: State, asked: Entry) -> bool:

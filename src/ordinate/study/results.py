@@ -54,7 +54,7 @@ HISTORY_STEPS = 20
 class Reliability(NamedTuple):
     """How far the ordering can be trusted.
 
-    better_than_coins  True: coin tosses would give such answers with a chance of less than 1 in 20; False: they could;
+    better_than_coins  True: coin tosses would give such answers with a chance of less than 1 in 100; False: they could;
                        None: there are no random pairs to tell by
     expected_error     the mean over pairs of the probability of the wrong order, if the answers are not coin tosses
     error_low, error_high  the true error is between these with a probability of 90 %, if so

@@ -20,6 +20,7 @@ from ordinate.study.practice import Practice, PracticeScore
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "viewer", "annotator"]
+Stage = Literal["running", "paused", "over", "finished"]
 """What a link lets one do: all, see the results, or judge."""
 RANDOM_SHARE = 0.1
 """Of the questions of a new study. Chosen pairs alone hardly tell how large differences are."""

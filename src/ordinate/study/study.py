@@ -69,7 +69,7 @@ from ordinate.study.pair import Compared
 from ordinate.study.practice import Expected
 from ordinate.study.questions import Answered, Questions
 from ordinate.study.results import HISTORY_STEPS, Reliability
-from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, checked_cuts
+from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, Stage, checked_cuts
 from ordinate.study.stopping import Met
 
 if TYPE_CHECKING:
@@ -854,10 +854,10 @@ class Study:
             return sum(entry.answer != "skip" for entry in newest)
 
     @property
-    def is_over(self) -> bool:
-        """Whether the deadline has passed, so that no more pairs are given out."""
+    def stage(self) -> Stage:
+        """Whether pairs are given out ("running") or not: "paused", "over" after the deadline, or "finished"."""
         with self._ledger.reading() as state:
-            return leases.is_over(state, self._ledger.clock())
+            return leases.stage(state, self._ledger.clock())
 
     def answers_until(self, time: datetime) -> int | None:
         """How many more answers come until this time at the pace of the last day, or of all days since the first answer

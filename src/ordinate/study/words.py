@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from ordinate.learning.forecast import Forecast
     from ordinate.study.results import Reliability
 
+STAGES: Mapping[str, str] = {
+    "running": "Running",
+    "paused": "Paused",
+    "over": "Over: the deadline has passed",
+    "finished": "Finished",
+}
+"""What everybody but annotators reads of `Study.stage`."""
 BY_CHANCE = "The answers cannot be told from coin tosses yet, so these ranks may be due to chance."
 _ENDLESS_ANSWERS = 1e6
 _NEXT = 5

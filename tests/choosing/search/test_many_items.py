@@ -65,7 +65,7 @@ def small(budget: int, most_items: int, most_pairs: int = 0) -> Limits:
     )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     n=st.integers(2, 70),
     k=st.integers(0, 5),
@@ -148,7 +148,7 @@ def test_with_a_budget_for_all_tiles_the_pair_is_the_best_of_all(
     assert bound <= exact.utility * (1 + 1e-4) + 1e-3 * utility.max_slope * longest
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(2, 200),
     k=st.integers(0, 6),
@@ -395,7 +395,7 @@ def test_all_pairs_of_a_small_pool_are_promising() -> None:
     assert rng.bit_generator.state == before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32), hybrid=st.booleans(), steps=st.lists(st.sampled_from("aaors"), max_size=15))
 def test_what_was_kept_changes_no_choice(seed: int, hybrid: bool, steps: list[str]) -> None:
     rng, n = np.random.default_rng(seed), 60

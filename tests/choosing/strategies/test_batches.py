@@ -36,6 +36,7 @@ def test_a_batch_repeats_no_pair(algorithm: str) -> None:
     assert run(algorithm, seed=0)[1] == 0
 
 
+@pytest.mark.slow
 def test_guro_in_batches_is_not_above_bayes_guro_in_batches() -> None:
     """Paired over seeds, the same people: above would be more than two standard errors of the difference."""
     seeds = range(12)

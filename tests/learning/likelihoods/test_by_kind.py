@@ -154,7 +154,7 @@ def test_moments_are_those_of_numerical_integration(likelihood: Any, mean: float
     given = (part[chosen] for part in (outcome, strength, sharpness))
     answers = Answers(zero, zero + 1, *given, lean=lean[chosen])  # type: ignore[misc]
     width = 12 * np.sqrt(variance) + 12
-    grid = np.linspace(mean - width, mean + width, 400_001)
+    grid = np.linspace(mean - width, mean + width, 40_001)
     log = stats.norm.logpdf(grid, mean, np.sqrt(variance))
     for kind in set(chosen.tolist()):
         times, chance = np.count_nonzero(chosen == kind), chances(likelihood, sharpness[kind] * grid + lean[kind])

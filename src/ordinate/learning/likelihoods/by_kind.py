@@ -30,6 +30,8 @@ from ordinate.learning.quadrature import (
     ONE_SIDE,
     WIDEST,
     Rule,
+    Rules,
+    nodes_for,
 )
 
 if TYPE_CHECKING:
@@ -106,8 +108,11 @@ class ByKind:
             return LOGISTIC.wins(margin, variance, answers)
         place = kinds.sharpness * margin + kinds.lean
         scale = np.sqrt(1.0 + np.pi * np.square(kinds.sharpness) * variance / 8.0)
-        left, right = (log_expit((side * place - self.shift) / scale) for side in (1.0, -1.0))
-        chance: Floats = expit(left - right)
+        odds: Floats = place / scale
+        if self.shift != 0.0:
+            left, right = (log_expit((side * place - self.shift) / scale) for side in (1.0, -1.0))
+            odds = left - right
+        chance: Floats = expit(odds)
         return chance
 
     @property
@@ -223,7 +228,7 @@ def integrate(
     mean: Floats,
     variance: Floats,
     one_side: Rule,
-    normal: Rule,
+    normal: Rules,
 ) -> tuple[Floats, Floats, Floats]:
     """As `ByKind.tilted`, without constants. Most pairs have few answers; these take a fifth of the time."""
     nodes, weights = one_side
@@ -244,7 +249,7 @@ def integrate(
             and furthest <= FURTHEST
         ):
             logarithm[pair], first[pair], second[pair] = integrate_few_answers(
-                form, start, stop, sharpness, lean, a, b, size, centre, spread, normal
+                form, start, stop, sharpness, lean, a, b, size, centre, spread, sharpest, normal
             )
             continue
         reach = pull * spread
@@ -302,13 +307,15 @@ def integrate_few_answers(
     size: Floats,
     mean: float,
     variance: float,
-    normal: Rule,
+    sharpest: float,
+    normal: Rules,
 ) -> tuple[float, float, float]:
-    """As `ByKind.tilted`, of one pair, by the trapezoidal rule."""
-    nodes, weights = normal
+    """As `ByKind.tilted`, of one pair; `sharpest` times its margin has the largest variance."""
+    nodes, weights = normal.nodes, normal.weights
+    begin, end = nodes_for(sharpest * sharpest * variance, normal)
     deviation = math.sqrt(variance)
     total, moment, square = 0.0, 0.0, 0.0
-    for node in range(nodes.shape[0]):
+    for node in range(begin, end):
         point, mass = mean + deviation * nodes[node], weights[node]
         for kind in range(start, stop):
             one = factor(form, a[kind], b[kind], sharpness[kind] * point + lean[kind])

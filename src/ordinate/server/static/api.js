@@ -50,6 +50,8 @@
  * @property {Forecast | null} forecast
  * @property {{name: string | null, answers: number, skips: number, budget: number | null}} your
  * @property {boolean} ties_allowed
+ * @property {"running" | "paused" | "over" | "finished"} state
+ * @property {string} state_in_words
  * @property {boolean} paused
  * @property {Finished | null} finished
  * @property {string | null} [deadline] when no more pairs are given out

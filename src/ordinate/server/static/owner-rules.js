@@ -1,5 +1,7 @@
 // The rules that an owner may change while people judge. Only what was changed is sent.
 
+import { Refused } from "./api.js";
+import { parsed, written } from "./cells.js";
 import { byId, setText } from "./dom.js";
 
 /** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
@@ -24,13 +26,13 @@ const FIELDS = {
   aim: { show: (aim) => aim.join("\n"), read: (field) => lines(field.value) },
   guidelines: { show: asIs, read: (field) => field.value.trim() || null },
   practice: {
-    show: (/** @type {{left: string, right: string, expected: string | null}[]} */ pairs) => pairs.map(({ left, right, expected }) => [left, right, ...(expected ? [expected] : [])].join(" | ")).join("\n"),
-    read: (field) => rows(field.value).map(practicePair),
+    show: (/** @type {{left: string, right: string, expected: string | null}[]} */ pairs) => written(pairs.map(({ left, right, expected }) => [left, right, ...(expected ? [expected] : [])])),
+    read: (field) => parsed(field.value).map(practicePair),
   },
   deadline: { show: (/** @type {string | null} */ time) => (time === null ? "" : localTime(time)), read: (field) => (field.value === "" ? null : new Date(field.value).toISOString()) },
   makers: {
-    show: (/** @type {{item: string, name: string}[]} */ makers) => makers.map(({ item, name }) => `${item} | ${name}`).join("\n"),
-    read: (field) => rows(field.value).map(maker),
+    show: (/** @type {{item: string, name: string}[]} */ makers) => written(makers.map(({ item, name }) => [item, name])),
+    read: (field) => parsed(field.value).map(maker),
   },
   closing: { show: asIs, read: (field) => field.value.trim() || null },
   seats: { show: asIs, read: numberIn },
@@ -76,16 +78,22 @@ function lines(text) {
   return given.length ? given : ["order"];
 }
 
-/** "essay-12 | Ann": what follows the last bar is the name. @param {string} line */
-function maker(line) {
-  const bar = line.lastIndexOf("|");
-  return { item: line.slice(0, Math.max(bar, 0)).trim(), name: line.slice(bar + 1).trim() };
+/** "essay-12 | Ann"; what is missing is refused by the server. @param {string[]} row */
+function maker(row) {
+  const [item = "", name = ""] = ofAtMost(2, row);
+  return { item, name };
 }
 
-/** "photo-01 | photo-07 | left"; what is missing is refused by the server. @param {string} line */
-function practicePair(line) {
-  const [left = "", right = "", expected] = line.split("|").map((part) => part.trim());
+/** "photo-01 | photo-07 | left"; likewise. @param {string[]} row */
+function practicePair(row) {
+  const [left = "", right = "", expected] = ofAtMost(3, row);
   return { left, right, ...(expected ? { expected: expected.toLowerCase() } : {}) };
+}
+
+/** Nobody guesses which of several bars belongs to an id. @param {number} most @param {string[]} row */
+function ofAtMost(most, row) {
+  if (row.length <= most) return row;
+  throw new Refused(422, `“${written([row])}” has ${row.length - 1} bars, where at most ${most - 1} can be; put an id that has a bar itself into quotation marks, as in "a | b"`);
 }
 
 /** @param {Field} field */
@@ -135,9 +143,11 @@ export class Rules {
   }
 
   async #save() {
-    const read = Object.entries(FIELDS).map(([name, field]) => /** @type {const} */ ([name, field.read(fieldOf(name))]));
-    const changes = Object.fromEntries(read.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.#shown[name])));
-    const done = await this.#page.attempt(async () => this.#show(await this.#page.api.patch("/rules", changes)));
+    const done = await this.#page.attempt(async () => {
+      const read = Object.entries(FIELDS).map(([name, field]) => /** @type {const} */ ([name, field.read(fieldOf(name))]));
+      const changes = Object.fromEntries(read.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.#shown[name])));
+      this.#show(await this.#page.api.patch("/rules", changes));
+    });
     setText(byId("rules-saved"), done ? "Saved" : "Not saved");
     if (done) this.#page.announce("The rules are saved.");
   }

@@ -68,14 +68,13 @@ byId("theme").addEventListener("click", () => announce(/** @type {any} */ (globa
 async function look() {
   /** @type {import("./api.js").Status} */
   const status = await api.get("");
-  const { answers, goal, items, open, expected_error: error, better_than_coins: better, paused, finished } = status;
+  const { answers, goal, items, open, expected_error: error, better_than_coins: better, paused } = status;
   const history = upToNow(status);
   answersNow = answers;
   showPaused(paused);
   setText(byId("problem"), status.problem ? sentence(status.problem) : "");
-  const state = paused ? "Paused" : status.over ? "Over" : finished === "total-budget" ? "Finished" : "Running";
-  setText(byId("state"), state);
-  setTitle(state === "Running" ? "Results" : `Results (${state.toLowerCase()})`);
+  setText(byId("state"), status.state_in_words);
+  setTitle(status.state === "running" ? "Results" : `Results (${status.state})`);
   byId("state").classList.toggle("quietly", paused);
   const figures = [
     ["Answers", goal === null ? answers.toLocaleString("en") : `${answers.toLocaleString("en")} of ${goal.toLocaleString("en")}`],

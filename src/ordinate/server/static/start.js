@@ -4,7 +4,7 @@ import { connectAt, root } from "./api.js";
 import { attempt } from "./attempt.js";
 import { byId, make, percent, setText } from "./dom.js";
 
-/** @typedef {{study: string, question: string, items: number, answers: number, state: string, expected_error: number | null,
+/** @typedef {{study: string, question: string, items: number, answers: number, state_in_words: string, expected_error: number | null,
  *   better_than_coins: boolean | null, last_answer: string | null, own_folder: boolean}} Study */
 
 const EVERY = 10_000; // between looks, in milliseconds
@@ -44,7 +44,7 @@ function show(one) {
   setText(row.question, one.question.replace(/[#*_`>]/g, "").trim().slice(0, 200));
   const known = one.expected_error !== null && one.better_than_coins !== false;
   const figures = [
-    ["State", { running: "Running", paused: "Paused", finished: "Finished" }[one.state] ?? one.state],
+    ["State", one.state_in_words],
     ["Items", one.items.toLocaleString("en")],
     ["Answers", one.answers.toLocaleString("en")],
     ["Expected error", known ? percent(one.expected_error ?? 0) : "not known yet"],
