@@ -124,8 +124,12 @@ def test_an_answer_is_not_taken_for_a_lean_of_the_person_who_gave_it(each: int) 
     assert leans(lambda given: Independent().fit(nothing, given), answers, who, every(answers)) is None
     # Those who answer often are told apart from them as before.
     often = np.concatenate([who, np.full(300, len(who))])
-    twice = [np.concatenate([part, part]) for part in answers[:2]]
-    more = Answers(*twice, np.concatenate([answers.outcome, rng.random(300) < 0.9]), np.zeros(600, dtype=np.int64))
+    more = Answers(
+        np.concatenate([left, left]),
+        np.concatenate([right, right]),
+        np.concatenate([answers.outcome, rng.random(300) < 0.9]),
+        np.zeros(600, dtype=np.int64),
+    )
     found = leans(lambda given: Independent().fit(nothing, given), more, often, every(more))
     assert found is not None
     assert abs(found[who]).max() < 0.3
