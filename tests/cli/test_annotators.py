@@ -23,7 +23,7 @@ def answered(run, folder, each=40):
 
 
 def test_the_table_names_everybody_and_says_who_may_toss_coins(run, folder, study):
-    answered(run, folder)
+    answered(run, folder, each=80)
     shown = run("annotators", "study.db")
     assert shown.code == 0
     rows = {line.split("  ")[0]: line for line in shown.out.splitlines()[1:] if line[0].islower()}
