@@ -382,7 +382,7 @@ def test_studies_that_others_keep_locked_leave_connections_to_readers_and_to_eac
     assert all(map(tell, names))
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @pytest.mark.timeout(1800)
 def test_two_servers_have_200_studies_in_a_database_with_the_usual_connections(tmp_path, url):
     def create(number: int) -> None:

@@ -102,7 +102,9 @@ def streams(parent: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
     return parent.stdin, parent.stdout
 
 
-@pytest.mark.parametrize("rounds", [8, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "rounds", [8, pytest.param(60, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.load)]
+)
 def test_no_acknowledged_answer_is_lost_and_none_counts_twice(
     rounds: int, parent: subprocess.Popen[str], tmp_path: Path
 ) -> None:

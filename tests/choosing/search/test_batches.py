@@ -94,7 +94,7 @@ def test_every_choice_is_that_of_a_look_at_all_pairs(
     check_batches(kind, name, n, groups, coarse, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @settings(max_examples=3000)
 @cases
 def test_every_choice_is_that_of_a_look_at_all_pairs_in_thousands_of_batches(

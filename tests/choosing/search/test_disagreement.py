@@ -63,7 +63,7 @@ def test_it_is_the_pair_that_working_out_every_pair_finds(
     compare(n, groups, count, tail, spread, masked, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @settings(max_examples=5000)
 @cases
 def test_it_is_the_pair_that_working_out_every_pair_finds_in_thousands_of_cases(

@@ -105,7 +105,7 @@ def test_all_pairs_equal_brute_force(
 
 @pytest.mark.parametrize("name", UTILITIES)
 @pytest.mark.parametrize("kind", ["dense", "contextual", "hybrid"])
-@pytest.mark.parametrize("n", [257, 700])
+@pytest.mark.parametrize("n", [257, pytest.param(700, marks=pytest.mark.slow)])
 def test_many_tiles_equal_brute_force(kind: str, n: int, name: str) -> None:
     rng, utility = np.random.default_rng(n), UTILITIES[name]
     belief = update(make_belief(rng, kind, n, 1.0, coarse=False), 3, n - 1)

@@ -192,7 +192,7 @@ def test_every_choice_is_that_of_a_look_at_all_pairs(
     run(kind, name, n, groups, spread, coarse, listed, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @settings(max_examples=5000)
 @cases
 def test_every_choice_is_that_of_a_look_at_all_pairs_in_thousands_of_runs(

@@ -77,7 +77,7 @@ def test_every_part_is_that_of_the_inverse(
     check(kind, n, answers, item_variance, spread, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @settings(max_examples=3_000)
 @cases
 def test_every_part_is_that_of_the_inverse_thousands_of_times(

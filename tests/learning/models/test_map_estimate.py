@@ -102,7 +102,7 @@ def test_the_sparse_maximum_is_that_of_dense_newton(problem: tuple[Prior, Any, A
     check(*problem)
 
 
-@pytest.mark.slow
+@pytest.mark.load
 @given(problems())
 @settings(max_examples=5_000)
 def test_the_sparse_maximum_is_that_of_dense_newton_thousands_of_times(problem: tuple[Prior, Any, Answers]) -> None:
