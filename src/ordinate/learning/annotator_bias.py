@@ -6,7 +6,7 @@ x  (T,) what may sway them: 1 for the left side, or by how many standard deviati
 Left wins with probability sigma(alpha_a m + b_a x), m the difference of the scores. Annotators lean alike, but not
 equally: b_a ~ N(mu, tau^2), mu ~ N(0, 1), tau ~ U(0, 1). What a fit says of an answer's margin without that answer,
 N(m_-, v_-), gives the answer the probability sigma((alpha m_- + b x) / sqrt(1 + pi alpha^2 v_- / 8)), so each
-annotator's b has a likelihood on a grid. Scores and leans are found in turns.
+annotator's b has a likelihood on a grid. Annotators with few answers share one b. Scores and leans are found in turns.
 
 Sides are drawn at random, so a lean that all share can be told from the scores. Length belongs to the item: where all
 prefer long texts, long texts are better by the only measure there is. So of length only the differences between

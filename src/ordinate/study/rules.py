@@ -20,8 +20,9 @@ from ordinate.study.practice import Practice, PracticeScore
 
 Theme = Literal["auto", "light", "dark"]
 Role = Literal["owner", "viewer", "annotator"]
-Stage = Literal["running", "paused", "over", "finished"]
 """What a link lets one do: all, see the results, or judge."""
+Stage = Literal["running", "paused", "over", "finished"]
+"""Whether a study gives out pairs, and if not, why: paused by its owner, the deadline has passed, or a rule is met."""
 RANDOM_SHARE = 0.1
 """Of the questions of a new study. Chosen pairs alone hardly tell how large differences are."""
 _LONGEST_LEASE = 366 * 24 * 3600
