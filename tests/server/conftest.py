@@ -18,7 +18,7 @@ from ordinate.data.recipe import Recipe
 from ordinate.server.app import create_app
 from ordinate.server.authentication import Authenticator
 from ordinate.server.limits import Limits
-from ordinate.server.registry import ServedStudy
+from ordinate.server.served_study import ServedStudy
 from ordinate.study.rules import Role
 from ordinate.study.study import Study
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ordinate.data.items import Items
-from ordinate.server.registry import PRESENT_SECONDS
+from ordinate.server.served_study import PRESENT_SECONDS
 
 ONE_PAIR = Items(["a", "b"])
 
@@ -134,7 +134,7 @@ def test_after_a_restart_everybody_has_the_time_to_show_that_they_are_there(star
 def test_of_a_study_that_may_have_other_servers_nothing_is_taken(start: Any, clock: Clock, monkeypatch: Any) -> None:
     site = start(ONE_PAIR)
     ask(site.browser("Ann"))
-    monkeypatch.setattr("ordinate.server.registry.SqliteFile", tuple)  # the study lies somewhere else
+    monkeypatch.setattr("ordinate.server.served_study.SqliteFile", tuple)  # the study lies somewhere else
     clock.time += 2 * PRESENT_SECONDS
     assert ask(site.browser("Bob"))["held"]
 

@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from ordinate.data.items import Items
-from ordinate.server.registry import WRITERS
+from ordinate.server.served_study import WRITERS
 from ordinate.server.signing import Session
 from ordinate.study.study import Study
 

@@ -186,7 +186,7 @@ def test_a_study_that_cannot_be_served_once_it_is_made_leaves_nothing(site, monk
         raise StorageFailed("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"ordinate.server.registry.{fails}", refuse)
+        patch.setattr(f"ordinate.server.served_study.{fails}", refuse)
         assert owner.client.post("/api/v1/studies", json=body, headers=owner.headers).status_code == 503
     assert set(site.served.path.parent.iterdir()) == before
     assert owner.client.get("/api/v1/studies/colours", headers=owner.headers).status_code in (401, 404)

@@ -274,7 +274,7 @@ def test_a_study_that_is_refused_once_it_is_made_leaves_nothing(serve, monkeypat
         raise InvalidInput("not this one")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ordinate.server.registry.media.require_inside", refuse)
+        patch.setattr("ordinate.server.served_study.media.require_inside", refuse)
         assert one.make("holiday", PHOTOS).status_code == 422
         database_of_it = one.app.state.workspace.studies
         assert (dict(database_of_it.versions()), database_of_it.archived()) == ({}, [])
@@ -567,7 +567,7 @@ def test_a_study_that_a_program_makes_and_cannot_be_served_leaves_nothing(serve,
         raise InvalidInput("not this one")
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"ordinate.server.registry.{fails}", refuse)
+        patch.setattr(f"ordinate.server.served_study.{fails}", refuse)
         assert program.post("/api/v1/studies", json=body).status_code == 422
     assert dict(one.app.state.workspace.studies.versions()) == {}
     assert one.studies() == []

@@ -12,9 +12,9 @@ from ordinate.data.comparisons import Query as Asked
 from ordinate.errors import InvalidInput
 from ordinate.server.authentication import TheCaller
 from ordinate.server.owner_api import Cursor, Limit, page
-from ordinate.server.registry import ServedStudy
 from ordinate.server.routes import OwnerRoute, ViewerRoute
 from ordinate.server.schemas import AnswerShown, AnswersPage, Discard, Discarded, Rest
+from ordinate.server.served_study import ServedStudy
 from ordinate.storage import Entry
 
 router = APIRouter(prefix="/api/v1/studies/{study}", tags=["owning"], route_class=OwnerRoute)

@@ -16,7 +16,8 @@ from ordinate.server.limits import Limits
 from ordinate.server.problems import OTHER_SESSION, Problem
 from ordinate.server.proxy_users import user_of
 from ordinate.server.rates import RateLimit, Turns
-from ordinate.server.registry import ServedStudy, StudyRegistry, has_expired, is_valid
+from ordinate.server.registry import StudyRegistry
+from ordinate.server.served_study import ServedStudy, has_expired, is_valid
 from ordinate.server.signing import LinkSigner, Session
 from ordinate.study.rules import Link, Role
 

@@ -13,8 +13,8 @@ from fastapi.responses import StreamingResponse
 from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller
 from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, Problem
-from ordinate.server.registry import ServedStudy
 from ordinate.server.routes import ViewerRoute
+from ordinate.server.served_study import ServedStudy
 
 router = APIRouter(prefix="/api/v1/studies/{study}", tags=["looking"], route_class=ViewerRoute)
 LOOK_SECONDS = 1.0

@@ -38,9 +38,10 @@ from ordinate.server.markdown import rendered
 from ordinate.server.owner_api import show_link
 from ordinate.server.problems import Problem
 from ordinate.server.receiving import announced, receive, without_room
-from ordinate.server.registry import ServedStudy, StudyRegistry
+from ordinate.server.registry import StudyRegistry
 from ordinate.server.routes import FolderRoute
 from ordinate.server.schemas import ItemShown
+from ordinate.server.served_study import ServedStudy
 from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
 from ordinate.storage import Place

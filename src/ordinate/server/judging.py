@@ -14,7 +14,6 @@ from ordinate.errors import DeadlinePassed, PairsHeld, StudyPaused
 from ordinate.server.authentication import Caller, TheCaller
 from ordinate.server.markdown import rendered
 from ordinate.server.problems import RETRY_SECONDS, Problem
-from ordinate.server.registry import finished
 from ordinate.server.routes import StudyRoute
 from ordinate.server.schemas import (
     Accepted,
@@ -30,6 +29,7 @@ from ordinate.server.schemas import (
     Undone,
     Yours,
 )
+from ordinate.server.served_study import finished
 from ordinate.storage import AnswerDetails
 from ordinate.study.words import STAGES
 

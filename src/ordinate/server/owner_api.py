@@ -24,7 +24,7 @@ from ordinate.server.authentication import Authenticator, Caller, TheAuthenticat
 from ordinate.server.headers import MEDIA
 from ordinate.server.new_items import items_of, require_own_files
 from ordinate.server.problems import Problem
-from ordinate.server.registry import ServedStudy, StudyRegistry, is_valid
+from ordinate.server.registry import StudyRegistry
 from ordinate.server.routes import OwnerRoute, ServerRoute, ViewerRoute
 from ordinate.server.schemas import (
     Added,
@@ -60,6 +60,7 @@ from ordinate.server.schemas import (
     ThroughShown,
     VerdictShown,
 )
+from ordinate.server.served_study import ServedStudy, is_valid
 from ordinate.storage import Place
 from ordinate.study.rules import Link, Person
 from ordinate.study.study import Study

@@ -29,8 +29,8 @@ from ordinate.server.limits import Limits
 from ordinate.server.markdown import rendered
 from ordinate.server.owner_api import show_link
 from ordinate.server.problems import Problem
-from ordinate.server.registry import ServedStudy, is_valid
 from ordinate.server.rendering import error_page, page
+from ordinate.server.served_study import ServedStudy, is_valid
 from ordinate.server.signing import SESSION_SECONDS
 from ordinate.study.rules import Link
 
