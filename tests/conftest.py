@@ -3,6 +3,7 @@
 import ctypes
 import io
 import os
+import re
 import shutil
 import signal
 import socket
@@ -41,6 +42,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of the whole product, which take longest, come first: were they last, one worker would end alone."""
     here = Path(__file__).parent
     items.sort(key=lambda item: item.path.parent != here)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """The group is no part of a test's name: with it, `--last-failed` in one process would find none, and run all."""
+    if hasattr(report, "node"):  # it has come from a worker
+        report.nodeid = re.sub(r"@\w+$", "", report.nodeid)
 
 
 @pytest.fixture(scope="session")

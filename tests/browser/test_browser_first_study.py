@@ -81,3 +81,18 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     owner.click("text=Open the study")
     owner.wait_for_selector("#figures >> text=6 of 300", timeout=60_000)
     owner.wait_for_selector("#people tr:nth-child(2)", timeout=60_000)
+
+
+def test_files_chosen_before_the_page_is_ready_are_sent(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:
+    degrade_photo(np.random.default_rng(2), 3).write(tmp_path)
+    page = open_page()
+    page.goto(serve_folder(tmp_path / "studies"))
+    page.click("form button")
+    scripts: list[Any] = []
+    page.route("**/new.js*", lambda route: scripts.append(route))
+    page.click("text=Make a study", no_wait_after=True)
+    page.set_input_files("#folder", tmp_path / "photos")
+    (script,) = scripts
+    script.continue_()
+    page.wait_for_selector("#form:not([hidden])", timeout=60_000)
+    assert page.inner_text("#items-words") == "3 items."

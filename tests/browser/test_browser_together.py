@@ -152,6 +152,8 @@ def test_a_pair_that_is_somebody_elses_is_replaced(shared: Any, judge: Callable[
     page = someone.page
     page.clock.install()
     someone.begin(shared["essays"].annotator, "restored")
+    # Without another pair the page would ask, and this server would list the same one again.
+    someone.until("Number(document.getElementById('app').dataset.ahead) >= 1")
     before = someone.pair
     # As the server says after the study was put back to an earlier state, in which others were given this pair.
     refusal = {"type": "urn:ordinate:NotYourQuery", "status": 403, "detail": "the query was given to somebody else"}

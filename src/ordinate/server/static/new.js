@@ -293,7 +293,8 @@ function finish(words, name) {
 
 // The page --------------------------------------------------------------------------------------------------------------
 
-for (const id of ["files", "folder"]) {
+const CHOOSERS = ["files", "folder"];
+for (const id of CHOOSERS) {
   const input = byId(id, HTMLInputElement);
   input.addEventListener("change", () => {
     add([...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })));
@@ -340,3 +341,5 @@ if (!study) {
   await render();
 }
 await resume();
+// What was chosen before this script was there.
+for (const id of CHOOSERS) byId(id).dispatchEvent(new Event("change"));
