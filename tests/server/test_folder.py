@@ -18,6 +18,7 @@ from PIL import Image
 
 from ordinate.__main__ import main as run_command
 from ordinate.data.items import Items
+from ordinate.errors import InvalidInput, StorageFailed
 from ordinate.server import making
 from ordinate.server.app import create_app
 from ordinate.server.limits import Limits
@@ -313,6 +314,52 @@ def test_a_study_that_cannot_be_made_leaves_nothing_but_the_draft(folder):
     assert folder.send("POST", f"/drafts/{draft}/study", {"name": "one"}).status_code == 201
 
 
+@pytest.mark.parametrize("error", [InvalidInput("not this one"), StorageFailed("the disk is busy"), OSError("broken")])
+@pytest.mark.parametrize("fails", ["media.require_inside", "Prefetcher", "Study.make_link"])
+def test_a_study_that_cannot_be_served_once_it_is_made_leaves_the_draft(folder, monkeypatch, fails, error):
+    draft = folder.dropped({**PHOTOS, "notes.txt": b"Sunny."})
+    dropped = _tree(folder.path)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"ordinate.server.served_study.{fails}", refuse)
+        assert folder.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).status_code >= 422
+    assert folder.studies() == []
+    assert _tree(folder.path) == dropped
+    assert folder.send("GET", f"/drafts/{draft}").json() == {
+        "draft": draft,
+        "state": "open",
+        "files": 5,
+    } | dict.fromkeys(["done", "total", "reason", "study", "items", "link"])
+    assert folder.drop(draft, "more.txt", b"Rainy.").status_code == 201
+    made = folder.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).json()
+    assert (made["items"], folder.studies()) == (6, ["holiday"])
+    assert folder.client.get(made["link"]["url"]).status_code == 200
+    with monkeypatch.context() as patch:
+        patch.setattr(f"ordinate.server.served_study.{fails}", refuse)
+        before = _tree(folder.path)
+        assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code >= 422
+        assert _tree(folder.path) == before
+    assert folder.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 201
+
+
+def _tree(folder: Path) -> list[str]:
+    """The files in a folder, without what comes and goes."""
+    found = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    return sorted(str(path) for path in found if path.name != "progress" and not path.name.endswith(("-wal", "-shm")))
+
+
+def test_what_is_left_of_a_study_of_another_name_is_in_no_study(folder, monkeypatch):
+    """A server that is killed between making a study and publishing it leaves it in the draft."""
+    draft = folder.dropped(PHOTOS)
+    place = folder.path / ".drafts" / draft
+    making.make(place, StudyFiles(folder.path).target(place, "first"), making.Plan(making.Columns(), None, None, {}))
+    assert folder.send("POST", f"/drafts/{draft}/study", {"name": "second"}).status_code == 201
+    assert [path.name for path in folder.path.rglob("*.db")] == ["second.db"]
+
+
 WRONG_RULES = [({"aim": ["above:nothere"]}, 404), ({"aim": ["top:50"]}, 422), ({"cuts": [5, 2]}, 422)]
 
 
@@ -343,7 +390,7 @@ def test_a_server_that_is_killed_while_a_study_is_made_leaves_it_whole_or_absent
             place, StudyFiles(folder.path).target(place, "holiday"), making.Plan(making.Columns(), None, None, {})
         )
     if moment == "published":
-        folder.app.state.workspace.publish(folder.app.state.workspace.draft(draft), "holiday")
+        folder.app.state.workspace.studies.publish(folder.app.state.workspace.draft(draft), "holiday")
     shutil.copytree(folder.path, tmp_path / "killed")
     folder.close()
     after = Folder(tmp_path / "killed")
@@ -352,6 +399,8 @@ def test_a_server_that_is_killed_while_a_study_is_made_leaves_it_whole_or_absent
         # What was dropped is still there, and the study is made of it.
         assert after.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).status_code == 201
     assert len(after.study("holiday").items) == 4
+    kept = _tree(after.path / "holiday")
+    assert (len(kept), kept[0], {path.rpartition("/")[0] for path in kept[1:]}) == (5, "holiday.db", {"media"})
     after.close()
 
 

@@ -18,10 +18,11 @@ import pytest
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.embedding import embed, embed_like
-from ordinate.errors import StorageFailed
+from ordinate.errors import StorageFailed, StudyExists
 from ordinate.server import helper
 from ordinate.server.app import create_app
 from ordinate.storage import open as open_storage
+from ordinate.storage.places import SqliteFile
 from ordinate.study.leases import Offer
 from ordinate.study.study import Study
 
@@ -191,6 +192,18 @@ def test_a_study_that_cannot_be_served_once_it_is_made_leaves_nothing(site, monk
     assert set(site.served.path.parent.iterdir()) == before
     assert owner.client.get("/api/v1/studies/colours", headers=owner.headers).status_code in (401, 404)
     assert owner.client.post("/api/v1/studies", json=body, headers=owner.headers).status_code == 201
+
+
+def test_a_study_of_a_name_that_is_served_meanwhile_is_deleted_and_no_other_one(site, tmp_path):
+    """As where two programs make studies of one name at once, beside studies in different folders."""
+    place = SqliteFile(tmp_path / "elsewhere" / "essays.db")
+    place.path.parent.mkdir()
+    Study.create(Items(["red", "blue"]), storage=place.url).close()
+    with pytest.raises(StudyExists):
+        site.authenticator.registry.serve_new(place, "essays", ("owner",), lambda made: made.delete())
+    assert not place.path.exists()
+    assert site.served.path.exists()
+    assert site.program("owner").get("/items").json()["total"] == 12
 
 
 @pytest.mark.parametrize(

@@ -267,22 +267,26 @@ def test_a_study_that_cannot_be_copied_leaves_nothing(serve, url):
     assert one.make("again", PHOTOS).status_code == 201
 
 
-def test_a_study_that_is_refused_once_it_is_made_leaves_nothing(serve, monkeypatch):
+@pytest.mark.parametrize("error", [InvalidInput("not this one"), StorageFailed("the database is away")])
+@pytest.mark.parametrize("fails", ["media.require_inside", "Study.make_link"])
+def test_a_study_that_is_refused_once_it_is_made_leaves_the_draft(serve, monkeypatch, fails, error):
     one = serve()
+    draft = one.dropped(PHOTOS)
 
-    def refuse(*_: Any) -> None:
-        raise InvalidInput("not this one")
+    def refuse(*_: Any, **__: Any) -> None:
+        raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr("ordinate.server.served_study.media.require_inside", refuse)
-        assert one.make("holiday", PHOTOS).status_code == 422
+        patch.setattr(f"ordinate.server.served_study.{fails}", refuse)
+        assert one.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).status_code in (422, 503)
         database_of_it = one.app.state.workspace.studies
         assert (dict(database_of_it.versions()), database_of_it.archived()) == ({}, [])
         assert not (one.path / "holiday").exists()
-    assert one.make("holiday", PHOTOS).status_code == 201
+    assert one.send("POST", f"/drafts/{draft}/study", {"name": "holiday"}).status_code == 201
+    assert len(list((one.path / "holiday" / "media").glob("*.png"))) == 4
     with monkeypatch.context() as patch:
         patch.setattr("ordinate.server.making._create", refuse)
-        assert one.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code == 422
+        assert one.send("POST", "/studies/holiday/duplicate", {"name": "again"}).status_code in (422, 503)
     assert not list((one.path / ".drafts").glob("*"))
     assert not (one.path / "again").exists()
 

@@ -44,7 +44,6 @@ from ordinate.server.schemas import ItemShown
 from ordinate.server.served_study import ServedStudy
 from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
-from ordinate.storage import Place
 from ordinate.study.ledger import acting
 from ordinate.study.words import STAGES
 
@@ -283,25 +282,12 @@ async def _finish(
     shown = DraftShown(draft=draft.name, state="made", files=len(files), study=name)
     try:
         shown.items = await asyncio.shield(asyncio.wrap_future(job))
-        place = await run_in_threadpool(workspace.publish, draft, name)
+        served, link = await run_in_threadpool(workspace.serve, draft, name, authenticator.registry)
     except BaseException:
         workspace.release(draft)
         raise
-    served = await run_in_threadpool(_serve, authenticator.registry, workspace, place, name)
-    link = await run_in_threadpool(served.study.make_link, "annotator", name="annotator")
     shown.link = show_link(request, authenticator, served, link)
     return shown
-
-
-def _serve(registry: StudyRegistry, workspace: Workspace, place: Place, name: str) -> ServedStudy:
-    """Serve a study that was just made; one that is refused is deleted, so that its name is free."""
-    try:
-        return registry.open(place, name)
-    except StorageFailed:
-        raise  # it is stored, and served as soon as the storage answers
-    except BaseException:
-        workspace.studies.delete(place)
-        raise
 
 
 @router.post("/drafts/{draft}/items", summary="Add these files to a study as items")

@@ -199,7 +199,8 @@ def _create(
     place = storages.place(target.url)
     if target.media is None:
         assert isinstance(place, SqliteFile)
-        place.path.unlink(missing_ok=True)  # of an attempt that failed later
+        for left in folder.glob("*.db*"):  # of an attempt that failed later, perhaps under another name
+            left.unlink()
         with acting_as(by):
             Study.create(items, recipe=recipe, storage=target.url, **options).close()
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -19,12 +18,11 @@ from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
 from ordinate.data.recipe import GIVEN
 from ordinate.embedding import embed_like
-from ordinate.errors import InvalidInput, OrdinateError
+from ordinate.errors import InvalidInput
 from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, TheCallers
 from ordinate.server.headers import MEDIA
 from ordinate.server.new_items import items_of, require_own_files
 from ordinate.server.problems import Problem
-from ordinate.server.registry import StudyRegistry
 from ordinate.server.routes import OwnerRoute, ServerRoute, ViewerRoute
 from ordinate.server.schemas import (
     Added,
@@ -61,11 +59,8 @@ from ordinate.server.schemas import (
     VerdictShown,
 )
 from ordinate.server.served_study import ServedStudy, is_valid
-from ordinate.storage import Place
 from ordinate.study.rules import Link, Person
 from ordinate.study.study import Study
-
-log = logging.getLogger("ordinate.server")
 
 router = APIRouter(prefix="/api/v1/studies", tags=["owning"], route_class=OwnerRoute)
 results = APIRouter(prefix="/api/v1/studies", tags=["looking"], route_class=ViewerRoute)
@@ -425,28 +420,12 @@ def create(request: Request, callers: TheCallers, authenticator: TheAuthenticato
         place = workspace.studies.place(new.name)
         folders = workspace.studies.folders(place)
     Study.create(items_of(new.items, folders), storage=place.url, **new.for_study()).close()
-    try:
-        served = registry.open(place, new.name)
-        owner, shared = (served.study.make_link(role, name=role) for role in ("owner", "annotator"))
-    except BaseException:
-        _take_back(registry, place, new.name)
-        raise
+    served, (owner, shared) = registry.serve_new(place, new.name, ("owner", "annotator"), lambda made: made.delete())
     return Created(
         study=served.name,
         owner=show_link(request, authenticator, served, owner),
         annotators=show_link(request, authenticator, served, shared),
     )
-
-
-def _take_back(registry: StudyRegistry, place: Place, name: str) -> None:
-    """Delete a study that was just made and cannot be served, so that nothing stays and its name is free."""
-    try:
-        if registry.is_served(name):
-            registry.remove(name, lambda served: served.delete())
-        else:
-            place.delete()
-    except (OrdinateError, OSError) as error:
-        log.error("%s was made, is not served, and could not be deleted: %s", place.shown, error)
 
 
 def show_link(request: Request, authenticator: Authenticator, served: ServedStudy, link: Link) -> LinkShown:

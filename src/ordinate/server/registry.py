@@ -22,6 +22,7 @@ from ordinate.server.problems import Problem
 from ordinate.server.served_study import FAILURE_SECONDS, ServedStudy
 from ordinate.storage import Place
 from ordinate.storage.places import SqliteFile
+from ordinate.study.rules import Link, Role
 
 log = logging.getLogger("ordinate.server")
 
@@ -179,6 +180,26 @@ class StudyRegistry:
         if served is not None:
             self._close(place.name)
         return self._open(place, place.name, version)
+
+    def serve_new(
+        self, place: Place, name: str, roles: Sequence[Role], take_back: Callable[[Place], None]
+    ) -> tuple[ServedStudy, list[Link]]:
+        """Serve a study that was just made, with a link for each of these roles. Where that fails, it is not served and
+        `take_back` undoes its making, so that its name is free and it can be made again."""
+        try:
+            served = self.open(place, name)
+            return served, [served.study.make_link(role, name=role) for role in roles]
+        except BaseException:
+            try:
+                # Another request may have opened it; and what is served by this name may be another study.
+                known = self._served.get(name)
+                if known is not None and known.place == place:
+                    self.remove(name, take_back)
+                else:
+                    take_back(place)
+            except (OrdinateError, OSError, Problem) as error:
+                log.error("%s was made, is not served, and could not be deleted: %s", place.shown, error)
+            raise
 
     def _open(self, place: Place, name: str, version: int | None) -> ServedStudy:
         served = ServedStudy(

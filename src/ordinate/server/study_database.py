@@ -89,9 +89,14 @@ class StudyDatabase:
 
     def publish(self, draft: Draft, name: str) -> Place:
         self.forget()
+        return self.place(name)
+
+    def take_back(self, draft: Draft, place: Place) -> None:
+        self.delete(place)
+
+    def finish(self, draft: Draft, place: Place) -> None:
         with suppress(OrdinateError):  # it is deleted when it is old
             delete(draft.folder, self._folder)
-        return self.place(name)
 
     def archived(self) -> list[str]:
         return self._database.archived()

@@ -20,7 +20,7 @@ from pathlib import Path
 from ordinate.data.formats.files import failures
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, StudyExists
-from ordinate.server.drafts import MEDIA, Draft
+from ordinate.server.drafts import MANIFEST, MEDIA, Draft
 from ordinate.server.making import Target
 from ordinate.server.problems import Problem
 from ordinate.server.workspace import NAME, delete
@@ -37,6 +37,10 @@ class StudyFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
+        for manifest in folder.glob(f"*/{MANIFEST}"):  # of a server that was killed before it finished
+            if self.is_own(SqliteFile(manifest.parent / f"{manifest.parent.name}.db")):
+                with suppress(OSError):
+                    Draft.forget_uploads(manifest.parent)
 
     def all(self) -> list[Place]:
         with failures("read", self._folder):
@@ -80,9 +84,17 @@ class StudyFiles:
         with self._lock, failures("written", target):
             self.require_free(name)
             draft.folder.rename(target)
-        with suppress(OSError):  # the study does without
-            draft.forget_uploads(target)
         return SqliteFile(target / f"{name}.db")
+
+    def take_back(self, draft: Draft, place: Place) -> None:
+        path = _path(place)
+        with failures("written", draft.folder):
+            path.parent.rename(draft.folder)
+        SqliteFile(draft.folder / path.name).delete()
+
+    def finish(self, draft: Draft, place: Place) -> None:
+        with suppress(OSError):  # the study does without
+            draft.forget_uploads(_path(place).parent)
 
     @property
     def _archive(self) -> Path:

@@ -26,8 +26,10 @@ from ordinate.server.drafts import Draft, being_made
 from ordinate.server.helper import HelperProcess
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
-from ordinate.server.registry import SharedStudies
+from ordinate.server.registry import SharedStudies, StudyRegistry
+from ordinate.server.served_study import ServedStudy
 from ordinate.storage import Place
+from ordinate.study.rules import Link
 
 NAME = r"^[a-z0-9][a-z0-9-]{0,63}$"
 DRAFT_SECONDS = 24 * 3600
@@ -77,6 +79,12 @@ class Studies(Protocol):
 
     def publish(self, draft: Draft, name: str) -> Place:
         """The study that was made of a draft, which is one of this folder from now on."""
+
+    def take_back(self, draft: Draft, place: Place) -> None:
+        """Undo `publish`: delete the study, which nobody has open, and leave the files of the draft as they were."""
+
+    def finish(self, draft: Draft, place: Place) -> None:
+        """Delete what was of use only until the study was published."""
 
     def archived(self) -> list[str]: ...
     def archive(self, place: Place) -> None: ...
@@ -209,12 +217,17 @@ class Workspace:
 
     # Studies ----------------------------------------------------------------------------------------------------------
 
-    def publish(self, draft: Draft, name: str) -> Place:
-        """The study that was made of a draft, which is one of this folder from now on."""
+    def serve(self, draft: Draft, name: str, registry: StudyRegistry) -> tuple[ServedStudy, Link]:
+        """Serve the study that was made of a draft, with a link for annotators. Where that fails, there is no such
+        study and the draft is as it was."""
         with self._lock:
             place = self.studies.publish(draft, name)
+        served, (link,) = registry.serve_new(
+            place, name, ("annotator",), lambda made: self.studies.take_back(draft, made)
+        )
+        self.studies.finish(draft, place)
         self._forget(draft)
-        return place
+        return served, link
 
     def _clean(self) -> None:
         """Delete drafts that nobody came back to."""
