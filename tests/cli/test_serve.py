@@ -139,6 +139,32 @@ def test_it_is_terminated_and_leaves_no_folder_behind(study, scratch):
         leaves_no_folder(process, signal.SIGTERM, scratch)
 
 
+DROPPING = """
+import signal, sys
+from ordinate.__main__ import main
+from ordinate.server import connections
+
+class Short:
+    def __del__(self):
+        signal.raise_signal({sig})  # Python drops what the handler raises here
+
+def server(*given, make=connections.server):
+    Short()
+    return make(*given)
+
+connections.server = server
+sys.exit(main(["serve", sys.argv[1], "--port", "0", "--no-open"]))
+"""
+
+
+@pytest.mark.parametrize(("sig", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130)])
+def test_a_signal_whose_exception_is_dropped_ends_it_all_the_same(study, sig, code):
+    command = [sys.executable, "-c", DROPPING.format(sig=int(sig)), str(study)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert "Exception ignored in" in done.stderr
+    assert done.returncode == code
+
+
 def test_a_port_that_is_taken_is_a_clear_error(run, study):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

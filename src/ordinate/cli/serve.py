@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -151,7 +151,7 @@ def serve(
         "random": random,
         "ties": ties,
     }
-    with _ending_in_order(), _demo_folder(folder) if demo else nullcontext() as demo_folder:
+    with _ending_in_order() as is_ending, _demo_folder(folder) if demo else nullcontext() as demo_folder:
         if demo_folder is not None:
             paths = [_demo_study(demo_folder)]
         else:
@@ -198,7 +198,7 @@ def serve(
                 note("Stop with Ctrl-C. Answers are stored as they come in.")
                 if owners and (has_viewer() if open_browser is None else open_browser):
                     webbrowser.open(owners[0])
-                connections.server(app, proxies, user_header).run([listener])
+                connections.server(app, proxies, user_header, is_ending).run([listener])
         finally:
             app.state.close()
 
@@ -208,23 +208,33 @@ class _Terminated(BaseException):
 
 
 @contextmanager
-def _ending_in_order() -> Iterator[None]:
-    """SIGTERM leaves the block as Ctrl-C does, and then ends the process as if nobody had noticed it."""
+def _ending_in_order() -> Iterator[Callable[[], bool]]:
+    """SIGTERM leaves the block as Ctrl-C does, and then ends the process as if nobody had noticed it.
+
+    Yields a function that says whether one of the two has come: Python drops what a handler raises where it happens to
+    interrupt the end of some object's life.
+    """
+    came: list[int] = []
 
     def leave(sig: int, frame: FrameType | None) -> None:
-        raise _Terminated
+        came.append(sig)
+        raise _Terminated if sig == signal.SIGTERM else KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():  # a test's; it gets no signals
-        yield
+        yield lambda: False
         return
-    before = signal.signal(signal.SIGTERM, leave)
+    heard = [sig for sig in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(sig) is not signal.SIG_IGN]
+    before = {sig: signal.signal(sig, leave) for sig in heard}
     try:
-        yield
+        yield lambda: bool(came)
+        for sig in came:
+            signal.raise_signal(sig)
     except _Terminated:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, before[signal.SIGTERM])
         signal.raise_signal(signal.SIGTERM)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for sig, handler in before.items():
+            signal.signal(sig, handler)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
@@ -149,9 +149,10 @@ class Connection(H11Protocol):
 class Server(uvicorn.Server):
     """Stops within STOP_SECONDS of a signal, whatever threads and helpers still do."""
 
-    def __init__(self, config: uvicorn.Config, authenticator: Authenticator) -> None:
+    def __init__(self, config: uvicorn.Config, authenticator: Authenticator, is_ending: Callable[[], bool]) -> None:
         super().__init__(config)
         self._authenticator = authenticator
+        self._is_ending = is_ending
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
@@ -159,6 +160,11 @@ class Server(uvicorn.Server):
             last.daemon = True
             last.start()
         super().handle_exit(sig, frame)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        # From here on this class hears every signal.
+        self.should_exit |= self._is_ending()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Whoever waits for a pair is told to come again; else these requests would be cut off, each with a traceback.
@@ -170,10 +176,16 @@ class Server(uvicorn.Server):
         os._exit(128 + sig)
 
 
-def server(app: FastAPI, proxies: Sequence[str] = (), user_header: str | None = None) -> Server:
+def server(
+    app: FastAPI,
+    proxies: Sequence[str] = (),
+    user_header: str | None = None,
+    is_ending: Callable[[], bool] = lambda: False,
+) -> Server:
     """A server of this application.
 
-    Only requests from `proxies` may say for whom they were forwarded, and, in `user_header`, who that is.
+    Only requests from `proxies` may say for whom they were forwarded, and, in `user_header`, who that is. `is_ending`
+    says whether a signal to end came before the server could hear it.
     """
     limits = replace(app.state.limits, connections=_room_for(app.state.limits.connections))
     served: ASGIApp = ProxyHeadersMiddleware(app, list(proxies)) if proxies else app  # type: ignore[arg-type,assignment]
@@ -189,7 +201,7 @@ def server(app: FastAPI, proxies: Sequence[str] = (), user_header: str | None = 
         timeout_graceful_shutdown=FINISH_SECONDS,
         proxy_headers=False,
     )
-    return Server(config, app.state.authenticator)
+    return Server(config, app.state.authenticator, is_ending)
 
 
 def _room_for(connections: int) -> int:
