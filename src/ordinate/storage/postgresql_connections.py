@@ -4,10 +4,10 @@ A study takes a connection for one transaction or one question and gives it back
 not depend on how many studies it serves. Every wait has an end: for a connection, for the lock of another writer, and
 for a database that does not answer.
 
-No library keeps these connections. psycopg_pool connects in threads of its own: of a wrong password or a database that is
-away, whoever asks for a connection learns only that the wait is over, after all of it. SQLAlchemy's QueuePool connects in
-the caller, but would replace only the list of idle connections; the share of readers, a database that comes back, forks
-and studies that come and go would still be handled here.
+No library keeps these connections. psycopg_pool connects in threads of its own, so whoever wants a connection waits to
+the end and hears nothing of a wrong password or a database that is away. SQLAlchemy's QueuePool connects in the caller,
+but would replace only the list of idle connections: the share of readers, a database that comes back, forks, and
+studies that come and go would still be handled here.
 """
 
 from __future__ import annotations
