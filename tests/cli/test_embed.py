@@ -46,6 +46,31 @@ def test_a_study_embeds_new_items_by_its_own_recipe(run, folder, new, route):
     np.testing.assert_allclose(features[:4].mean(axis=0), 0.0, atol=1e-9)  # centred on the first four alone
 
 
+@pytest.mark.parametrize("route", ["file", "direct"])
+def test_columns_of_the_table_are_a_block_beside_what_the_encoder_makes(run, folder, new, route):
+    (folder / "items.csv").write_text("id,text,size,kind\na,one,1,x\nb,two,2,y\nc,three,3,x\nd,four,5,y\n")
+    (folder / "new.csv").write_text("id,text,size,kind\ne,five,8,y\nf,six,13,x\n")
+    source = ["--embed", "auto"]
+    if route == "file":
+        assert run("embed", "--items", "items.csv", "--pca", "2", "--out", "a.npz").code == 0
+        source = ["--features", "a.npz"]
+    pca = ["--pca", "2"] if route == "direct" else []
+    line = ["create", "study.db", "--items", "items.csv", *source, "--feature-columns", "size", "--categorical", "kind"]
+    made = run(*line, *pca)
+    assert made.code == 0, made.err
+    assert "by letters:any beside the columns size, kind=x, kind=y; new items get theirs" in made.out
+    added = run("add-items", "study.db", "--items", "new.csv", "--json")
+    assert added.json["blocks"] == {"text": 2, "columns": 3}
+    assert added.json["columns_not_used"] == []
+    with Study.open("sqlite:///study.db") as study:
+        assert study.items.features[4:, 2:].tolist() == [[8, 0, 1], [13, 1, 0]]
+        np.testing.assert_allclose(study.items.features[:4, :2].mean(axis=0), 0.0, atol=1e-9)
+    assert run("order", "study.db", "--items", "new.csv").code == 0
+    (folder / "bare.csv").write_text("id,text\ng,seven\n")
+    refused = run("add-items", "study.db", "--items", "bare.csv")
+    assert (refused.code, "no column 'size'" in refused.err) == (2, True), refused.err
+
+
 def test_images_lie_where_the_table_lies(run, folder):
     (folder / "photos").mkdir()
     for name, colour in (("red", (200, 0, 0)), ("blue", (0, 0, 200)), ("grey", (90, 90, 90))):
@@ -70,7 +95,7 @@ def test_a_study_without_a_recipe_takes_features_as_before(run, folder, new, stu
     [
         ("create s.db --items items.csv --pca 0.9", "there are no features to reduce"),
         ("create s.db --items items.csv --embed auto --features x.npy", "leave out --features"),
-        ("create s.db --items items.csv --features x.npz --feature-columns contrast", "stands alone"),
+        ("create s.db --items items.csv --embed auto --feature-columns vectors", "--feature-columns vectors holds"),
         ("create s.db --items items.csv --features gone.npz", "there is no file gone.npz"),
         ("create s.db --items items.csv --embed letters", "unknown encoder 'letters'"),
         ("embed --items items.csv --out a.csv", "a.csv: an embedding is"),
@@ -81,6 +106,10 @@ def test_a_study_without_a_recipe_takes_features_as_before(run, folder, new, stu
 )
 def test_bad_input_is_named_and_nothing_is_written(run, folder, line, message):
     (folder / "empty.csv").write_text("id,text\na,one\nb,\n")
+    table = "".join(
+        f'{line},"[0.5, {k}]"\n' for k, line in enumerate((folder / "items.csv").read_text().splitlines()[1:])
+    )
+    (folder / "items.csv").write_text(f"{(folder / 'items.csv').read_text().splitlines()[0]},vectors\n{table}")
     done = run(*line.split())
     assert done.code == 2
     assert message in done.err

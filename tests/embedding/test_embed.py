@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from PIL import Image
 from ordinate import embedding
 from ordinate.cluster import Cluster
 from ordinate.data.items import Items
-from ordinate.embedding import embed, embed_like, parse_encoder
+from ordinate.embedding import embed, embed_like, parse_encoder, read_embedding, write_embedding
 from ordinate.embedding.cache import VectorCache
 from ordinate.errors import InvalidInput, StorageFailed
 from ordinate.study.study import Study
@@ -229,8 +230,35 @@ class TestNewItems:
         made, recipe = embed(texts(*WORDS), pca=3)
         with pytest.raises(InvalidInput, match="makes 3 columns; the items have 2"):
             Study.create(replace(made, features=made.features[:, :2]), recipe=recipe)
-        with pytest.raises(InvalidInput, match="these items have named columns, blocks or none"):
-            Study.create(replace(made, feature_names=["a", "b", "c"]), recipe=recipe)
+        matrix = made.features
+        named: list[Any] = [dict.fromkeys(names, matrix) for names in (["other", "text"], ["text", "other"], ["image"])]
+        others = [replace(made, feature_names=["a", "b", "c"]), texts(*WORDS), *(Items(made.ids, one) for one in named)]
+        for items in others:
+            with pytest.raises(InvalidInput, match="other blocks, named columns alone, or no features"):
+                Study.create(items, recipe=recipe)
+
+    @pytest.mark.parametrize("pca", [None, 3])
+    def test_named_columns_stay_as_blocks_of_their_own(self, batches, tmp_path, pca):
+        sizes = np.arange(len(WORDS), dtype=float)[:, None]
+        plain, _ = embed(texts(*WORDS), pca=pca)
+        made, recipe = embed(replace(texts(*WORDS), features=sizes, feature_names=["size"]), pca=pca)
+        width = plain.features.shape[1]
+        assert made.blocks == (("text", width, None), ("columns", 1, ("size",)))
+        np.testing.assert_array_equal(made.features, np.hstack([plain.features, sizes]))
+        again, _ = embed(made, pca=pca)
+        np.testing.assert_array_equal(again.features, made.features)
+        assert again.blocks == made.blocks
+        study = Study.create(made, recipe=recipe)
+        new = replace(texts("some", "new", prefix="new-"), features=np.array([[3.0], [4.0]]), feature_names=["size"])
+        study.add_items(embed_like(recipe, new))
+        assert study.items.features[-2:, -1].tolist() == [3.0, 4.0]
+        # A file of the embedding has what the encoder made.
+        for path in (tmp_path / "a.npz", tmp_path / "a.npy"):
+            write_embedding(path, made, recipe)
+        np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), plain.features)
+        read, same = read_embedding(tmp_path / "a.npz", replace(texts(*WORDS), features=sizes, feature_names=["size"]))
+        np.testing.assert_array_equal(read.features, made.features)
+        assert (read.blocks, same.fingerprint) == (made.blocks, recipe.fingerprint)
 
 
 class TestContent:

@@ -175,6 +175,34 @@ def test_an_encoder_makes_the_features_and_those_of_new_items(folder, batches):
     assert folder.study("texts").items.ids[-1] == "new.txt"
 
 
+def test_ticked_columns_are_a_block_beside_what_an_encoder_makes(folder, batches):
+    rows = "".join(f'{k},"word {k}",{k * k},x\n' for k in range(1, 6))
+    table = {"t.csv": f"id,text,size,kind\n{rows}".encode()}
+    draft = folder.dropped(table)
+    found = folder.send("POST", f"/drafts/{draft}/preview", {"feature_columns": ["size"]}).json()
+    assert (found["kinds"], found["numbers"]) == (["text"], ["size"])
+    made = folder.make("texts", table, encoder="auto", feature_columns=["size"])
+    assert made.status_code == 201, made.text
+    items = folder.study("texts").items
+    assert [(one.name, one.names) for one in items.blocks] == [("text", None), ("columns", ("size",))]
+    assert items.features[:, -1].tolist() == [1, 4, 9, 16, 25]
+    assert folder.send("POST", "/studies/texts/duplicate", {"name": "again"}).status_code == 201
+    for name in ("texts", "again"):
+        draft = folder.dropped({"more.csv": b"id,text,size\n6,new word,36\n5,known,25\n"})
+        added = folder.send("POST", f"/drafts/{draft}/items", {"study": name})
+        assert (added.status_code, added.json()["items"]) == (200, 1), added.text
+        items = folder.study(name).items
+        assert (items.ids[-1], items.features[-1, -1]) == ("6", 36)
+        assert items.features[-1, :-1].any()
+    draft = folder.dropped({"new.txt": b"fresh"})
+    refused = folder.send("POST", f"/drafts/{draft}/items", {"study": "texts"})
+    assert refused.status_code == 422
+    assert "the numbers size; drop a table with these columns" in refused.json()["detail"]
+    vectors = {"v.csv": b'id,text,v\na,one,"[1, 2]"\nb,two,"[3, 4]"\n'}
+    refused = folder.make("vectors", vectors, encoder="auto", feature_columns=["v"])
+    assert (refused.status_code, "'v' holds vectors" in refused.json()["detail"]) == (422, True), refused.text
+
+
 def test_items_are_added_with_their_files_and_those_that_are_there_stay(folder):
     assert folder.make("holiday", PHOTOS).status_code == 201
     draft = folder.dropped({"3.png": picture(1), "4.png": picture(250)})

@@ -89,6 +89,23 @@ def test_new_items_of_a_study_with_an_encoder_go_through_it(build):
     assert len(site.study.items) == 5
 
 
+@pytest.mark.usefixtures("batches")
+def test_new_items_of_a_study_with_an_encoder_bring_its_columns(build):
+    texts = ["a", "bb", "abc", "aabb"]
+    given = Items([f"t{k}" for k in range(4)], [[1], [2], [3], [4]], ["size"], content={"text": texts})  # type: ignore[arg-type]
+    items, recipe = embed(given, "letters:any", pca=2)
+    site = build(items, recipe=recipe)
+    owner = site.program("owner")
+    new = [{"id": "new", "text": "abab", "features": [5]}, {"id": "whole", "text": "b", "features": [0.5, 0.25, 6]}]
+    for one in new:
+        assert owner.post("/items", {"items": [one]}).status_code == 200
+    assert site.study.items.features[4:, 2].tolist() == [5.0, 6.0]
+    assert site.study.items.features[5].tolist() == [0.5, 0.25, 6.0]
+    refused = owner.post("/items", {"items": [{"id": "bare", "text": "a"}]})
+    assert (refused.status_code, "the features 0" in refused.json()["detail"]) == (422, True), refused.text
+    assert len(site.study.items) == 6
+
+
 def test_rules_change_while_people_answer(site):
     owner = site.browser("Olga", "owner")
     assert owner.get("/rules").json() | {"lease": 600.0, "again": False, "variety": 0.8} == owner.get("/rules").json()

@@ -76,7 +76,8 @@ def create(
         str | None,
         typer.Option(
             metavar="ENCODER",
-            help="Make the features from the texts or images: auto, or a name that `ordinate encoders` lists.",
+            help="Make the features from the texts or images: auto, or a name that `ordinate encoders` lists. "
+            "Beside --feature-columns, each kind has a scale of its own.",
             show_default=False,
         ),
     ] = None,
@@ -167,7 +168,8 @@ def create(
         for one in notes:
             note(one)
         if recipe is not None and recipe.encoder != GIVEN:
-            say(f"Features: by {recipe.encoder}; new items get theirs in the same way")
+            beside = f" beside the columns {', '.join(named)}" if (named := made.items.column_names) else ""
+            say(f"Features: by {recipe.encoder}{beside}; new items get theirs in the same way")
         elif recipe is not None:
             say("Features: principal components of those given; give new items the same columns")
         say(f"Question: {made.settings.question}")
@@ -302,15 +304,17 @@ def read_items(
     from ordinate.data.items import Items
     from ordinate.data.recipe import Recipe
 
-    features, names = table.matrices(), table.feature_names()
+    features = table.matrices()
     if encoder is None and not (isinstance(features, str) and Path(features).suffix == ".npz"):
         read = Items.from_file_columns(columns, path, features=features, **table.named(), **table.options())
         return (read, None) if table.pca is None else Recipe.of_given(read, table.pca)
-    if encoder is not None and (features is not None or names):
-        raise InvalidInput("--embed makes the features; leave out --features, --feature-columns and --categorical")
-    if names:
-        raise InvalidInput(f"{features} stands alone; give a .npy matrix beside --feature-columns and --categorical")
-    read = Items.from_file_columns(columns, path, **table.options())
+    if encoder is not None and features is not None:
+        raise InvalidInput("--embed makes the features; leave out --features")
+    read = Items.from_file_columns(columns, path, features=None, **table.named(), **table.options())
+    if read.features.shape[1] and read.feature_names is None:
+        raise InvalidInput(
+            f"--feature-columns {table.feature_columns} holds vectors; beside an encoder give columns of numbers"
+        )
     if encoder is not None:
         return embedded(read, path, encoder, table.pca)
     if table.pca is not None:
@@ -335,7 +339,7 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     named, recipe = table.named(), study.settings.recipe
     blocks = study.items.blocks
     if not any(named.values()) and (features is None or blocks is not None):
-        names = study.items.column_names if recipe is None else recipe.given_names
+        names = recipe.given_names if recipe is not None and recipe.encoder == GIVEN else study.items.column_names
         named = {"feature_columns": list(names or ())}
     matrices = [block.name for block in blocks or () if block.names is None]
     if isinstance(features, str) and len(matrices) == 1:

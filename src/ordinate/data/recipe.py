@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
 
+from ordinate.data.arrays import Floats
+from ordinate.data.feature_blocks import COLUMNS, side_by_side
 from ordinate.data.items import Items
 from ordinate.data.projection import Projection
 from ordinate.errors import InvalidInput
@@ -61,10 +65,45 @@ class Recipe:
             )
         return replace(items, features=self.projection.apply(features), feature_names=None)
 
+    def beside_columns(self, items: Items, made: Floats) -> Items:
+        """The items with the features (n, d) that this recipe made of their content. Columns that they have by name
+        stay, as blocks of their own."""
+        kept: list[tuple[str, Floats, Sequence[str]]] = []
+        if items.feature_names is not None:
+            kept = [(COLUMNS, items.features, items.feature_names)]
+        for block, start in zip(items.blocks or (), _starts(items), strict=False):
+            if block.names is not None:
+                kept.append((block.name, items.features[:, start : start + block.columns], block.names))
+        if not kept:
+            return replace(items, features=made, feature_names=None, blocks=None)
+        features, blocks = side_by_side([(self.content, made, None), *kept])
+        return replace(items, features=features, feature_names=None, blocks=blocks)
+
+    def made_of(self, items: Items) -> Floats:
+        """Those of the features of these items that this recipe made: all, or the first of several blocks. Raises
+        InvalidInput where they cannot come from it."""
+        made, blocks = items.features, items.blocks
+        if blocks is None:
+            fits = items.feature_names is None
+        else:
+            first, *others = blocks
+            fits = self.encoder != GIVEN and (first.name, first.names) == (self.content, None)
+            fits = fits and all(block.names for block in others)
+            made = made[:, : first.columns]
+        if not fits or not made.shape[1]:
+            raise InvalidInput(
+                "a recipe makes one feature matrix, with named columns beside it at most; these items have other "
+                "blocks, named columns alone, or no features"
+            )
+        return made
+
     def require_made(self, items: Items) -> None:
         """Raise InvalidInput if the features of these items cannot come from this recipe."""
-        columns = items.features.shape[1]
-        if items.feature_names is not None or items.blocks is not None or columns == 0:
-            raise InvalidInput("a recipe makes one feature matrix; these items have named columns, blocks or none")
+        columns = self.made_of(items).shape[1]
         if self.projection is not None and columns != len(self.projection.components):
             raise InvalidInput(f"this recipe makes {len(self.projection.components)} columns; the items have {columns}")
+
+
+def _starts(items: Items) -> Iterable[int]:
+    """The first column of each block."""
+    return accumulate((block.columns for block in items.blocks or ()), initial=0)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -110,7 +109,8 @@ def embed(
     progress: Progress | None = None,
     cluster: Cluster | None = None,
 ) -> tuple[Items, Recipe]:
-    """The items with features made from their texts or images, and the recipe by which new items get theirs.
+    """The items with features made from their texts or images, and the recipe by which new items get theirs. Features
+    that they have as named columns stay, as a block with a scale of its own.
 
     encoder   None: `default_encoder`
     pca       share of the variance (0.9) or number of principal components (35) to keep; None: all columns
@@ -205,7 +205,7 @@ def _cache(folder: str | Path | None, mark: str) -> VectorCache:
 
 def _with_features(items: Items, vectors: Floats, recipe: Recipe) -> Items:
     features = vectors if recipe.projection is None else recipe.projection.apply(vectors)
-    return replace(items, features=features, feature_names=None, blocks=None)
+    return recipe.beside_columns(items, features)
 
 
 Batch = Sequence[tuple[str, bytes]]  # for each content, its place (for errors) and its bytes

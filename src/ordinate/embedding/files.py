@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,19 @@ def write_embedding(path: str | Path, items: Items, recipe: Recipe) -> list[Path
 
     .npz  ids, features, encoder, content, fingerprint and, after a projection, mean and components
     .npy  the features, and beside it NAME.ids.txt with one id per line in the order of the rows
+
+    Features are those that the recipe made; named columns beside them stay in their table.
     """
-    path = require_suffix(path)
+    path, features = require_suffix(path), recipe.made_of(items)
     if path.suffix == ".npy":
         listed = path.with_suffix(".ids.txt")
         for name in items.ids:
             if len(name.splitlines()) != 1:
                 raise InvalidInput(f"id {name!r} does not fit on one line of {listed}; write a .npz file instead")
-        write_bytes(path, _saved(np.save, items.features))
+        write_bytes(path, _saved(np.save, features))
         write_bytes(listed, "".join(f"{name}\n" for name in items.ids).encode())
         return [path, listed]
-    arrays: dict[str, Any] = {"ids": np.array(items.ids, dtype=np.str_), "features": items.features}
+    arrays: dict[str, Any] = {"ids": np.array(items.ids, dtype=np.str_), "features": features}
     arrays |= {name: np.array(getattr(recipe, name)) for name in ("encoder", "content", "fingerprint")}
     if recipe.projection is not None:
         arrays |= {"mean": recipe.projection.mean, "components": recipe.projection.components}
@@ -43,7 +44,8 @@ def write_embedding(path: str | Path, items: Items, recipe: Recipe) -> list[Path
 
 
 def read_embedding(path: str | Path, items: Items) -> tuple[Items, Recipe]:
-    """The items with their features, by id, from a .npz file of `write_embedding`; and the recipe."""
+    """The items with their features, by id, from a .npz file of `write_embedding`, beside columns that they have by
+    name; and the recipe."""
     data = read_bytes(path)
     with naming(path):
         try:
@@ -67,9 +69,7 @@ def read_embedding(path: str | Path, items: Items) -> tuple[Items, Recipe]:
             raise InvalidInput(
                 f"item {missing[0]!r} is not in this file ({len(missing):,} are missing); embed these items again"
             )
-    return replace(
-        items, features=made.features[[row[name] for name in items.ids]], feature_names=None, blocks=None
-    ), recipe
+    return recipe.beside_columns(items, made.features[[row[name] for name in items.ids]]), recipe
 
 
 def require_suffix(path: str | Path) -> Path:

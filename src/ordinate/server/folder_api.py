@@ -297,7 +297,7 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
 
     def start() -> tuple[Draft, Future[Items]]:
         found, items = workspace.draft(draft), served.study.items
-        how = (_columns(wanted), items.feature_names, served.study.settings.recipe, set(items.ids))
+        how = (_columns(wanted), items.column_names, served.study.settings.recipe, set(items.ids))
         return found, workspace.make(found, making.find_more, found.folder, *how)
 
     found, job = await run_in_threadpool(start)

@@ -88,7 +88,10 @@ class PreviewShown(BaseModel):
 
 class Making(Preview, CreateOptions):
     name: StudyNameGiven
-    encoder: Annotated[Short | None, Field(description="The name of an encoder, or auto; null: none.")] = None
+    encoder: Annotated[
+        Short | None,
+        Field(description="The name of an encoder, or auto; null: none. What it makes is a block beside the columns."),
+    ] = None
     pca: Annotated[float, Field(gt=0, le=10_000)] | None = None
 
 

@@ -181,6 +181,8 @@ def make(folder: Path, target: Target, plan: Plan) -> int:
     found = find_items(folder, plan.columns)
     items, recipe = found.items, None
     if plan.encoder is not None:
+        if items.features.shape[1] and items.feature_names is None:
+            raise InvalidInput(f"the column {plan.columns.features[0]!r} holds vectors; leave it out beside an encoder")
         items, recipe = embed(
             items,
             None if plan.encoder == "auto" else plan.encoder,
@@ -235,13 +237,17 @@ def _moved(items: Items, move: Callable[[Path], Path]) -> Items:
     return replace(items, content=content)
 
 
-def find_more(folder: Path, columns: Columns, names: Any, recipe: Recipe | None, known: set[str]) -> Items:
+def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Recipe | None, known: set[str]) -> Items:
     """The items of a draft for a study that exists, with features made as its own were."""
-    found = find_items(folder, columns._replace(features=tuple(names or ()))).items
+    found = find_items(folder, columns._replace(features=tuple(names))).items
     new = [row for row, item in enumerate(found.ids) if item not in known]
     if not new:
         raise InvalidInput("all of these items are in the study already")
     items = found.take(new)
+    if names and items.feature_names is None:
+        raise InvalidInput(
+            f"the items of this study have the numbers {', '.join(names)}; drop a table with these columns"
+        )
     if recipe is not None and recipe.encoder == RECIPE_OF_GIVEN:
         raise InvalidInput(
             "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"

@@ -8,13 +8,16 @@ from typing import Any
 
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.media import KINDS, is_address
+from ordinate.data.recipe import GIVEN
 from ordinate.data.showing import shown
+from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.server import media
 from ordinate.server.authentication import Caller
 from ordinate.server.problems import Problem
 from ordinate.server.schemas import NewItem
 from ordinate.server.workspace import Workspace
+from ordinate.study.study import Study
 
 
 def items_of(given: Sequence[NewItem], folders: Sequence[Path], feature_names: Any = None, blocks: Any = None) -> Items:
@@ -35,6 +38,16 @@ def items_of(given: Sequence[NewItem], folders: Sequence[Path], feature_names: A
     media.require_harmless(made, folders)
     with shown(made, folders[0] if folders else ""):
         return made
+
+
+def more_items(given: Sequence[NewItem], study: Study, folders: Sequence[Path], folder: Path | None) -> Items:
+    """Items for a study that exists, with features made as its own were. `folder`: where relative paths start."""
+    items, recipe = study.items, study.settings.recipe
+    names = items.column_names
+    if recipe is not None and recipe.encoder != GIVEN and {len(item.features) for item in given} == {len(names)}:
+        return embed_like(recipe, items_of(given, folders, names or None), folder=folder or "")
+    added = items_of(given, folders, items.feature_names, items.blocks)
+    return recipe.projected(added) if recipe is not None and recipe.encoder == GIVEN else added
 
 
 def require_own_files(given: Sequence[NewItem], caller: Caller, workspace: Workspace | None) -> None:

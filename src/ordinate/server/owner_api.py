@@ -16,12 +16,10 @@ from ordinate.data.comparisons import comparison_columns
 from ordinate.data.formats import FORMATS
 from ordinate.data.names import caseless
 from ordinate.data.ordering import Ordering
-from ordinate.data.recipe import GIVEN
-from ordinate.embedding import embed_like
 from ordinate.errors import InvalidInput
 from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, TheCallers
 from ordinate.server.headers import MEDIA
-from ordinate.server.new_items import items_of, require_own_files
+from ordinate.server.new_items import items_of, more_items, require_own_files
 from ordinate.server.problems import Problem
 from ordinate.server.routes import OwnerRoute, ServerRoute, ViewerRoute
 from ordinate.server.schemas import (
@@ -243,21 +241,14 @@ def items(caller: TheCaller, limit: Limit = 100, cursor: Cursor = None) -> Items
 
 @router.post("/{study}/items", summary="Add items")
 def add_items(request: Request, caller: TheCaller, new: NewItems) -> Added:
-    """With as many feature numbers each as the others have, or none where the study was made with an encoder.
+    """With as many feature numbers each as the others have. Where the study was made with an encoder: those of its
+    named columns alone, or none if it has no such columns.
 
     Paths of files start at the study's folder.
     """
     study = caller.served.study
     require_own_files(new.items, caller, request.app.state.workspace)
-    added, recipe = (
-        items_of(new.items, caller.served.folders, study.items.feature_names, study.items.blocks),
-        study.settings.recipe,
-    )
-    if recipe is not None and recipe.encoder == GIVEN:
-        added = recipe.projected(added)
-    elif recipe is not None and not added.features.shape[1]:
-        added = embed_like(recipe, added, folder=caller.served.place.folder or "")
-    study.add_items(added)
+    study.add_items(more_items(new.items, study, caller.served.folders, caller.served.place.folder))
     return Added(items=len(study.items))
 
 

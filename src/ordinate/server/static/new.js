@@ -181,7 +181,7 @@ function showItems(found) {
   byId("numbers").hidden = study !== "" || found.numbers.length === 0;
   if (!study) byId("number-list").replaceChildren(...found.numbers.map(numberBox));
   byId("first").replaceChildren(...found.first.map(card));
-  if (!study) showEncoders(found.kinds);
+  if (!study) showEncoders(found);
 }
 
 /** @param {string} name */
@@ -209,8 +209,8 @@ function card({ id, text, thumbnail_url: picture }) {
   return make("li", {}, make("div", { class: "item-card framed-card" }, make("span", { class: "face" }, face), make("span", { class: "under" }, id)));
 }
 
-/** @param {string[]} kinds */
-function showEncoders(kinds) {
+/** @param {Preview} found */
+function showEncoders({ kinds, numbers }) {
   const fitting = encoders.filter(({ reads }) => kinds.includes(reads));
   byId("encoding").hidden = fitting.length === 0;
   const select = byId("encoder", HTMLSelectElement);
@@ -221,7 +221,8 @@ function showEncoders(kinds) {
   );
   select.value = chosen;
   const missing = fitting.filter(({ installed }) => !installed);
-  const help = "They describe the items, so it needs fewer answers. Computing them takes a while.";
+  const beside = numbers.length > 0 ? " The columns of numbers that you tick above are used as well; the answers tell how much each kind says." : "";
+  const help = `They describe the items, so it needs fewer answers. Computing them takes a while.${beside}`;
   const install = fitting.length > 0 && missing.length === fitting.length ? ` To install one, stop the server and run: ${missing[0]?.install}` : "";
   setText(byId("encoder-help"), help + install);
 }
