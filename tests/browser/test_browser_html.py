@@ -170,6 +170,28 @@ def test_a_page_that_is_not_seen_is_not_judged(
     assert answers(path)[-1]["reason"].startswith("does not load: left")
 
 
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_page_is_sent_once(tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any], tells: bool) -> None:
+    """Also where the browser does not tell what status a response to a frame had."""
+    path = tmp_path / "pages.db"
+    items = Items([f"page-{k}" for k in range(6)], content={"html": [f"<h1>Page {k}</h1>" for k in range(6)]})
+    Study.create(items, storage=f"sqlite:///{path}").close()
+    (served,) = serve(path)
+    someone = judge()
+    page = someone.page
+    if not tells:
+        page.add_init_script("delete PerformanceResourceTiming.prototype.responseStatus")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.method) if request.url.endswith("/html") else None)
+    someone.join(served.annotator, "Ann")
+    for _ in range(2):
+        someone.wait_for_pair()
+        someone.press("ArrowLeft")
+    someone.wait_for_pair()
+    someone.until("!document.querySelector('[aria-disabled=true]')")
+    assert sorted(asked) == ["GET"] * 6 + ([] if tells else ["HEAD"] * 6)
+
+
 def test_a_drawing_is_whole(tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any]) -> None:
     red = "data:image/png;base64," + base64.b64encode(picture(RED)).decode()
     drawing = (

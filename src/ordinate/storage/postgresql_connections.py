@@ -3,6 +3,11 @@
 A study takes a connection for one transaction or one question and gives it back. So how many a process has open does
 not depend on how many studies it serves. Every wait has an end: for a connection, for the lock of another writer, and
 for a database that does not answer.
+
+No library keeps these connections. psycopg_pool connects in threads of its own, so whoever wants a connection waits to
+the end and hears nothing of a wrong password or a database that is away. SQLAlchemy's QueuePool connects in the caller,
+but would replace only the list of idle connections: the share of readers, a database that comes back, forks, and
+studies that come and go would still be handled here.
 """
 
 from __future__ import annotations

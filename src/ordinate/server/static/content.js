@@ -8,6 +8,8 @@ import { settingOf, withoutFences } from "./texts.js";
 /** @typedef {"left" | "right"} SideName */
 /** @typedef {"loading" | "shown" | "failed"} State */
 
+const SLOW = 10_000; // milliseconds after which the server is asked for a page that has not come
+
 export class Side {
   element = make("div", { class: "item" });
   // What a screen reader is told of the item.
@@ -139,23 +141,21 @@ export class Side {
     this.#become("page", "loading");
   }
 
-  // A frame does not say whether what it loaded is the page or a failure, so the page is asked for as well.
   /** @param {string} address @param {SideName} name */
   async #loadPage(address, name) {
     this.#become("page", "loading");
     const loads = ++this.#loads;
-    try {
-      const framed = new Promise((resolve) => this.#page?.replaceChildren(htmlPage(address, `The ${name} page`, { onload: resolve })));
-      const response = await fetch(address, { cache: "no-store", credentials: "same-origin" });
-      if (!response.ok) throw new Error(response.statusText);
-      await Promise.all([framed, response.arrayBuffer()]);
-      if (loads === this.#loads) this.#become("page", "shown");
-    } catch {
-      if (loads !== this.#loads) return;
+    performance.clearResourceTimings(); // a full list takes no more
+    const framed = new Promise((resolve) => this.#page?.replaceChildren(htmlPage(address, `The ${name} page`, { onload: resolve })));
+    await Promise.race([framed, new Promise((resolve) => setTimeout(resolve, SLOW))]);
+    const found = await isThere(address);
+    if (found) await framed;
+    if (loads !== this.#loads) return;
+    if (!found) {
       const again = make("button", { type: "button", onclick: () => this.#loadPage(address, name) }, "Load it again");
       this.#page?.replaceChildren(make("div", { class: "failure" }, make("p", {}, "This page did not load."), again));
-      this.#become("page", "failed");
     }
+    this.#become("page", found ? "shown" : "failed");
   }
 
   /** @param {string} address */
@@ -174,6 +174,21 @@ export function makeContent(query) {
   const setting = settingOf([query.left, query.right].map((item) => item.text ?? "").filter((text) => text !== ""));
   const [left, right] = [new Side(query.left, "left", setting), new Side(query.right, "right", setting)];
   return { id: query.id, query, left, right, ready: Promise.all([left.ready, right.ready]) };
+}
+
+/**
+ * Whether a page could be loaded. Its frame does not say, but the list of what the browser has loaded may. Where that does
+ * not say either, the server is asked for the page without its content.
+ * @param {string} address
+ */
+async function isThere(address) {
+  const entries = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByName(new URL(address, location.href).href, "resource"));
+  const status = entries.findLast(({ initiatorType }) => initiatorType === "iframe")?.responseStatus;
+  if (status) return status < 400;
+  return fetch(address, { method: "HEAD", cache: "no-store", credentials: "same-origin" }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 }
 
 /** @param {number} bytes */
