@@ -134,6 +134,7 @@ def test_an_experiment_stopped_there_goes_on_here(doomed: RunningCluster, tmp_pa
     assert make_rows(setting(5), tmp_path) == 10 - kept
 
 
+@pytest.mark.slow
 def test_rows_of_a_simulation_are_in_their_order(cluster: RunningCluster) -> None:
     task = SimulatedTask(draw_synthetic(20, 3, np.random.default_rng(0)))
     arguments = (task, ["guro-contextual", "uniform-independent"], [2, 0], 30, 10)
@@ -149,12 +150,14 @@ def size_of(data: np.ndarray, place: int, report: Any) -> int:
     return int(data.nbytes) + place
 
 
+@pytest.mark.slow
 def test_what_runs_share_may_be_large(cluster: RunningCluster) -> None:
     data = np.zeros(4_000_000)  # Dask warns above 10 MB, and a warning is an error here
     runs = [partial(size_of, data, place) for place in range(3)]
     assert run_all(runs, 1, Cluster(cluster.address)) == [data.nbytes + place for place in range(3)]
 
 
+@pytest.mark.slow
 def test_what_runs_are_made_of_is_read_as_they_are_due(cluster: RunningCluster) -> None:
     read: list[int] = []
 
@@ -169,6 +172,7 @@ def test_what_runs_are_made_of_is_read_as_they_are_due(cluster: RunningCluster) 
     assert seen | dict(results) == {place: 24 + place for place in range(40)}
 
 
+@pytest.mark.slow
 def test_an_error_in_a_run_comes_through(cluster: RunningCluster) -> None:
     runs = [partial(size_of, np.zeros(3), place) for place in (0, -1, 1, 2)]
     with pytest.raises(InvalidInput, match="no such place: -1"):
@@ -238,6 +242,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
     pytest.fail("it did not happen within a minute")
 
 
+@pytest.mark.slow
 def test_another_version_on_a_worker_is_refused(tmp_path: Path) -> None:
     copy = tmp_path / "other" / "ordinate"
     shutil.copytree(SOURCE / "ordinate", copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -248,6 +253,7 @@ def test_another_version_on_a_worker_is_refused(tmp_path: Path) -> None:
         run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(other.address))
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_workers_is_said(tmp_path: Path) -> None:
     with running(tmp_path, workers=0) as alone, pytest.raises(ClusterFailed, match="has no workers"):
         run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(alone.address, worker_seconds=0.5))

@@ -265,3 +265,14 @@ def test_answers_about_items_that_the_model_cannot_tell_apart_change_nothing() -
         others = Propagation(Contextual(1.0), features, later).posterior(prior)
         assert found.mean == pytest.approx(others.mean, abs=1e-3)
         assert found.mean[0] == found.mean[1]
+
+
+@pytest.mark.parametrize("columns", [0, 3])
+@pytest.mark.parametrize("model", [Contextual(), FactoredHybrid(), Hybrid(), Independent()])
+def test_without_answers_the_posterior_is_the_prior(model, columns):
+    features = np.random.default_rng(0).normal(size=(7, columns))
+    nothing = Answers(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    posterior = Propagation(model, features, nothing).posterior(model.prior)
+    variance = model.prior.coefficients * (features**2).sum(axis=1) + model.prior.items
+    np.testing.assert_array_equal(posterior.mean, np.zeros(7))
+    np.testing.assert_allclose(posterior.covariance.variance, variance, atol=1e-12)

@@ -74,9 +74,15 @@ def study(times: int = 120, groups: bool = False, blind: bool = False, **content
     return made
 
 
-def test_it_says_what_the_study_says(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def reported() -> tuple[Study, Read]:
+    """A study, and its report."""
     made = study()
-    read = Read(page(gather(made), [tmp_path]))
+    return made, Read(page(gather(made), []))
+
+
+def test_it_says_what_the_study_says(reported: tuple[Study, Read]) -> None:
+    made, read = reported
     assert not read.open, "every element is closed"
     verdict, ordering = made.check(), made.ordering()
     assert verdict.sentence in read.text
@@ -92,8 +98,8 @@ def test_it_says_what_the_study_says(tmp_path: Path) -> None:
     assert len(table.splitlines()) == 1 + len(ordering)
 
 
-def test_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
-    read = Read(page(gather(study()), [tmp_path]))
+def test_it_loads_nothing_and_runs_nothing(reported: tuple[Study, Read]) -> None:
+    _, read = reported
     assert {name for name, _ in read.elements} & {"script", "link", "iframe", "object"} == set()
     addresses = [value for _, given in read.elements for name, value in given.items() if name in ("src", "href")]
     assert all(str(value).startswith(("data:", "#")) for value in addresses)
@@ -102,8 +108,8 @@ def test_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
     assert str(policy["content"]).startswith("default-src 'none'")
 
 
-def test_names_of_elements_are_unique(tmp_path: Path) -> None:
-    read = Read(page(gather(study()), [tmp_path]))
+def test_names_of_elements_are_unique(reported: tuple[Study, Read]) -> None:
+    _, read = reported
     names = [given["id"] for _, given in read.elements if "id" in given]
     assert len(names) == len(set(names))
     for _, given in read.elements:

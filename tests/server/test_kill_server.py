@@ -74,7 +74,7 @@ class Person:
                 assert count == len(self.acknowledged)
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.load)])
+@pytest.mark.parametrize("kills", [pytest.param(1, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.load)])
 def test_nothing_acknowledged_is_lost_or_doubled(kills: int, tmp_path: Path) -> None:
     path = tmp_path / "study.db"
     Study.create(ITEMS, seed=3, storage=f"sqlite:///{path}").close()

@@ -172,6 +172,7 @@ def browser() -> httpx.Client:
     return httpx.Client(follow_redirects=True, timeout=SOON)
 
 
+@pytest.mark.slow
 def test_names_links_and_rules_are_known_to_the_other_at_once(start: Start) -> None:
     one, other = start(), start()
     for number in range(2):

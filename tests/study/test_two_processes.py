@@ -44,7 +44,7 @@ print(json.dumps([taken, refused]))
 """
 
 
-@pytest.mark.parametrize("algorithm", [pytest.param("uniform-hybrid", marks=pytest.mark.slow), "guro-hybrid"])
+@pytest.mark.parametrize("algorithm", ["uniform-hybrid", pytest.param("guro-hybrid", marks=pytest.mark.slow)])
 def test_two_processes_on_one_file(algorithm: str, tmp_path: Path) -> None:
     path = tmp_path / "study.db"
     url = f"sqlite:///{path}"

@@ -263,6 +263,7 @@ def test_a_belief_continues_those_it_came_from_and_no_other() -> None:
     assert not twice.history.continues(fitted(np.random.default_rng(0), "hybrid", 5, 1.0, coarse=False).history)
 
 
+@pytest.mark.slow
 def test_a_long_history_comes_and_goes() -> None:
     belief: Belief = FactoredBelief(np.zeros(2), np.ones((2, 1)), np.ones(2))
     first = belief

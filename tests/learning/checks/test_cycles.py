@@ -15,7 +15,7 @@ def test_triads_are_all_sets_of_three_compared_items(seed):
     rng = np.random.default_rng(seed)
     pairs = [pair for pair in combinations(range(8), 2) if rng.random() < 0.6]
     left, right = np.array(pairs).T
-    ahead = rng.choice([-1.0, 0.0, 1.0], len(pairs))
+    ahead = rng.choice(np.array([-1, 0, 1], dtype=np.int8), (len(pairs), 3))
     place = {pair: number for number, pair in enumerate(pairs)}
     expected = [
         (place[a, b], place[b, c], place[a, c])
@@ -24,17 +24,18 @@ def test_triads_are_all_sets_of_three_compared_items(seed):
     ]
     triads = triads_of(left, right, 8, rng)
     assert sorted(map(tuple, triads.tolist())) == sorted(expected)
-    turns = [tuple(ahead[list(triad)]) for triad in expected]
-    assert circular(triads, ahead) == sum(turn in ((1.0, 1.0, -1.0), (-1.0, -1.0, 1.0)) for turn in turns)
+    for study, found in enumerate(circular(triads, ahead)):
+        turns = [tuple(ahead[list(triad), study]) for triad in expected]
+        assert found == sum(turn in ((1, 1, -1), (-1, -1, 1)) for turn in turns)
 
 
 def test_of_a_tournament_they_are_as_many_as_kendall_counts():
     rng = np.random.default_rng(1)
     left, right = np.array(list(combinations(range(15), 2))).T
-    ahead = rng.choice([-1.0, 1.0], len(left))
+    ahead = rng.choice(np.array([-1, 1], dtype=np.int8), len(left))
     wins = np.bincount(left, ahead > 0, 15) + np.bincount(right, ahead < 0, 15)
     expected = 15 * 14 * 13 / 6 - (wins * (wins - 1) / 2).sum()
-    assert circular(triads_of(left, right, 15, rng), ahead) == expected
+    assert circular(triads_of(left, right, 15, rng), ahead[:, None]) == [expected]
 
 
 def test_of_many_triads_those_of_a_part_of_the_items_are_taken():

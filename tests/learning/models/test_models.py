@@ -141,7 +141,10 @@ def test_the_gradient_of_the_test_itself_is_the_slope_of_its_objective(likelihoo
     np.testing.assert_allclose(negative_gradient(point, *arguments), slopes, atol=1e-6)
 
 
-@pytest.mark.parametrize(("n", "k", "answers"), [(40, 6, 0), (40, 6, 30), (60, 90, 200), (250, 30, 4000)])
+@pytest.mark.parametrize(
+    ("n", "k", "answers"),
+    [(40, 6, 0), (40, 6, 30), (60, 90, 200), pytest.param(250, 30, 4000, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 9.0])
 def test_the_three_ways_to_the_covariance_of_the_hybrid_model_agree(n: int, k: int, answers: int, scale: float) -> None:
     features, given = draw(np.random.default_rng(n), n, k, answers)
