@@ -102,7 +102,7 @@ def count_triads(begins: Integers, right: Integers, chosen: NDArray[np.bool_], t
     return found
 
 
-def _ahead(balance: Floats) -> NDArray[np.int8]:
+def _ahead(balance: NDArray[np.number]) -> NDArray[np.int8]:
     return np.ascontiguousarray(np.sign(balance), dtype=np.int8)
 
 
