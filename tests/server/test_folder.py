@@ -432,6 +432,23 @@ def test_a_server_that_is_killed_while_a_study_is_made_leaves_it_whole_or_absent
     after.close()
 
 
+@pytest.mark.parametrize(
+    "line", [b'{"id": "a", "text": "one"}', b'{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}', b"not JSON"]
+)
+def test_files_of_a_user_that_have_names_of_ours_stay(tmp_path, line):
+    """`manifest.jsonl` is what many tables of items are called, also beside a study that was made in the terminal."""
+    files = ["manifest.jsonl", "progress", "video.part", "given/notes.txt"]
+    theirs = [tmp_path / name / file for name in ("essays", "speech") for file in files]
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(line)
+    Study.create(Items(["a", "b"]), storage=f"sqlite:///{tmp_path}/essays/essays.db").close()
+    folder = Folder(tmp_path)
+    assert folder.studies() == ["essays"]
+    folder.close()
+    assert [path.read_bytes() for path in theirs] == [line] * len(theirs)
+
+
 def test_what_a_killed_server_was_deleting_is_gone_after_the_next_start(tmp_path):
     (tmp_path / ".deleted" / "x" / "media").mkdir(parents=True)
     folder = Folder(tmp_path)

@@ -40,6 +40,7 @@ LONGEST_NAME = 300
 # Parquet is left out: a file of kilobytes may unfold to gigabytes.
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 _READ = {".txt": "text", ".md": "text", ".html": "html", ".htm": "html"}
+_OWN_PATH = re.compile(rf"({MEDIA}|{GIVEN})/[0-9a-f]{{16}}\.[\w.+-]+")
 _one_picture_at_a_time = threading.Lock()
 """Checking and converting pictures takes a processor, which people who judge need."""
 _ENDINGS = {
@@ -302,6 +303,15 @@ def dropped_files(folder: Path) -> list[Dropped]:
         except (ValueError, TypeError):
             continue
     return found
+
+
+def was_draft(folder: Path) -> bool:
+    """Whether the manifest in this folder is ours: every file that it names is stored as a draft stores it."""
+    try:
+        stored = [one.stored for one in dropped_files(folder)]
+    except OSError:
+        return False
+    return bool(stored) and all(_OWN_PATH.fullmatch(str(path)) for path in stored)
 
 
 def _append(manifest: Path, made: Dropped) -> tuple[int, int]:

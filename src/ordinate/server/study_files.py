@@ -20,7 +20,7 @@ from pathlib import Path
 from ordinate.data.formats.files import failures
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput, StudyExists
-from ordinate.server.drafts import MANIFEST, MEDIA, Draft
+from ordinate.server.drafts import MANIFEST, MEDIA, Draft, was_draft
 from ordinate.server.making import Target
 from ordinate.server.problems import Problem
 from ordinate.server.workspace import NAME, delete
@@ -37,10 +37,12 @@ class StudyFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        for manifest in folder.glob(f"*/{MANIFEST}"):  # of a server that was killed before it finished
-            if self.is_own(SqliteFile(manifest.parent / f"{manifest.parent.name}.db")):
+        for manifest in folder.glob(f"*/{MANIFEST}"):
+            made = manifest.parent
+            # A server was killed before it finished; or the file is the user's and merely has the name of ours.
+            if (made / f"{made.name}.db").is_file() and was_draft(made):
                 with suppress(OSError):
-                    Draft.forget_uploads(manifest.parent)
+                    Draft.forget_uploads(made)
 
     def all(self) -> list[Place]:
         with failures("read", self._folder):
