@@ -248,6 +248,25 @@ def test_an_archived_study_opens_nothing_until_it_is_taken_out(folder):
     assert TestClient(folder.app).get(made["link"]["url"]).status_code == 200
 
 
+def test_a_name_that_was_taken_meanwhile_is_a_conflict_and_no_failure_of_the_disk(folder, monkeypatch):
+    """A failure of the disk would be tried again by programs and pages."""
+    assert folder.make("holiday", PHOTOS).status_code == 201
+    assert folder.send("POST", "/studies/holiday/archive", {}).status_code == 200
+    (folder.path / "holiday").mkdir()
+    refused = folder.send("POST", "/archived/holiday/restore", {})
+    assert (refused.status_code, "rename its folder" in refused.json()["detail"]) == (409, True), refused.text
+    draft = folder.dropped(PHOTOS)
+
+    def create(*given: Any, made: Any = making._create) -> None:
+        made(*given)
+        (folder.path / "second").mkdir(exist_ok=True)
+
+    monkeypatch.setattr(making, "_create", create)
+    refused = folder.send("POST", f"/drafts/{draft}/study", {"name": "second"})
+    assert (refused.status_code, "choose another name" in refused.json()["detail"]) == (409, True), refused.text
+    assert folder.send("POST", f"/drafts/{draft}/study", {"name": "third"}).status_code == 201
+
+
 def test_start_page_study_page_and_command_say_the_same_of_how_a_study_stands(folder, capsys):
     folder.make("essays", {"a.txt": b"One.", "b.txt": b"Two.", "c.txt": b"Three."})
     study = folder.study("essays")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ordinate.errors import InvalidInput, StorageFailed
+from ordinate.errors import InvalidInput, OrdinateError, StorageFailed
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and try again",
@@ -58,7 +58,7 @@ def failures(verb: str, path: str | Path) -> Iterator[None]:
     """Turn an error of the operating system into StorageFailed, with what to do."""
     try:
         yield
-    except (InvalidInput, StorageFailed):
+    except OrdinateError:  # some are errors of the operating system, too
         raise
     except OSError as error:
         reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
