@@ -143,7 +143,8 @@ def test_a_page_that_is_not_seen_is_not_judged(
     page.wait_for_timeout(500)
     page.keyboard.press("ArrowLeft")
     assert page.get_attribute("#choose-left", "aria-disabled") == "true"
-    # The failures that a frame does not tell of.
+    # The failures that a frame does not tell of. The server is asked whether the pages are there, and fails then, too.
+    page.route("**/html", lambda route: route.abort())
     for request in held:
         request.abort()
     page.wait_for_selector("#left .failure")
@@ -168,6 +169,41 @@ def test_a_page_that_is_not_seen_is_not_judged(
     someone.until("document.getElementById('last').textContent === 'Skipped.'")
     someone.wait_until_sent()
     assert answers(path)[-1]["reason"].startswith("does not load: left")
+
+
+def test_a_page_that_fails_after_the_server_said_that_it_is_there_is_not_judged(
+    tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any]
+) -> None:
+    path = tmp_path / "pages.db"
+    items = Items([f"page-{k}" for k in range(6)], content={"html": [f"<h1>Page {k}</h1>" for k in range(6)]})
+    Study.create(items, storage=f"sqlite:///{path}").close()
+    (served,) = serve(path)
+    someone = judge()
+    page = someone.page
+    # What is waited for ten seconds comes soon here.
+    page.add_init_script(
+        "const wait = setTimeout; window.setTimeout = (act, after) => wait(act, after === 10_000 ? 200 : after)"
+    )
+    someone.begin(served.annotator, "Ann")
+    someone.until("document.querySelector('#choose-left[aria-disabled=false]')")
+    held: list[Any] = []
+    page.route("**/html", lambda route: held.append(route) if route.request.method == "GET" else route.continue_())
+    page.keyboard.press("ArrowLeft")
+    for side in ("left", "right"):
+        page.wait_for_selector(f"#{side} .failure >> text=This page takes long to load.")
+        assert page.locator(f"#{side} iframe").count() == 1
+    one, other = held
+    one.fulfill(status=500, body="<p>Not now.</p>")
+    other.abort()
+    for side in ("left", "right"):
+        page.wait_for_selector(f"#{side} .failure >> text=This page did not load.")
+        assert page.locator(f"#{side} iframe").count() == 0
+    assert page.get_attribute("#choose-left", "aria-disabled") == "true"
+    page.unroute("**/html")
+    for side in ("left", "right"):
+        page.click(f"#{side} .failure button")
+    someone.until("document.querySelector('#choose-left[aria-disabled=false]')")
+    assert page.locator(".failure").count() == 0
 
 
 @pytest.mark.parametrize("tells", [True, False])

@@ -1,6 +1,6 @@
 // The two items of a pair as elements: pictures, videos, sounds, texts, pages, links. They load before the pair is shown.
 
-import { make, setMarkup } from "./dom.js";
+import { make, setMarkup, setText } from "./dom.js";
 import { htmlPage } from "./html-page.js";
 import { settingOf, withoutFences } from "./texts.js";
 
@@ -8,6 +8,7 @@ import { settingOf, withoutFences } from "./texts.js";
 /** @typedef {"left" | "right"} SideName */
 /** @typedef {"loading" | "shown" | "failed"} State */
 
+let tells = false; // whether this browser says what status the page of a frame had
 const SLOW = 10_000; // milliseconds after which the server is asked for a page that has not come
 
 export class Side {
@@ -146,14 +147,22 @@ export class Side {
     this.#become("page", "loading");
     const loads = ++this.#loads;
     performance.clearResourceTimings(); // a full list takes no more
-    const framed = new Promise((resolve) => this.#page?.replaceChildren(htmlPage(address, `The ${name} page`, { onload: resolve })));
-    await Promise.race([framed, new Promise((resolve) => setTimeout(resolve, SLOW))]);
-    const found = await isThere(address);
-    if (found) await framed;
-    if (loads !== this.#loads) return;
-    if (!found) {
-      const again = make("button", { type: "button", onclick: () => this.#loadPage(address, name) }, "Load it again");
-      this.#page?.replaceChildren(make("div", { class: "failure" }, make("p", {}, "This page did not load."), again));
+    const words = make("p", {}, "This page takes long to load.");
+    const again = make("button", { type: "button", onclick: () => this.#loadPage(address, name) }, "Load it again");
+    const note = make("div", { class: "failure" }, words, again);
+    const framed = new Promise((resolve) => this.#page?.replaceChildren(htmlPage(address, `The ${name} page`, { onload: () => resolve(true) })));
+    let came, found;
+    do {
+      came = await Promise.race([framed, new Promise((resolve) => setTimeout(resolve, SLOW))]);
+      found = await isThere(address);
+      if (loads !== this.#loads || !this.element.isConnected) return;
+      // A frame whose page was cut off never loads, and does not fail either.
+      if (found && !came) this.#page?.append(note);
+    } while (found && !came);
+    if (found) note.remove();
+    else {
+      setText(words, "This page did not load.");
+      this.#page?.replaceChildren(note);
     }
     this.#become("page", found ? "shown" : "failed");
   }
@@ -183,8 +192,10 @@ export function makeContent(query) {
  */
 async function isThere(address) {
   const entries = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByName(new URL(address, location.href).href, "resource"));
-  const status = entries.findLast(({ initiatorType }) => initiatorType === "iframe")?.responseStatus;
-  if (status) return status < 400;
+  const entry = entries.findLast(({ initiatorType }) => initiatorType === "iframe");
+  // The status of a page that could not be fetched is 0, as all are where a browser does not tell them.
+  tells ||= Boolean(entry?.responseStatus);
+  if (entry && tells) return entry.responseStatus > 0 && entry.responseStatus < 400;
   return fetch(address, { method: "HEAD", cache: "no-store", credentials: "same-origin" }).then(
     ({ ok }) => ok,
     () => false,
