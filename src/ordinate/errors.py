@@ -4,12 +4,25 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
 
 class OrdinateError(Exception):
     """The base class of all errors of this package; `exit_code` is the exit code of a command that fails with it."""
 
     exit_code = 2
+
+    def __reduce__(self) -> Any:
+        # Python would call `__init__` with the message alone, which fails where it takes more. An error that a process
+        # of our own cannot send to another one breaks the pool of processes.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[OrdinateError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> OrdinateError:
+    made = kind.__new__(kind)
+    made.args = arguments
+    made.__dict__.update(attributes)
+    return made
 
 
 class InvalidInput(OrdinateError, ValueError):
