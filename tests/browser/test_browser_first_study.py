@@ -92,7 +92,11 @@ def test_files_chosen_before_the_page_is_ready_are_sent(tmp_path: Path, serve_fo
     page.route("**/new.js*", lambda route: scripts.append(route))
     page.click("text=Make a study", no_wait_after=True)
     page.set_input_files("#folder", tmp_path / "photos")
+    page.set_input_files("#files", {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"Sunny."})
+    begun: list[str] = []
+    page.on("request", lambda asked: begun.append(asked.url) if asked.url.endswith("/drafts") else None)
     (script,) = scripts
     script.continue_()
     page.wait_for_selector("#form:not([hidden])", timeout=60_000)
-    assert page.inner_text("#items-words") == "3 items."
+    page.wait_for_selector("#items-words >> text=4 items.")
+    assert len(begun) == 1

@@ -43,9 +43,16 @@ def items_of(given: Sequence[NewItem], folders: Sequence[Path], feature_names: A
 def more_items(given: Sequence[NewItem], study: Study, folders: Sequence[Path], folder: Path | None) -> Items:
     """Items for a study that exists, with features made as its own were. `folder`: where relative paths start."""
     items, recipe = study.items, study.settings.recipe
-    names = items.column_names
-    if recipe is not None and recipe.encoder != GIVEN and {len(item.features) for item in given} == {len(names)}:
-        return embed_like(recipe, items_of(given, folders, names or None), folder=folder or "")
+    if recipe is not None and recipe.encoder != GIVEN:
+        names, widths, all_columns = items.column_names, {len(item.features) for item in given}, items.features.shape[1]
+        if widths == {len(names)}:
+            return embed_like(recipe, items_of(given, folders, names or None), folder=folder or "")
+        if widths != {all_columns}:
+            wanted = f"the numbers {', '.join(names)} as its features" if names else "no features"
+            raise InvalidInput(
+                f"give each item {wanted}, since the encoder of the study makes the others; or give each item all "
+                f"{all_columns} features"
+            )
     added = items_of(given, folders, items.feature_names, items.blocks)
     return recipe.projected(added) if recipe is not None and recipe.encoder == GIVEN else added
 

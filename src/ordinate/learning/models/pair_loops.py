@@ -130,7 +130,7 @@ def conjugate_gradients(
         z_theta = schur_inverse @ (r_theta + features.T @ (r_score - removed * r_item))
         z_linear = features @ z_theta
         z_tension = share * (r_item - degree * z_linear)
-        z_tension -= z_tension.sum() / max(items, 1)  # there may be none, of which some versions of Numba know no mean
+        z_tension -= z_tension.sum() / max(items, 1)  # no items: in Numba 0.61, mean() then divides by zero
         r_z = float(r_theta @ z_theta + r_score @ z_linear + item_variance * (r_item @ z_tension))
         if step == 0:
             r_z_first = r_z

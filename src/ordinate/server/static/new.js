@@ -17,6 +17,8 @@ const { csrf = "", study = "" } = byId("app").dataset;
 const api = connectAt("server", csrf);
 /** In the address as well, so that a reload finds what was dropped. @type {string | null} */
 let draft = null;
+/** @type {ReturnType<typeof attempt> | null} */
+let beginning = null;
 let busy = false;
 /** @type {Dropped[]} */
 const waiting = [];
@@ -46,9 +48,10 @@ async function add(files) {
   if (!study && byId("name", HTMLInputElement).value === "") byId("name", HTMLInputElement).value = nameFor(files);
   waiting.push(...files);
   if (draft === null) {
-    const begun = await attempt(async () => {
-      keep((await api.post("/drafts", {})).draft);
-    });
+    // Files that come meanwhile belong to the same draft.
+    beginning ??= attempt(async () => keep((await api.post("/drafts", {})).draft));
+    const begun = await beginning;
+    beginning = null;
     if (!begun) {
       waiting.length = 0;
       return;
