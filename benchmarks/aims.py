@@ -45,9 +45,6 @@ COSTS = ((200, 2), (1000, 2), (6000, 2), (20_000, 2), (100_000, 2))
 BLOCK = 50
 ALGORITHMS = {"order": "guro-hybrid", "aim": "aim-hybrid"}
 PLAIN = {"order": "guro-independent", "aim": "aim-independent"}
-FACTORED = {"order": "guro-hybrid-factored", "aim": "aim-hybrid-factored"}
-"""Of more than `LARGE` items; the full covariance would be computed for hours."""
-LARGE = 5000
 
 
 class World(NamedTuple):
@@ -140,8 +137,7 @@ def recorded(folder: Path, aim: str, seed: int, fits: dict[Path, tuple[Floats, f
     codes = group_codes(items)
     group = np.zeros(len(items), dtype=np.int64) if codes is None else codes
     people = RecordedAnnotators(dataset.comparisons, items, seed)
-    algorithms = FACTORED if len(items) > LARGE else ALGORITHMS
-    return Task(items, group, fits[folder][0], people, (aim,), algorithms if items.features.shape[1] else PLAIN)
+    return Task(items, group, fits[folder][0], people, (aim,), ALGORITHMS if items.features.shape[1] else PLAIN)
 
 
 def run(task: Task, method: str, seed: int, step: float = STEP, most: int = MOST) -> dict[str, Any]:

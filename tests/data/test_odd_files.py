@@ -59,7 +59,7 @@ def npz(array: np.ndarray) -> bytes:
 def zipped(name: str) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(name, "x")
+        archive.writestr(zipfile.ZipInfo(name), "x")  # at a time that is always the same
     return file.getvalue()
 
 

@@ -60,11 +60,16 @@ def test_a_photograph_taken_sideways_stands_upright():
     assert (shown[:, :, 0] == np.rot90(RAMP[:4], -1)).all()
 
 
-@pytest.mark.parametrize("mode", ["RGBA", "LA", "PA"])
-def test_what_is_transparent_lies_on_white(mode):
-    clear = Image.new("RGBA", (4, 4), (0, 0, 0, 0))
-    clear.putpixel((1, 2), (10, 10, 10, 255))
-    shown = pixels(saved(clear.convert(mode), "TIFF" if mode == "PA" else "PNG"))
+@pytest.mark.parametrize(
+    ("mode", "none", "grey"),
+    [("RGBA", (0, 0, 0, 0), (10, 10, 10, 255)), ("LA", (0, 0), (10, 255)), ("PA", (0, 0), (1, 255))],
+)
+def test_what_is_transparent_lies_on_white(mode, none, grey):
+    clear = Image.new(mode, (4, 4), none)
+    if mode == "PA":
+        clear.putpalette([0, 0, 0, 10, 10, 10])
+    clear.putpixel((1, 2), grey)
+    shown = pixels(saved(clear, "TIFF" if mode == "PA" else "PNG"))
     assert (shown[0, 0] == 255).all()
     assert (shown[2, 1] == 10).all()
 

@@ -187,7 +187,7 @@ class TestImages:
 
     def test_a_damaged_file_names_the_item(self, family, tmp_path):
         (tmp_path / "a.png").write_bytes(b"not an image")
-        with pytest.raises(InvalidInput, match=r"item 'x' \(row 1\): not an image"):
+        with pytest.raises(InvalidInput, match=r"item 'x' \(row 1\): it is no image"):
             embed(Items(["x"], content={"image": ["a.png"]}), IMAGES[family], folder=tmp_path)
 
 
