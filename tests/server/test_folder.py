@@ -18,6 +18,7 @@ from PIL import Image
 
 from ordinate.__main__ import main as run_command
 from ordinate.data.items import Items
+from ordinate.embedding import FAMILIES
 from ordinate.errors import InvalidInput, StorageFailed
 from ordinate.server import making
 from ordinate.server.app import create_app
@@ -405,6 +406,14 @@ def test_what_is_left_of_a_study_of_another_name_is_in_no_study(folder, monkeypa
     making.make(place, StudyFiles(folder.path).target(place, "first"), making.Plan(making.Columns(), None, None, {}))
     assert folder.send("POST", f"/drafts/{draft}/study", {"name": "second"}).status_code == 201
     assert [path.name for path in folder.path.rglob("*.db")] == ["second.db"]
+
+
+@pytest.mark.skipif(FAMILIES["timm"].is_installed, reason="timm is installed here")
+def test_an_encoder_that_is_not_installed_is_refused_with_the_command_that_installs_it(folder):
+    refused = folder.make("photos", PHOTOS, encoder="timm:resnet34")
+    assert refused.status_code == 422
+    assert "python -m pip install 'ordinate[image]'" in refused.json()["detail"]
+    assert folder.studies() == []
 
 
 WRONG_RULES = [({"aim": ["above:nothere"]}, 404), ({"aim": ["top:50"]}, 422), ({"cuts": [5, 2]}, 422)]

@@ -31,6 +31,7 @@ STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
     (errors.BudgetSpent, 409),
     (errors.StudyExists, 409),
     (errors.InvalidInput, 422),
+    (errors.MissingExtra, 422),  # something was asked for that takes a package which the server lacks
     (errors.StorageFailed, 503),
     (errors.StudyNotFound, 503),
     (errors.NotAStudy, 503),
