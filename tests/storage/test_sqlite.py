@@ -129,6 +129,16 @@ def test_refuses_a_study_whose_rows_are_damaged(stored: Path, damage: str) -> No
     assert "\n" not in str(caught.value)
 
 
+def test_a_study_that_was_refused_is_not_kept_locked_by_the_error(stored: Path) -> None:
+    # Not the last entry, so that reading stops halfway.
+    execute(stored, "UPDATE log SET kind = 'dance' WHERE position = 2")
+    with pytest.raises(NotAStudy) as caught:
+        Study.open(url_of(stored))
+    with closing(sqlite3.connect(stored, timeout=0)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+    assert caught.value.__traceback__ is not None, "the error, and what it refers to, is still there"
+
+
 def test_damaged_bytes_never_give_a_bare_error(stored: Path) -> None:
     rng = np.random.default_rng(5)
     whole = stored.read_bytes()

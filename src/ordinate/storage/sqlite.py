@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from traceback import clear_frames
 from typing import Any
 from urllib.parse import quote
 
@@ -241,8 +242,10 @@ class _Connections:
         connection = self._take()
         try:
             yield connection
-        except BaseException:
+        except BaseException as error:
             connection.close()
+            # From Python 3.13 on, a statement that was not read to its end keeps the file locked while the error lasts.
+            clear_frames(error.__traceback__)
             raise
         # Where another program serves the study, whoever keeps a connection would keep it from ending that cleanly.
         if self.served or not os.path.exists(self._write_ahead_log):
@@ -340,8 +343,12 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     """Mode "rw" never creates a file, and falls back to reading where the file is read-only."""
     address = f"file:{quote(str(path))}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    # EXTRA also flushes the folder after the journal is deleted; without it a power cut could undo a stored answer.
-    connection.execute("PRAGMA synchronous = EXTRA")
+    try:
+        # EXTRA also flushes the folder after the journal is deleted; without it a power cut could undo a stored answer.
+        connection.execute("PRAGMA synchronous = EXTRA")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

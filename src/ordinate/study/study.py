@@ -173,10 +173,12 @@ class Study:
         storage = storages.open(url)
         try:
             return cls(storage, clock)
-        except InvalidInput as error:
-            raise NotAStudy(
-                f"{storages.place(url).shown} is damaged, or of a newer version of ordinate: {error}"
-            ) from error
+        except BaseException as error:
+            storage.close()
+            if isinstance(error, InvalidInput):
+                shown = storages.place(url).shown
+                raise NotAStudy(f"{shown} is damaged, or of a newer version of ordinate: {error}") from error
+            raise
 
     def require_unmoved(self) -> None:
         """Raise StudyMoved where the study's file is not where it was when it was opened, so that nothing is stored."""
