@@ -19,6 +19,7 @@ from ordinate.server import helper
 from ordinate.server.helper import HelperProcess, Results, SlowWork
 from ordinate.study.fold import Version
 from ordinate.study.inference import Fit
+from ordinate.study.results import MANY_ITEMS
 from ordinate.study.study import Study
 
 ITEMS = Items([str(row) for row in range(40)], np.random.default_rng(0).normal(size=(40, 3)))
@@ -151,3 +152,19 @@ def test_results_come_later(work: SlowWork, url: str) -> None:
     assert isinstance(plain, Results)
     assert found[:3] == plain[:3]
     assert found.seconds > 0.0
+
+
+def test_nobody_waits_for_results_of_many_items(tmp_path: Path) -> None:
+    """Of 6,000 items they took so long that people were given random pairs, whatever the model."""
+    address = f"sqlite:///{tmp_path / 'study.db'}"
+    many = Items([str(row) for row in range(MANY_ITEMS + 1)], np.eye(MANY_ITEMS + 1, 2))
+    with Study.create(many, storage=address, algorithm="guro-hybrid-factored") as study:
+        study.record([Comparison("0", "1", "left")])
+    assert helper.choose(address, [None], [])[0] is not None
+    assert helper.results(address) is None
+    until = time.monotonic() + 60
+    while (found := helper.results(address)) is None:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    helper.close(address)
+    assert found.answers == 1
