@@ -160,6 +160,7 @@ def test_a_table_is_not_taken_for_a_damaged_study(run, folder):
     assert "names.txt is a table, not a study. Make one: ordinate create study.db --items " in result.err
 
 
+@pytest.mark.slow
 def test_runs_made_so_far_are_kept_when_a_simulation_is_interrupted(folder):
     line = ["simulate", "synthetic", "--n", "12", "--d", "2", "--budget", "60", "--every", "20", "--seeds", "100000"]
     started = subprocess.Popen(

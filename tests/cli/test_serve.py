@@ -209,6 +209,7 @@ def test_a_link_instead_of_a_file(run, study):
     assert "only ask, tell and order take a link" in run("status", "http://127.0.0.1:8000/join/study/token").err
 
 
+@pytest.mark.slow
 def test_the_server_dies_and_its_helper_with_it(study, scratch):
     """kill -9 leaves no process behind that holds the file, and no folder; links stay what they were."""
     with serving(str(study), **scratch) as (process, links):

@@ -137,6 +137,7 @@ def test_a_model_whose_replies_say_nothing_is_stopped(study, model):
     assert len(model.sent) == UNREADABLE_IN_A_ROW
 
 
+@pytest.mark.slow
 def test_a_model_of_whose_replies_most_say_nothing_is_stopped(study, model):
     study.add_items(
         Items([f"more {number}" for number in range(6)], content={"text": [f"The number {n}" for n in range(6, 12)]})

@@ -316,7 +316,7 @@ def helpers_of(pid: int) -> list[int]:
     return [child for child in found if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
-STATES = ["slow clients", "idle", "helper signalled, too", "helper stopped", "requests wait", "file locked"]
+STATES = ["idle", "slow clients", "helper signalled, too", "helper stopped", "requests wait", "file locked"]
 
 
 @pytest.mark.parametrize("state", [STATES[0], *(pytest.param(state, marks=pytest.mark.slow) for state in STATES[1:])])

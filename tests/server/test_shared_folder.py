@@ -357,6 +357,7 @@ def test_all_studies_of_a_server_share_a_few_connections(serve, url):
     assert _connections(url) <= MOST
 
 
+@pytest.mark.slow
 def test_studies_that_others_keep_locked_leave_connections_to_readers_and_to_each_other(serve, url, monkeypatch):
     """Their writers give up after a while, and nobody else has waited longer."""
     monkeypatch.setattr("ordinate.storage.postgresql_connections.BUSY_SECONDS", 3)

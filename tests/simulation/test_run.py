@@ -61,7 +61,8 @@ def test_rows_are_flat_and_ordered(synthetic):
     assert rows["seconds"][:4] == sorted(rows["seconds"][:4])
 
 
-@pytest.mark.parametrize("task", ["synthetic", pytest.param("recorded", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["synthetic", "recorded"])
 def test_the_rows_are_the_same_whatever_the_number_of_jobs(synthetic, task):
     chosen: Task = synthetic if task == "synthetic" else RecordedTask(recorded_dataset(groups=2), by="pairs")
     one, two = (
