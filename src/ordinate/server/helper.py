@@ -1,7 +1,8 @@
 """What a helper process does: it chooses pairs and computes results, so that requests need not wait for a fit.
 
-It folds the same log as the server and writes nothing. It may be killed at any moment. Where a study's covariance takes
-seconds to compute, the helper has a process of its own for that and for the results, so that it can go on choosing.
+It folds the same log as the server and writes nothing. It may be killed at any moment. Where it takes
+seconds to compute a study's covariance or its results, the helper has a process of its own for both, so that it can go
+on choosing.
 """
 
 from __future__ import annotations
