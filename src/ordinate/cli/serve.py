@@ -198,7 +198,8 @@ def serve(
                 note("Stop with Ctrl-C. Answers are stored as they come in.")
                 if owners and (has_viewer() if open_browser is None else open_browser):
                     webbrowser.open(owners[0])
-                connections.server(app, proxies, user_header, is_ending).run([listener])
+                if not is_ending():
+                    connections.server(app, proxies, user_header, is_ending).run([listener])
         finally:
             app.state.close()
 
@@ -211,14 +212,21 @@ class _Terminated(BaseException):
 def _ending_in_order() -> Iterator[Callable[[], bool]]:
     """SIGTERM leaves the block as Ctrl-C does, and then ends the process as if nobody had noticed it.
 
-    Yields a function that says whether one of the two has come: Python drops what a handler raises where it happens to
-    interrupt the end of some object's life.
+    Yields a function that says whether one of the two has come. From its first call on they only are noted: Python
+    drops what a handler raises where it happens to interrupt the end of some object's life.
     """
     came: list[int] = []
+    raises = True
+
+    def is_ending() -> bool:
+        nonlocal raises
+        raises = False
+        return bool(came)
 
     def leave(sig: int, frame: FrameType | None) -> None:
         came.append(sig)
-        raise _Terminated if sig == signal.SIGTERM else KeyboardInterrupt
+        if raises:
+            raise _Terminated if sig == signal.SIGTERM else KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():  # a test's; it gets no signals
         yield lambda: False
@@ -226,8 +234,9 @@ def _ending_in_order() -> Iterator[Callable[[], bool]]:
     heard = [sig for sig in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(sig) is not signal.SIG_IGN]
     before = {sig: signal.signal(sig, leave) for sig in heard}
     try:
-        yield lambda: bool(came)
-        for sig in came:
+        yield is_ending
+        raises = True
+        for sig in tuple(came):
             signal.raise_signal(sig)
     except _Terminated:
         signal.signal(signal.SIGTERM, before[signal.SIGTERM])
