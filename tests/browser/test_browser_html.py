@@ -127,13 +127,18 @@ def test_nothing_gets_out_of_a_frame(tmp_path: Path, serve: Callable[..., Any], 
             assert (page.url, len(page.context.pages), heard) == (alone, 1, []), address
 
 
-def test_a_page_that_is_not_seen_is_not_judged(
-    tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any], answers: Any
-) -> None:
+@pytest.fixture
+def served(tmp_path: Path, serve: Callable[..., Any]) -> Any:
+    """A study of six pages."""
     path = tmp_path / "pages.db"
     items = Items([f"page-{k}" for k in range(6)], content={"html": [f"<h1>Page {k}</h1>" for k in range(6)]})
     Study.create(items, storage=f"sqlite:///{path}").close()
     (served,) = serve(path)
+    return served
+
+
+def test_a_page_that_is_not_seen_is_not_judged(served: Any, judge: Callable[..., Any], answers: Any) -> None:
+    path = served.path
     someone = judge()
     page = someone.page
     held: list[Any] = []
@@ -172,12 +177,8 @@ def test_a_page_that_is_not_seen_is_not_judged(
 
 
 def test_a_page_that_fails_after_the_server_said_that_it_is_there_is_not_judged(
-    tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any]
+    served: Any, judge: Callable[..., Any]
 ) -> None:
-    path = tmp_path / "pages.db"
-    items = Items([f"page-{k}" for k in range(6)], content={"html": [f"<h1>Page {k}</h1>" for k in range(6)]})
-    Study.create(items, storage=f"sqlite:///{path}").close()
-    (served,) = serve(path)
     someone = judge()
     page = someone.page
     # What is waited for ten seconds comes soon here.
@@ -207,12 +208,8 @@ def test_a_page_that_fails_after_the_server_said_that_it_is_there_is_not_judged(
 
 
 @pytest.mark.parametrize("tells", [True, False])
-def test_a_page_is_sent_once(tmp_path: Path, serve: Callable[..., Any], judge: Callable[..., Any], tells: bool) -> None:
+def test_a_page_is_sent_once(served: Any, judge: Callable[..., Any], tells: bool) -> None:
     """Also where the browser does not tell what status a response to a frame had."""
-    path = tmp_path / "pages.db"
-    items = Items([f"page-{k}" for k in range(6)], content={"html": [f"<h1>Page {k}</h1>" for k in range(6)]})
-    Study.create(items, storage=f"sqlite:///{path}").close()
-    (served,) = serve(path)
     someone = judge()
     page = someone.page
     if not tells:

@@ -19,7 +19,7 @@ from ordinate.server import helper
 from ordinate.server.helper import HelperProcess, Results, SlowWork
 from ordinate.study.fold import Version
 from ordinate.study.inference import Fit
-from ordinate.study.results import MANY_ITEMS
+from ordinate.study.results import SLOW_ABOVE
 from ordinate.study.study import Study
 
 ITEMS = Items([str(row) for row in range(40)], np.random.default_rng(0).normal(size=(40, 3)))
@@ -157,7 +157,7 @@ def test_results_come_later(work: SlowWork, url: str) -> None:
 def test_nobody_waits_for_results_of_many_items(tmp_path: Path) -> None:
     """Of 6,000 items they took so long that people were given random pairs, whatever the model."""
     address = f"sqlite:///{tmp_path / 'study.db'}"
-    many = Items([str(row) for row in range(MANY_ITEMS + 1)], np.eye(MANY_ITEMS + 1, 2))
+    many = Items([str(row) for row in range(SLOW_ABOVE + 1)], np.eye(SLOW_ABOVE + 1, 2))
     with Study.create(many, storage=address, algorithm="guro-hybrid-factored") as study:
         study.record([Comparison("0", "1", "left")])
     assert helper.choose(address, [None], [])[0] is not None

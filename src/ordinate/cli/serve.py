@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -151,7 +151,7 @@ def serve(
         "random": random,
         "ties": ties,
     }
-    with _ending_in_order() as is_ending, _demo_folder(folder) if demo else nullcontext() as demo_folder:
+    with _ending_in_order() as ending, _demo_folder(folder) if demo else nullcontext() as demo_folder:
         if demo_folder is not None:
             paths = [_demo_study(demo_folder)]
         else:
@@ -198,8 +198,8 @@ def serve(
                 note("Stop with Ctrl-C. Answers are stored as they come in.")
                 if owners and (has_viewer() if open_browser is None else open_browser):
                     webbrowser.open(owners[0])
-                if not is_ending():
-                    connections.server(app, proxies, user_header, is_ending).run([listener])
+                ending.raises = False
+                connections.server(app, proxies, user_header, lambda: bool(ending.came)).run([listener])
         finally:
             app.state.close()
 
@@ -208,35 +208,37 @@ class _Terminated(BaseException):
     pass
 
 
-@contextmanager
-def _ending_in_order() -> Iterator[Callable[[], bool]]:
-    """SIGTERM leaves the block as Ctrl-C does, and then ends the process as if nobody had noticed it.
+class _Ending:
+    """Hears SIGTERM and Ctrl-C.
 
-    Yields a function that says whether one of the two has come. From its first call on they only are noted: Python
-    drops what a handler raises where it happens to interrupt the end of some object's life.
+    came    those that have come
+    raises  whether each also raises, so that what runs is left at once. Python drops what a handler raises where it
+            happens to interrupt the end of some object's life, so what looks at `came` by itself sets this to False.
     """
-    came: list[int] = []
-    raises = True
 
-    def is_ending() -> bool:
-        nonlocal raises
-        raises = False
-        return bool(came)
+    def __init__(self) -> None:
+        self.came: list[int] = []
+        self.raises = True
 
-    def leave(sig: int, frame: FrameType | None) -> None:
-        came.append(sig)
-        if raises:
+    def hear(self, sig: int, frame: FrameType | None) -> None:
+        self.came.append(sig)
+        if self.raises:
             raise _Terminated if sig == signal.SIGTERM else KeyboardInterrupt
 
+
+@contextmanager
+def _ending_in_order() -> Iterator[_Ending]:
+    """SIGTERM leaves the block as Ctrl-C does, and then ends the process as if nobody had noticed it."""
+    ending = _Ending()
     if threading.current_thread() is not threading.main_thread():  # a test's; it gets no signals
-        yield lambda: False
+        yield ending
         return
     heard = [sig for sig in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(sig) is not signal.SIG_IGN]
-    before = {sig: signal.signal(sig, leave) for sig in heard}
+    before = {sig: signal.signal(sig, ending.hear) for sig in heard}
     try:
-        yield is_ending
-        raises = True
-        for sig in tuple(came):
+        yield ending
+        ending.raises = True
+        for sig in tuple(ending.came):
             signal.raise_signal(sig)
     except _Terminated:
         signal.signal(signal.SIGTERM, before[signal.SIGTERM])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal
@@ -71,13 +71,15 @@ class Recipe:
         kept: list[tuple[str, Floats, Sequence[str]]] = []
         if items.feature_names is not None:
             kept = [(COLUMNS, items.features, items.feature_names)]
-        for block, start in zip(items.blocks or (), _starts(items), strict=False):
+        blocks = items.blocks or ()
+        ends = list(accumulate(block.columns for block in blocks))
+        for block, features in zip(blocks, np.split(items.features, ends, axis=1), strict=False):  # a last one is empty
             if block.names is not None:
-                kept.append((block.name, items.features[:, start : start + block.columns], block.names))
+                kept.append((block.name, features, block.names))
         if not kept:
             return replace(items, features=made, feature_names=None, blocks=None)
-        features, blocks = side_by_side([(self.content, made, None), *kept])
-        return replace(items, features=features, feature_names=None, blocks=blocks)
+        together, made_blocks = side_by_side([(self.content, made, None), *kept])
+        return replace(items, features=together, feature_names=None, blocks=made_blocks)
 
     def made_of(self, items: Items) -> Floats:
         """Those of the features of these items that this recipe made: all, or the first of several blocks. Raises
@@ -102,8 +104,3 @@ class Recipe:
         columns = self.made_of(items).shape[1]
         if self.projection is not None and columns != len(self.projection.components):
             raise InvalidInput(f"this recipe makes {len(self.projection.components)} columns; the items have {columns}")
-
-
-def _starts(items: Items) -> Iterable[int]:
-    """The first column of each block."""
-    return accumulate((block.columns for block in items.blocks or ()), initial=0)

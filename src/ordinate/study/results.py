@@ -49,8 +49,8 @@ FEWEST_PER_ITEM = 3
 
 
 HISTORY_STEPS = 20
-MANY_ITEMS = 2000
-"""Above so many, results take seconds: the expected error is that of all pairs."""
+SLOW_ABOVE = 2000
+"""Items; above so many, results take seconds: the expected error is that of all pairs."""
 
 
 class Reliability(NamedTuple):

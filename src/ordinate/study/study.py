@@ -68,7 +68,7 @@ from ordinate.study.mixing import Agreement
 from ordinate.study.pair import Compared
 from ordinate.study.practice import Expected
 from ordinate.study.questions import Answered, Questions
-from ordinate.study.results import HISTORY_STEPS, MANY_ITEMS, Reliability
+from ordinate.study.results import HISTORY_STEPS, SLOW_ABOVE, Reliability
 from ordinate.study.rules import RANDOM_SHARE, Link, Person, Progress, Role, Rules, Stage, checked_cuts
 from ordinate.study.stopping import Met
 
@@ -313,7 +313,7 @@ class Study:
     def is_slow(self) -> bool:
         """Whether it takes so long to renew the covariance, or to compute results, that people would wait for it."""
         with self._ledger.reading() as state:
-            return self._ledger.inference.is_slow(state) or len(state.items) > MANY_ITEMS
+            return self._ledger.inference.is_slow(state) or len(state.items) > SLOW_ABOVE
 
     def is_practice(self, query_id: str) -> bool:
         """Whether this query is a practice pair, which never counts."""
