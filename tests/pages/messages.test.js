@@ -16,6 +16,7 @@ const text = ([, body]) => body.map((node) => node.textContent).join(" ");
 test("sentences begin with a capital and end with a full stop", () => {
   assert.equal(messages.sentence("this link was revoked"), "This link was revoked.");
   assert.equal(messages.sentence("Why?"), "Why?");
+  assert.equal(messages.sentence("pics/items.csv: row 1 is empty"), "pics/items.csv: row 1 is empty.");
 });
 
 test("a message takes the place, the title and the focus, and gives the focus back", () => {

@@ -123,9 +123,9 @@ export function ofPair(words) {
   return sentence(said.replace(/; ask for another one$/, ""));
 }
 
-/** @param {string} words */
+/** A capital and a full stop; the name of a file or a column that the words begin with stays. @param {string} words */
 export function sentence(words) {
-  const text = words.charAt(0).toUpperCase() + words.slice(1);
+  const text = /^\p{L}+[\s,]/u.test(words) ? words.charAt(0).toUpperCase() + words.slice(1) : words;
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
