@@ -16,7 +16,7 @@ from ordinate.learning.checks import LEVEL, SIMULATED, Finding, StudyData, not_r
 from ordinate.learning.models import Answers
 from ordinate.learning.ranks import draw_scores
 
-_MOST = 1_000_000
+_MOST = 200_000
 """Of more triads, those among a random part of the items are looked at."""
 _FEWEST = 20
 
