@@ -45,6 +45,7 @@ def test_the_choice_is_that_of_brute_force(
         weights = np.where(free, 10.0 ** rng.uniform(-4.0, 0.0, groups)[group], rng.uniform(1e-4, 1.0, n))
         weights[rng.random(n) < 0.1] = 1.0
         utility = CurvaturePower(2, weights)
+    some = every.sample(every.size // 2, rng)
     for _ in range(5):
         belief = answered
         for _ in range(waiting):
@@ -54,16 +55,19 @@ def test_the_choice_is_that_of_brute_force(
         if not pool.size:
             continue
         number = int(rng.integers(2**32))
-        choice = search.best(answered, belief, pool, utility, np.random.default_rng(number))
-        plain = best_scored(
-            pool,
-            lambda left, right, belief=belief: (  # type: ignore[misc]
-                utility(*belief.differences(left, right)) * (weights[left] * weights[right])
-            ),
-            np.random.default_rng(number),
-        )
-        assert {choice.left, choice.right} == {plain.left, plain.right}
-        assert choice.utility == plain.utility
+        for one in (pool, some.without(lacked.left, lacked.right)):
+            if not one.size:
+                continue
+            choice = search.best(answered, belief, one, utility, np.random.default_rng(number))
+            plain = best_scored(
+                one,
+                lambda left, right, belief=belief: (  # type: ignore[misc]
+                    utility(*belief.differences(left, right)) * (weights[left] * weights[right])
+                ),
+                np.random.default_rng(number),
+            )
+            assert {choice.left, choice.right} == {plain.left, plain.right}
+            assert choice.utility == plain.utility
         answered = update(answered, choice.left, choice.right)
 
 
@@ -85,4 +89,15 @@ def test_most_pairs_are_never_evaluated() -> None:
         choice = search.best(belief, belief, pool, CurvaturePower(2), rng)
         assert choice.pairs_evaluated < 0.02 * pool.size
         assert choice.utility == pytest.approx(2.0 / 16.0)
+        belief = update(belief, choice.left, choice.right)
+
+
+def test_of_a_list_too() -> None:
+    nothing = np.empty(0, dtype=np.int64)
+    belief = Independent().fit(np.empty((500, 0)), Answers(nothing, nothing, np.empty(0))).belief
+    every, rng = AllPairs.of(np.zeros(500, dtype=np.int64)), np.random.default_rng(0)
+    search, pool = LazySearch(), every.sample(20_000, rng)
+    for _ in range(20):
+        choice = search.best(belief, belief, pool, CurvaturePower(2), rng)
+        assert choice.pairs_evaluated < 0.02 * pool.size
         belief = update(belief, choice.left, choice.right)

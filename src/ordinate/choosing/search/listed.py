@@ -46,24 +46,45 @@ class ListSearch:
         """The best pair of the list under `belief`, which is `answered` with any open queries taken off."""
         slack = self._rounding * (1 + belief.history.length) + self._utility.absolute_tolerance
         left, right = self._listing.left, self._listing.right
-        waiting, most, highest = pool.kept.copy(), _FEW, -math.inf
+        waiting, most = pool.kept.copy(), _FEW
         found: list[tuple[Integers, Floats]] = []
-        # The pairs of the highest bound come first: after a refit all of them, otherwise one that rules out most.
-        reached = _highest(self._upper, waiting)
+
+        def evaluate(near: Integers, of: Integers) -> float:
+            """The pairs `near`, whose utilities are those of the pairs `of`; returns the highest."""
+            utilities = of_pairs(self._utility, belief, left[of], right[of])
+            kept = utilities if belief is answered else of_pairs(self._utility, answered, left[of], right[of])
+            self._upper[near], waiting[near] = kept, False
+            found.append((near, np.broadcast_to(utilities, len(near))))
+            return float(utilities.max())
+
+        alike = self._of_free_items(belief, waiting)
+        if len(alike):
+            highest = evaluate(alike, alike[:1])
+            reached = self._reached(highest, slack)
+        else:
+            # The pairs of the highest bound come first: after a refit all of them, otherwise one that rules out most.
+            highest, reached = -math.inf, _highest(self._upper, waiting)
         while len(near := _reaching(self._upper, waiting, reached)):
             if len(near) > most and reached < _UNKNOWN:
                 near = near[np.argpartition(self._upper[near], -most)[-most:]]
                 most *= 2
-            utilities = of_pairs(self._utility, belief, left[near], right[near])
-            kept = utilities if belief is answered else of_pairs(self._utility, answered, left[near], right[near])
-            self._upper[near], waiting[near] = kept, False
-            found.append((near, utilities))
-            highest = max(highest, float(utilities.max()))
-            reached = (tie_floor(highest) - slack) / (1.0 + self._utility.relative_tolerance)
+            highest = max(highest, evaluate(near, near))
+            reached = self._reached(highest, slack)
         places, utilities = (np.concatenate(column) for column in zip(*found, strict=True))
         best, tied = BestSoFar(seed), np.flatnonzero(utilities >= tie_floor(highest))
         best.add(left[places[tied]], right[places[tied]], utilities[tied])
-        return best.choice(len(places))
+        return best.choice(len(places) - max(len(alike) - 1, 0))
+
+    def _of_free_items(self, belief: Belief, waiting: NDArray[np.bool_]) -> Integers:
+        """The places of the marked pairs of two free items, which have one utility (see `free_items`)."""
+        free = belief.free
+        if free is None or self._utility.weights is not None:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(waiting & free[self._listing.left] & free[self._listing.right])
+
+    def _reached(self, highest: float, slack: float) -> float:
+        """The bound from which on a pair may tie with, or exceed, a utility."""
+        return float((tie_floor(highest) - slack) / (1.0 + self._utility.relative_tolerance))
 
 
 @fast
