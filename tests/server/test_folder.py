@@ -562,3 +562,8 @@ def test_nobody_waits_for_a_study_that_is_busy_while_its_owner_adds_items(folder
         go_on.set()
         assert asked.result().status_code == 200
         occupied.result()
+
+
+def test_columns_that_no_dropped_table_could_have_are_refused(folder):
+    refused = folder.make("holiday", PHOTOS, feature_columns=["size"])
+    assert (refused.status_code, "the column 'size'" in refused.json()["detail"]) == (422, True), refused.text

@@ -152,6 +152,12 @@ def serve(
         "ties": ties,
     }
     with _ending_in_order() as ending, _demo_folder(folder) if demo else nullcontext() as demo_folder:
+        try:  # first of all: what follows needs these packages, and nobody should find a folder made for nothing
+            from ordinate.server import connections
+            from ordinate.server.app import create_app
+            from ordinate.server.operating import log_json_lines
+        except ModuleNotFoundError as error:
+            raise MissingExtra(str(error.name), "app", "ordinate serve") from error
         if demo_folder is not None:
             paths = [_demo_study(demo_folder)]
         else:
@@ -164,12 +170,6 @@ def serve(
         if user_header is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,63}", user_header):
             raise InvalidInput(f"--user-header {user_header!r}: give a header such as X-Remote-User")
         readers = [_network("--metrics", one) for one in metrics or []]
-        try:
-            from ordinate.server import connections
-            from ordinate.server.app import create_app
-            from ordinate.server.operating import log_json_lines
-        except ModuleNotFoundError as error:
-            raise MissingExtra(str(error.name), "app", "ordinate serve") from error
         if log == "json":
             log_json_lines()
         address = None if url is None else public_address(url)
