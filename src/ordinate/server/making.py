@@ -182,7 +182,9 @@ def make(folder: Path, target: Target, plan: Plan) -> int:
     items, recipe = found.items, None
     wanted = [name for name in (plan.columns.ids, plan.columns.text, *plan.columns.features) if name is not None]
     if wanted and not found.columns:
-        raise InvalidInput(f"no table was dropped that could have the column {wanted[0]!r}; drop it, or name no columns")
+        raise InvalidInput(
+            f"no table was dropped that could have the column {wanted[0]!r}; drop it, or name no columns"
+        )
     if plan.encoder is not None:
         if items.features.shape[1] and items.feature_names is None:
             raise InvalidInput(f"the column {plan.columns.features[0]!r} holds vectors; leave it out beside an encoder")
