@@ -196,9 +196,7 @@ async function isThere(address) {
   // The status of a page that could not be fetched is 0, as all are where a browser does not tell them.
   tells ||= Boolean(entry?.responseStatus);
   if (entry && tells) return entry.responseStatus > 0 && entry.responseStatus < 400;
-  // A server that accepts the question and never answers it has not got the page.
-  const signal = AbortSignal.timeout(SLOW);
-  return fetch(address, { method: "HEAD", cache: "no-store", credentials: "same-origin", signal }).then(
+  return fetch(address, { method: "HEAD", cache: "no-store", credentials: "same-origin" }).then(
     ({ ok }) => ok,
     () => false,
   );
