@@ -276,3 +276,17 @@ def test_without_answers_the_posterior_is_the_prior(model, columns):
     variance = model.prior.coefficients * (features**2).sum(axis=1) + model.prior.items
     np.testing.assert_array_equal(posterior.mean, np.zeros(7))
     np.testing.assert_allclose(posterior.covariance.variance, variance, atol=1e-12)
+
+
+def test_the_odds_that_features_say_all_decide_where_the_answers_do_not() -> None:
+    rng = np.random.default_rng(3)
+    features, left = rng.normal(size=(30, 3)), rng.integers(0, 30, 60)
+    right = (left + rng.integers(1, 30, 60)) % 30
+    scores = features @ np.array([1.0, -1.0, 0.5]) + 0.5 * rng.normal(size=30)
+    answers = Answers(left, right, (rng.random(60) < 1.0 / (1.0 + np.exp(scores[right] - scores[left]))).astype(float))
+    terms = [fitted_prior(Hybrid(2.0, 1.0), features, answers, odds).items for odds in (-1e6, -1.0, 0.0, 1.0, 1e6)]
+    assert terms[0] > 1e-3
+    assert terms[-1] < 1e-5
+    # From some odds on there are none, and below them always the same.
+    assert terms == sorted(terms, reverse=True)
+    assert len(set(terms)) == 2

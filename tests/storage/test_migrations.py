@@ -91,6 +91,7 @@ UNDO = {
     "0012": "ALTER TABLE study DROP COLUMN side_bias;",
     "0013": "ALTER TABLE study DROP COLUMN length_bias;",
     "0014": "ALTER TABLE items DROP COLUMN html;",
+    "0015": "ALTER TABLE study DROP COLUMN features_alone;",
 }
 """What takes a migration back."""
 
@@ -137,6 +138,13 @@ def test_a_study_from_before_prior_variances_keeps_those_it_had(
         assert study.settings.likelihood == (
             None if algorithm == "trueskill" or "sequential" in algorithm else "logistic"
         )
+
+
+def test_a_study_from_before_even_odds_keeps_its_own(stored: Path) -> None:
+    take_back(stored, "0014")
+    storages.upgrade(f"sqlite:///{stored}")
+    with Study.open(f"sqlite:///{stored}") as study:
+        assert study.settings.features_alone == 0.7
 
 
 def test_a_study_from_before_random_pairs_has_none_and_its_prior_variances_stay_fixed(stored: Path) -> None:

@@ -68,7 +68,7 @@ def test_settings_are_kept(storage: str | None) -> None:
         "likelihood": "probit",
     }
     with Study.create(ITEMS, storage=storage, **given) as study:  # type: ignore[arg-type]
-        assert vars(study.settings) == {**given, "side_bias": False, "length_bias": False}
+        assert vars(study.settings) == {**given, "side_bias": False, "length_bias": False, "features_alone": 0.0}
         assert study.items.ids == ITEMS.ids
         assert pair(study.ask()) <= set(IDS)
 

@@ -145,13 +145,13 @@ def fitted(
     answers: Answers,
     people: People,
     *,
-    prior: bool,
+    prior: float | None,
     weigh: bool,
     sides: bool,
     lengths: bool = False,
 ) -> Fitted:
-    """`prior`: fit the prior variances too; `weigh`: how sharp people are; `sides`, `lengths`: whether they prefer a
-    side, and how they differ in preferring long items."""
+    """`prior`: fit the prior variances too, with these log odds that features say all; `weigh`: how sharp people are;
+    `sides`, `lengths`: whether they prefer a side, and how they differ in preferring long items."""
     found, plain = Fitted(_of_answers(model, features, answers, prior)), answers
 
     def again(found: Fitted) -> tuple[Fitted, Answers]:
@@ -188,12 +188,12 @@ def _length_leans(fit: Callable[[Answers], Posterior], answers: Answers, people:
     return leans(fit, answers._replace(sharpness=sharp.weight[people.number]), people.number, people.lengths)
 
 
-def _of_answers(model: SiteModel, features: Floats, answers: Answers, prior: bool) -> SiteModel:
+def _of_answers(model: SiteModel, features: Floats, answers: Answers, prior: float | None) -> SiteModel:
     """Thresholds, prior variances given these, and thresholds once more given those."""
     found = model.with_likelihood(fitted_likelihood(model, features, answers))
-    if not prior:
+    if prior is None:
         return found
-    found = found.with_prior(fitted_prior(found, features, answers))
+    found = found.with_prior(fitted_prior(found, features, answers, prior))
     if found.likelihood == model.likelihood:
         return found
     return found.with_likelihood(fitted_likelihood(found.with_likelihood(model.likelihood), features, answers))

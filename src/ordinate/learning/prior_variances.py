@@ -34,9 +34,6 @@ _SPREAD = Prior(1.5, 3.0)
 """Mean and standard deviation, before any answer, of log sqrt(c) and log sqrt(z). Terms per item may nearly vanish."""
 _BLOCK_SPREAD = 3.0
 """That of each of several blocks of features: some may say nothing, and nearly vanish."""
-_PREFER_NONE = 0.7
-"""log odds in favour of no terms per item. Scores that are linear in the features are then predicted as well as by a
-model of features alone; with more odds, terms per item would be missed where there are few answers."""
 _NEARLY_NONE = 6e-6
 """The variance that stands for no terms per item: the models divide by it."""
 _STEP = 0.05
@@ -54,10 +51,12 @@ Place = tuple[int, ...]
 """Steps along the axes of the grid: that of c, or of each block's variance, and that of z."""
 
 
-def fitted_prior(model: SiteModel, features: Floats, answers: Answers) -> Prior:
+def fitted_prior(model: SiteModel, features: Floats, answers: Answers, features_alone: float = 0.0) -> Prior:
     """The most probable prior variances, to 5 % of a standard deviation; the search starts at the model's own.
 
-    Where the model has both terms, without terms per item if the answers are as probable then.
+    Where the model has both terms, without terms per item if that is as probable.
+
+    features_alone  log odds, before any answer, that there are no terms per item
     """
     answers = among_most_compared(answers, MOST_ITEMS)
     prior, probability = _most_probable(Propagation(model, features, answers), model.prior)
@@ -65,7 +64,7 @@ def fitted_prior(model: SiteModel, features: Floats, answers: Answers) -> Prior:
         return prior
     start = model.prior._replace(items=0.0)
     without, probability_without = _most_probable(Propagation(model, features, answers), start)
-    if probability_without + _PREFER_NONE > probability:
+    if probability_without + features_alone > probability:
         return without._replace(items=_NEARLY_NONE)
     return prior
 

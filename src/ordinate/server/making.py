@@ -303,7 +303,7 @@ def duplicate(source: Target, folder: Path, target: Target, by: str | None) -> i
 def options_of(settings: Settings) -> dict[str, Any]:
     """The options of Study.create that give these settings."""
     found = asdict(settings)
-    for name in ("recipe", "side_bias", "length_bias"):  # the last two follow from the algorithm and the items
+    for name in ("recipe", "side_bias", "length_bias", "features_alone"):  # what nobody chooses
         del found[name]
     return found
 

@@ -57,6 +57,7 @@ class Settings:
     recipe                how the features were made from texts or images; None: they were given
     coefficient_variance  prior variance of each coefficient of the features
     item_variance         prior variance of each item's own term; both None: fitted to the answers, where the model can
+    features_alone        log odds, before any answer, that features say all, so that items have no terms of their own
     random                share of queries whose pair is drawn at random, until a rule says otherwise
     likelihood            the name of the probability of an answer given the scores; None: the algorithm's own
     weigh_annotators      whether fits multiply differences of scores by how sharp the annotator is
@@ -80,6 +81,7 @@ class Settings:
     weigh_annotators: bool = False
     side_bias: bool = False
     length_bias: bool = False
+    features_alone: float = 0.7
 
 
 class Entry(NamedTuple):

@@ -85,6 +85,7 @@ def checked_settings(
         coefficient_variance=None if fitted else getattr(model, "coefficient_variance", None),
         item_variance=None if fitted else getattr(model, "item_variance", None) or None,
         renew_covariance=bool(renew_covariance),
+        features_alone=0.0,
         random=between("random", random, 0.0, 1.0),
         weigh_annotators=bool(weigh_annotators),
         side_bias=biases,

@@ -269,7 +269,8 @@ class Results:
             if self.inference.site_model is None or not isinstance(newest, SiteModel):
                 return fit(answers)
             start = self.inference.start(state).with_likelihood(newest.likelihood)
-            return self.refit(state, start.with_prior(fitted_prior(start, features, answers)), answers)
+            prior = fitted_prior(start, features, answers, self._settings.features_alone)
+            return self.refit(state, start.with_prior(prior), answers)
 
         with one_thread():
             right, count = predictions(features, answers, asked_at_random(state))
