@@ -140,7 +140,8 @@ def test_what_cannot_be_weighed_is_refused() -> None:
 
 def test_repeats_of_one_person_among_several_count_as_one_answer() -> None:
     given = crowd(30, {"ada": 1.0, "bob": 1.0})
-    once, often, halves = Study.create(ITEMS), Study.create(ITEMS), Study.create(ITEMS, likelihood="logistic")
+    scales: dict[str, Any] = {"coefficient_variance": 2.0, "item_variance": 1.0}
+    once, often, halves = (Study.create(ITEMS, likelihood=name, **scales) for name in (None, None, "logistic"))
     once.record(given)
     for study in (often, halves):
         study.record([*given, *([given[0]] * 5)])
