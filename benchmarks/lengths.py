@@ -72,7 +72,7 @@ def run(seed: int, world: World) -> list[float]:
     found: list[float] = []
     for lengths in (False, True):
         start, weigh = Hybrid(likelihood=Cumulative()), any(world.models)
-        used = fitted(start, features, answers, people, prior=0.0, weigh=weigh, sides=True, lengths=lengths)
+        used = fitted(start, features, answers, people, features_alone=0.0, weigh=weigh, sides=True, lengths=lengths)
         model = used.model
         assert isinstance(model, SiteModel)
         posterior = Propagation(model, features, used.applied(answers, people)).posterior(model.prior)

@@ -39,7 +39,7 @@ def run(seed: int, lean: float) -> list[float]:
     found: list[float] = []
     for sides in (False, True):
         start = Hybrid(likelihood=Cumulative())
-        used = fitted(start, features, answers, people, prior=0.0, weigh=False, sides=sides)
+        used = fitted(start, features, answers, people, features_alone=0.0, weigh=False, sides=sides)
         model = used.model
         assert isinstance(model, SiteModel)
         posterior = Propagation(model, features, used.applied(answers, people)).posterior(model.prior)

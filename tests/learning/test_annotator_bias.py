@@ -268,7 +268,7 @@ def both_fits(features: Any, answers: Any, people: Any, truth: Any) -> tuple[flo
     errors = []
     for lengths in (False, True):
         weigh = bool(people.models.any())
-        used = fitted(MODEL, features, answers, people, prior=0.0, weigh=weigh, sides=True, lengths=lengths)
+        used = fitted(MODEL, features, answers, people, features_alone=0.0, weigh=weigh, sides=True, lengths=lengths)
         fit = used.model.fit(features, used.applied(answers, people))
         errors.append(ordering_error(fit.mean, truth))
     return errors[0], errors[1], used.length_lean
@@ -308,7 +308,7 @@ def test_the_first_gate_alone_takes_less_sharp_people_for_biased() -> None:
     fit = plain_fit(MODEL, features)
     given = with_kinds(answers)
     assert leans(fit, given, people.number, people.lengths) is not None
-    used = fitted(MODEL, features, answers, people, prior=0.0, weigh=False, sides=True, lengths=True)
+    used = fitted(MODEL, features, answers, people, features_alone=0.0, weigh=False, sides=True, lengths=True)
     assert used.length_lean is None
 
 

@@ -10,6 +10,7 @@ from scipy.special import expit
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
 from ordinate.errors import InvalidInput
+from ordinate.study.schedule import last_prior_fit
 from ordinate.study.study import Study
 
 COUNT = 40
@@ -139,9 +140,10 @@ def test_what_cannot_be_weighed_is_refused() -> None:
 
 
 def test_repeats_of_one_person_among_several_count_as_one_answer() -> None:
-    given = crowd(30, {"ada": 1.0, "bob": 1.0})
-    scales: dict[str, Any] = {"coefficient_variance": 2.0, "item_variance": 1.0}
-    once, often, halves = (Study.create(ITEMS, likelihood=name, **scales) for name in (None, None, "logistic"))
+    given = crowd(32, {"ada": 1.0, "bob": 1.0})
+    # The prior variances are those of the same answers.
+    assert last_prior_fit(len(given), COUNT) == last_prior_fit(len(given) + 5, COUNT)
+    once, often, halves = Study.create(ITEMS), Study.create(ITEMS), Study.create(ITEMS, likelihood="logistic")
     once.record(given)
     for study in (often, halves):
         study.record([*given, *([given[0]] * 5)])

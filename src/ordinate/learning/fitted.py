@@ -145,19 +145,20 @@ def fitted(
     answers: Answers,
     people: People,
     *,
-    prior: float | None,
+    features_alone: float | None,
     weigh: bool,
     sides: bool,
     lengths: bool = False,
 ) -> Fitted:
-    """`prior`: fit the prior variances too, with these log odds that features say all; `weigh`: how sharp people are;
-    `sides`, `lengths`: whether they prefer a side, and how they differ in preferring long items."""
-    found, plain = Fitted(_of_answers(model, features, answers, prior)), answers
+    """`features_alone`: log odds with which prior variances are fitted too, as in `fitted_prior`; None: they stay.
+    `weigh`: fit how sharp people are; `sides`, `lengths`: whether they prefer a side, and how they differ in preferring
+    long items."""
+    found, plain = Fitted(_of_answers(model, features, answers, features_alone)), answers
 
     def again(found: Fitted) -> tuple[Fitted, Answers]:
         """With the prior variances that follow: people who lean look noisier at first than they are."""
         given = found.applied(plain, people)
-        return found._replace(model=_of_answers(model, features, given, prior)), given
+        return found._replace(model=_of_answers(model, features, given, features_alone)), given
 
     for _ in range(2 if sides else 0):
         lean = leans(plain_fit(found.model, features), with_kinds(plain), people.number, people.sides)
@@ -177,7 +178,9 @@ def fitted(
     if (sharp.weight == 1.0).all():
         return found
     weighted = with_kinds(answers)._replace(sharpness=sharp.weight[people.number])
-    return found._replace(model=_of_answers(model, features, weighted, prior), weight=tuple(sharp.weight.tolist()))
+    return found._replace(
+        model=_of_answers(model, features, weighted, features_alone), weight=tuple(sharp.weight.tolist())
+    )
 
 
 def _length_leans(fit: Callable[[Answers], Posterior], answers: Answers, people: People) -> Floats | None:
@@ -188,12 +191,12 @@ def _length_leans(fit: Callable[[Answers], Posterior], answers: Answers, people:
     return leans(fit, answers._replace(sharpness=sharp.weight[people.number]), people.number, people.lengths)
 
 
-def _of_answers(model: SiteModel, features: Floats, answers: Answers, prior: float | None) -> SiteModel:
+def _of_answers(model: SiteModel, features: Floats, answers: Answers, features_alone: float | None) -> SiteModel:
     """Thresholds, prior variances given these, and thresholds once more given those."""
     found = model.with_likelihood(fitted_likelihood(model, features, answers))
-    if prior is None:
+    if features_alone is None:
         return found
-    found = found.with_prior(fitted_prior(found, features, answers, prior))
+    found = found.with_prior(fitted_prior(found, features, answers, features_alone))
     if found.likelihood == model.likelihood:
         return found
     return found.with_likelihood(fitted_likelihood(found.with_likelihood(model.likelihood), features, answers))

@@ -20,7 +20,7 @@ from ordinate.learning.membership import Wanted, boundaries
 from ordinate.learning.posterior import Posterior
 from ordinate.learning.ranks import LEVEL, Draws, places_in
 
-TELLING = 5.0
+TELLING = 7.0
 """Below this `Found.information` the expected share was found to be too high, by 0.1 in the mean of simulated studies
 (docs/results.md)."""
 _FORECAST_DOUBT = 0.1

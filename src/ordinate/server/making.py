@@ -303,7 +303,8 @@ def duplicate(source: Target, folder: Path, target: Target, by: str | None) -> i
 def options_of(settings: Settings) -> dict[str, Any]:
     """The options of Study.create that give these settings."""
     found = asdict(settings)
-    for name in ("recipe", "side_bias", "length_bias", "features_alone"):  # what nobody chooses
+    # Nobody chooses these: the study that is made has those of a new one.
+    for name in ("recipe", "side_bias", "length_bias", "features_alone"):
         del found[name]
     return found
 

@@ -166,7 +166,7 @@ class Inference:
                     self.scaled(state).features,
                     self.first_answers(state, at),
                     people,
-                    prior=None if self.site_model is None else self._settings.features_alone,
+                    features_alone=None if self.site_model is None else self._settings.features_alone,
                     # A model counts with its own sharpness, whatever was decided about people.
                     weigh=self._kinds and bool(self._settings.weigh_annotators or people.models.any()),
                     sides=self._settings.side_bias,
