@@ -140,9 +140,6 @@ def serve(
     if demo == bool(studies):
         raise InvalidInput("name a folder or the file of a study, or give --demo")
     database = None if storage is None else study_database(storage)
-    workspace = _workspace(studies or [])
-    if storage is not None and workspace is None:
-        raise InvalidInput("--storage is for the studies of a folder: ordinate serve FOLDER --storage ...")
     rules = {
         "lease": lease,
         "annotator_budget": annotator_budget,
@@ -158,6 +155,9 @@ def serve(
             from ordinate.server.operating import log_json_lines
         except ModuleNotFoundError as error:
             raise MissingExtra(str(error.name), "app", "ordinate serve") from error
+        workspace = _workspace(studies or [])
+        if storage is not None and workspace is None:
+            raise InvalidInput("--storage is for the studies of a folder: ordinate serve FOLDER --storage ...")
         if demo_folder is not None:
             paths = [_demo_study(demo_folder)]
         else:
