@@ -66,7 +66,9 @@ def test_a_study_is_made_of_comparisons(run, battles, folder):
 def test_columns_and_words_are_named_on_the_command_line(run, folder):
     (folder / "results.csv").write_text("who,one,two,choice\np1,a,b,A\np2,b,c,neither\np3,c,b,?\n")
     line = ["order", "results.csv", "--map", "left=one", "--map", "right=two", "--map", "winner=choice", "--json"]
-    assert "row 1: unknown winner 'A'" in run(*line).err
+    unknown = run(*line).err
+    assert "row 1: unknown winner 'A'; it is left, right, tie, " in unknown
+    assert unknown.endswith("say what they mean, such as --answers 1=left,2=right\n")
     words = ["--answers", "A=left,B=right,neither=tie,?=skip"]
     assert run(*line, *words).json["comparisons"] == 2
     assert run(*line, "--answers", "A=lft").err.startswith("Error: --answers: 'lft' is none of left, right, tie")

@@ -94,6 +94,7 @@ def test_a_study_without_a_recipe_takes_features_as_before(run, folder, new, stu
     ("line", "message"),
     [
         ("create s.db --items items.csv --pca 0.9", "there are no features to reduce"),
+        ("create s.db --items items.csv --features a.npz --pca 2", "there: ordinate embed --items items.csv --pca 2"),
         ("create s.db --items items.csv --embed auto --features x.npy", "leave out --features"),
         ("create s.db --items items.csv --embed auto --feature-columns vectors", "--feature-columns vectors holds"),
         ("create s.db --items items.csv --features gone.npz", "there is no file gone.npz"),

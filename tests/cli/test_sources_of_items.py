@@ -66,7 +66,7 @@ def test_dicom_files_are_refused_or_converted(run, folder):
         shutil.copy(pydicom.data.get_testdata_file(name, download=False), folder / "scans" / name)
     refused = run("create", "s.db", "--items", "scans")
     assert "is a DICOM picture, which browsers do not show" in refused.err
-    assert "--convert makes versions of all of them" in refused.err
+    assert "convert all of them; --convert writes versions that browsers show" in refused.err
     assert run("create", "s.db", "--items", "scans", "--convert").code == 0
     versions = sorted((folder / "s-pictures").iterdir())
     assert [path.suffix for path in versions] == [".png", ".png"]

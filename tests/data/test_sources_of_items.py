@@ -60,8 +60,9 @@ def test_categories_become_columns_and_new_items_need_known_values():
 
 
 def test_a_column_of_words_is_no_number_and_the_error_says_what_it_may_be():
-    with pytest.raises(InvalidInput, match=r"row 1 of column 'material' holds 'wood', .*name it in --categorical"):
+    with pytest.raises(InvalidInput, match=r"row 1 of column 'material' holds 'wood', which is no number$") as caught:
         Items.from_columns(TABLE, feature_columns=["material"])
+    assert caught.value.option == "if the column holds categories, make the study with --categorical material"
     with pytest.raises(InvalidInput, match=r"no column 'sise'; .*; 'size' is the nearest"):
         Items.from_columns(TABLE, feature_columns=["sise"])
 
@@ -72,7 +73,7 @@ def test_a_table_without_ids_is_named_by_what_it_shows():
     assert Items.from_columns({"image": ["a.png", "b.png"]}).ids == ("a.png", "b.png")
     named = Items.from_columns({"url": ["https://e.org/1", "https://e.org/2"]}, content={"link": "url"})
     assert named.ids == named.content["link"] == ("https://e.org/1", "https://e.org/2")
-    with pytest.raises(InvalidInput, match=r"no column 'id'.*--content text=NAME"):
+    with pytest.raises(InvalidInput, match=r"no column 'id'.*; name the column of ids"):
         Items.from_columns({"review": ["good"]})
     for options in ({"id_column": "nam"}, {"feature_columns": ["nam"]}):
         with pytest.raises(InvalidInput, match=r"no column 'nam'; the table has 'review'$"):

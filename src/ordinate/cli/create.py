@@ -318,7 +318,10 @@ def read_items(
     if encoder is not None:
         return embedded(read, path, encoder, table.pca)
     if table.pca is not None:
-        raise InvalidInput(f"{features} has principal components of its own; give `ordinate embed` the --pca")
+        raise InvalidInput(
+            f"{features} was written by `ordinate embed`, and is stored with how it was computed; reduce it there: "
+            f"ordinate embed --items {quote(path)} --pca {table.pca:g} --out {quote(str(features))}"
+        )
     from ordinate.embedding import read_embedding
 
     return read_embedding(str(features), read)

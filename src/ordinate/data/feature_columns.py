@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def _numbers(values: Sequence[Any], column: str) -> Floats:
     except InvalidInput as error:
         texts = {value for value in values if isinstance(value, str)}
         if 1 < len(texts) <= _MOST_VALUES and not any(text.strip()[:1].isdecimal() for text in texts):
-            raise InvalidInput(f"{error}; if the column holds categories, name it in --categorical instead") from None
+            error.option = f"if the column holds categories, make the study with --categorical {quote(column)}"
         raise
 
 

@@ -273,9 +273,9 @@ def _ids_from_content(columns: Columns, given: Columns) -> list[str]:
     if kind is None or not all(isinstance(value, str) and value for value in columns[kind]):
         near = next((near for name in given if (near := suggestion(name, ("id",)))), "")
         raise InvalidInput(
-            f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}. Name the column of "
-            "ids, with --id-column NAME, or what is shown, as in --content text=NAME"
-        )
+            f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}; name the column of "
+            "ids, or the one of what is shown"
+        ).with_option("the options are --id-column NAME and, for what is shown, such as --content text=NAME")
     return [text_id(value) if kind in ("text", "html") else value for value in columns[kind]]
 
 

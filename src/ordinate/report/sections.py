@@ -156,7 +156,7 @@ def _left_out(contents: Contents, shown: Sequence[str], rows: dict[str, int], fo
     return tag(
         "p",
         f"Left out: {count(len(outside), 'picture')} in files outside the study’s folder, of {listed(outside)}. To "
-        "show such pictures, make the report with --media FOLDER.",
+        "show such pictures, make the report with `ordinate report --media FOLDER`.",
         class_="withheld",
     )
 

@@ -244,6 +244,13 @@ def _moved(items: Items, move: Callable[[Path], Path]) -> Items:
 
 def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Recipe | None, known: set[str]) -> Items:
     """The items of a draft for a study that exists, with features made as its own were."""
+    given = recipe is not None and recipe.encoder == RECIPE_OF_GIVEN
+    if recipe is not None and given:
+        names = recipe.given_names
+        if not names:
+            raise InvalidInput(
+                "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"
+            )
     found = find_items(folder, columns._replace(features=tuple(names))).items
     new = [row for row, item in enumerate(found.ids) if item not in known]
     if not new:
@@ -253,11 +260,9 @@ def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Reci
         raise InvalidInput(
             f"the items of this study have the numbers {', '.join(names)}; drop a table with these columns"
         )
-    if recipe is not None and recipe.encoder == RECIPE_OF_GIVEN:
-        raise InvalidInput(
-            "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"
-        )
-    return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
+    if recipe is None:
+        return items
+    return recipe.projected(items) if given else embed_like(recipe, items, folder=folder, progress=_noted(folder))
 
 
 def require_copyable(study: Study, media: Path, folders: Sequence[Path]) -> None:
