@@ -28,6 +28,27 @@ def test_a_failed_check_is_exit_code_3_and_a_row_is_a_line(run, study):
     assert len(lines) == 3 + 14
 
 
+def test_answers_per_item_have_decimals_only_where_they_are_not_whole(run, study):
+    for answers, said in ((4, "There is 1 answer per item (4 for 4 items)."), (5, "There are 1.2 answers per item")):
+        answer(answers - len(Study.open("sqlite:///study.db").comparisons()))
+        assert said in run("check", "study.db").out
+    answer(3)
+    assert "There are 2 answers per item (8 for 4 items)." in run("check", "study.db").out
+
+
+def test_no_line_that_goes_to_a_file_is_filled_up_with_spaces(run, study):
+    answer(6)
+    for line in (
+        ["check", "study.db"],
+        ["order", "study.db"],
+        ["status", "study.db"],
+        ["datasets"],
+        ["annotators", "study.db"],
+    ):
+        out = run(*line).out
+        assert [one for one in out.splitlines() if one != one.rstrip()] == [], line
+
+
 def test_json_has_a_row_for_each_check(run, study):
     answer(2)
     given = run("check", "study.db", "--json")

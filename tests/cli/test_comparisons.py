@@ -1,7 +1,10 @@
 """Comparisons alone: ordered, made into a study, imported from and exported to other programs."""
 
+import dataclasses
 import json
+import re
 
+import numpy as np
 import pytest
 
 from ordinate import Study
@@ -42,6 +45,26 @@ def test_groups_of_comparisons_are_kept_or_refused(run, folder):
     assert "the comparisons have groups but the study has none" in run("order", "made.csv", "--items", "items.csv").err
     (folder / "made.csv").write_text("left,right,winner,group\na,b,a,g\na,d,d,h\n")
     assert "row 2: item 'a' is compared in group 'g' and in 'h'" in run("order", "made.csv").err
+
+
+def test_scores_that_round_to_zero_have_no_sign(run, folder):
+    """Of coin tosses the scores are zero up to the last digits, which may be below it."""
+    (folder / "coins.csv").write_text("left,right,winner\na,b,a\nb,a,a\nb,c,b\nc,b,b\nc,a,c\na,c,c\n")
+    assert run("create", "coins.db", "--comparisons", "coins.csv").code == 0
+    with Study.open("sqlite:///coins.db") as opened:
+        ordering = opened.ordering()
+    assert (ordering.scores < 0.0).any()
+    assert run("report", "coins.db", "--out", "coins.html").code == 0
+    texts = {
+        "table": run("order", "coins.csv").out,
+        "repr": repr(ordering),
+        "notebook": ordering._repr_html_(),
+        "report": (folder / "coins.html").read_text(encoding="utf-8"),
+    }
+    assert {what for what, text in texts.items() if re.search(r"[-\u2212]0\.00\b", text)} == set()
+    assert {what for what, text in texts.items() if "0.00" in text} == set(texts)
+    exact = dataclasses.replace(ordering, scores=np.array([0.0, -0.0, -0.0]))
+    assert not np.signbit(exact.to_columns()["score"]).any()
 
 
 def test_a_study_is_made_of_comparisons(run, battles, folder):

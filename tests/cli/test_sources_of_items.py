@@ -41,7 +41,8 @@ def test_reduced_features_are_those_of_new_items_too(run, tables):
     added = run("add-items", "s.db", "--items", "new.csv", "--json").json
     assert (added["features"], added["columns_not_used"]) == (2, [])
     np.save(tables / "m.npy", np.random.default_rng(0).normal(size=(5, 4)))
-    assert run("create", "m.db", "--items", "items.csv", "--features", "m.npy", "--pca", "0.8").code == 0
+    made = run("create", "m.db", "--items", "items.csv", "--features", "m.npy", "--pca", "0.8")
+    assert "Features: principal components of those given; give new items the same columns.\n" in made.out
     assert "are those of 4: give the same ones" in run("add-items", "m.db", "--items", "new.csv").err
     np.save(tables / "n.npy", np.zeros((1, 4)))
     assert run("add-items", "m.db", "--items", "new.csv", "--features", "n.npy").code == 0

@@ -206,7 +206,12 @@ def test_ticked_columns_are_a_block_beside_what_an_encoder_makes(folder, batches
 
 
 def test_new_items_of_a_study_of_principal_components_bring_the_columns_that_were_reduced(folder):
-    table = {"id": list("abcd"), "size": [1, 5, 2, 8], "weight": [3, 1, 4, 1], "kind": ["x", "y", "x", "y"]}
+    table: dict[str, list[Any]] = {
+        "id": list("abcd"),
+        "size": [1, 5, 2, 8],
+        "weight": [3, 1, 4, 1],
+        "kind": ["x", "y", "x", "y"],
+    }
     read = Items.from_columns(table, feature_columns=("size", "weight"), categorical=("kind",))
     reduced, recipe = Recipe.of_given(read, 2)
     draft = folder.dropped({"more.csv": b"id,size,weight,kind\na,1,3,x\ne,8,1,y\n"})

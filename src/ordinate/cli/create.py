@@ -169,9 +169,9 @@ def create(
             note(one)
         if recipe is not None and recipe.encoder != GIVEN:
             beside = f" beside the columns {', '.join(named)}" if (named := made.items.column_names) else ""
-            say(f"Features: by {recipe.encoder}{beside}; new items get theirs in the same way")
+            say(f"Features: by {recipe.encoder}{beside}; new items get theirs in the same way.")
         elif recipe is not None:
-            say("Features: principal components of those given; give new items the same columns")
+            say("Features: principal components of those given; give new items the same columns.")
         say(f"Question: {made.settings.question}")
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
         if aim is not None:

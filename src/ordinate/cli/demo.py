@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordinate.cli.options import AsJson
-from ordinate.cli.screen import console, percent, print_json, progress_bar, say
+from ordinate.cli.screen import percent, print_json, print_table, progress_bar, say
 
 if TYPE_CHECKING:
     from ordinate.simulation.demo import DemoSummary
@@ -90,4 +90,4 @@ def _show_questions(summary: DemoSummary) -> None:
     for name, needed in summary.questions_needed.items():
         questions = f"more than {summary.budget:,}" if needed is None else f"{round(needed):,}"
         table.add_row(f"  {DESCRIPTIONS.get(name, '')}", questions, f"({name})")
-    console().print(table)
+    print_table(table)

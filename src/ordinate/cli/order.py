@@ -255,7 +255,7 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
             table.add_row(
                 span(row["rank_tied_low"], row["rank_tied_high"]),
                 one_line(row["id"]),
-                f"{row['score']:.2f}",
+                f"{row['score']:z.2f}",
                 "not known" if row["id"] in found.unbounded else f"{row['standard_error']:.2f}",
                 span(row["rank_low"], row["rank_high"]),
                 f"{row['answers']:,}",
@@ -402,7 +402,7 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         rank = str(row["rank"])
         if intervals is not None:
             rank = rank_in_words(row["rank"], row["rank_low"], row["rank_high"])
-        cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
+        cells = [rank, one_line(row["id"]), f"{row['score']:z.2f}", f"{row['standard_error']:.2f}"]
         if ordering.grades is not None:
             cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
         if ordering.selection is not None:

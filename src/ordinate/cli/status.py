@@ -201,7 +201,7 @@ def _consistency_in_words(consistent: Consistency) -> dict[str, str]:
         "random pairs": predicted,
         "halves of annotators": "fewer than two annotators"
         if half is None
-        else f"their scores correlate by {half:.2f}",
+        else f"their scores correlate by {half:z.2f}",
         "separation": f"{consistent.separation:.2f}; of coin tosses for the same pairs "
         f"{consistent.separation_of_coins:.2f}",
     }

@@ -177,7 +177,7 @@ def _item(contents: Contents, place: int, rank: int, rows: dict[str, int], folde
         tag("td", str(rank), class_="number"),
         tag("td", tag("div", *_content(contents, rows[item], item, folders)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
-        tag("td", f"{ordering.scores[place]:+.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
+        tag("td", f"{ordering.scores[place]:+z.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
         *([] if ordering.selection is None else [tag("td", part_in_words(ordering.selection, place), class_="number")]),
     )
 
@@ -238,7 +238,7 @@ def checks(contents: Contents) -> Html:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+    return "" if value is None else f"{value:z.3g}"
 
 
 def people(contents: Contents) -> Html:
