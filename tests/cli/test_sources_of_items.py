@@ -28,7 +28,7 @@ def test_categories_are_features_of_new_items_too(run, tables):
     assert "Added 1 item" in run("add-items", "s.db", "--items", "new.csv").out
     (tables / "new.csv").write_text(NEW.replace("wood", "clay").replace("f,", "g,"))
     assert (
-        "row 1 of column 'material' holds 'clay'; it is glass, steel, wood"
+        "row 1 of column 'material' holds 'clay'; it is 'glass', 'steel', 'wood'"
         in run("add-items", "s.db", "--items", "new.csv").err
     )
 

@@ -102,7 +102,7 @@ def test_new_items_of_a_study_with_an_encoder_bring_its_columns(build):
     assert site.study.items.features[4:, 2].tolist() == [5.0, 6.0]
     assert site.study.items.features[5].tolist() == [0.5, 0.25, 6.0]
     refused = owner.post("/items", {"items": [{"id": "bare", "text": "a"}]})
-    assert (refused.status_code, "the numbers size as its features" in refused.json()["detail"]) == (422, True)
+    assert (refused.status_code, "the numbers 'size' as its features" in refused.json()["detail"]) == (422, True)
     assert len(site.study.items) == 6
 
 

@@ -20,6 +20,7 @@ from ordinate.data.media import KINDS, inside, is_address
 from ordinate.data.recipe import GIVEN as RECIPE_OF_GIVEN
 from ordinate.data.recipe import Recipe
 from ordinate.data.showing import shown
+from ordinate.data.tables import no_column
 from ordinate.embedding import embed, embed_like
 from ordinate.errors import InvalidInput, StorageFailed, naming
 from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files, forget_media, link_media
@@ -99,7 +100,7 @@ def _of_table(folder: Path, table: Dropped, files: list[Dropped], wanted: Column
         id_column = wanted.ids or _id_column(columns)
         if wanted.text is not None and wanted.text != "text":
             if wanted.text not in columns:
-                raise InvalidInput(f"no column {wanted.text!r}; the table has {', '.join(columns)}")
+                raise no_column(columns, wanted.text)
             columns = {**columns, "text": columns[wanted.text]}
         numbers = [name for name in columns if name != id_column and all_numbers(columns[name])]
         by_name = _by_name(one for one in files if one.kind in KINDS)
@@ -258,7 +259,7 @@ def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Reci
     items = found.take(new)
     if names and items.feature_names is None:
         raise InvalidInput(
-            f"the items of this study have the numbers {', '.join(names)}; drop a table with these columns"
+            f"the items of this study have the numbers {', '.join(map(repr, names))}; drop a table with these columns"
         )
     if recipe is None:
         return items

@@ -226,7 +226,7 @@ def test_frames_of_three_libraries_are_read(library: str, make: str) -> None:
         (
             {"lefty": ["a"], "b": ["b"]},
             Reading(),
-            r"of no known form: 'lefty', 'b'; 'left' is the nearest.*Name the columns left, right and winner",
+            r"of no known form: 'lefty', 'b'; 'left' is the nearest.*Name the columns 'left', 'right'",
         ),
         ({"left": ["a"], "right": ["b"]}, Reading(), r"no column 'winner'; the table has 'left', 'right'"),
         (EXAMPLES["plain"], Reading("arean"), "unknown format 'arean'; it is plain, crowd-kit"),

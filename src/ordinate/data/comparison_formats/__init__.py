@@ -272,7 +272,8 @@ def _format_of(columns: Columns, reading: Reading) -> str:
     meant = [near for name in columns if (near := suggestion(name, ("left", "right", "winner")))]
     raise InvalidInput(
         f"these columns are of no known form: {', '.join(map(repr, columns)) or 'none'}{meant[0] if meant else ''}. "
-        f"Name the columns left, right and winner, or as one of the forms has them: {', '.join(COMPARISON_FORMATS)}"
+        "Name the columns 'left', 'right' and 'winner', or as one of the forms has them: "
+        f"{', '.join(COMPARISON_FORMATS)}"
     ).with_option(
         "or say which they are with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or name the form with "
         "--format"
