@@ -88,3 +88,9 @@ export function errorInShort({ answers, expected_error: error, better_than_coins
 
 /** With a space that does not break. @param {number} share */
 export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}\u00a0%`;
+
+/** "49 kB", "1.2 MB". @param {number} bytes */
+export function sizeInWords(bytes) {
+  const megabytes = bytes / 1e6;
+  return megabytes < 1 ? `${Math.ceil(bytes / 1000)} kB` : `${megabytes.toFixed(megabytes < 9.95 ? 1 : 0)} MB`;
+}
