@@ -110,7 +110,7 @@ export class Progress {
     const own = `You gave ${count(this.own, "answer")}${your.budget === null ? "" : ` of the ${your.budget} you are asked for`}`;
     const all = `${answers.toLocaleString("en")}${goal === null ? "" : ` of ${goal.toLocaleString("en")}`}`;
     return [
-      make("p", {}, `${own}. All together: ${all}, about ${count(items, "item")}.`),
+      make("p", {}, `${own}. Everybody together gave ${all}, to pairs of ${count(items, "item")}.`),
       make("p", {}, this.#doubtful ? "How good the ordering is cannot be said at the moment." : errorInWords(this.history)),
       ...(this.history.length > 1
         ? [drawChart(this.history, goal), make("details", {}, make("summary", {}, "The numbers"), errorTable(this.history))]
