@@ -53,7 +53,7 @@ def best_of_all(belief: ManyItemsBelief, asked: PairList) -> float:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     low, high = np.sort(place[[asked.left, asked.right]], axis=0)
-    factor = belief.single_factor(order, np.zeros((1, belief.features.shape[1]), dtype=np.float32))
+    factor = belief.features[order] @ belief.root.astype(np.float32)
     factor -= factor.mean(axis=0)
     variance = np.einsum("nk,nk->n", factor, factor) + belief.residual[order].astype(np.float32)
     score = belief.mean[order].astype(np.float32)
@@ -83,8 +83,7 @@ def best_of_all(belief: ManyItemsBelief, asked: PairList) -> float:
 
 def best_of_rows(belief: ManyItemsBelief, asked: PairList, rows: int) -> float:
     """Of the pairs not asked with one of so many items: half of them the widest at a level, half random ones."""
-    every = np.arange(len(belief.mean))
-    factor = belief.single_factor(every, np.zeros((1, belief.features.shape[1]), dtype=np.float32))
+    factor = belief.features @ belief.root.astype(np.float32)
     variance = np.einsum("nk,nk->n", factor, factor) + belief.residual.astype(np.float32)
     levels = np.array_split(np.argsort(belief.mean), LEVELS)
     widest = np.concatenate([level[np.argsort(-variance[level])[: rows // 2 // LEVELS]] for level in levels])

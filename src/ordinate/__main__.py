@@ -63,7 +63,7 @@ def _attempt(command: Callable[[], object]) -> int:
     try:
         result = command()
     except OrdinateError as error:
-        return _fail(str(error), error.exit_code)
+        return _fail(f"{error}; {error.option}" if error.option else str(error), error.exit_code)
     except typer.Abort:
         return _fail("the input ended before an answer was given", 1)
     except BrokenPipeError:

@@ -137,7 +137,7 @@ def _connected(cluster: Cluster) -> Iterator[Client]:
         except (OSError, ValueError) as error:
             raise ClusterFailed(
                 f"no Dask scheduler answers at {cluster.scheduler}. Start one with `dask scheduler`, and give the "
-                "address that it prints: --scheduler tcp://HOST:8786"
+                "address that it prints, such as tcp://HOST:8786"
             ) from error
         except AssertionError as error:
             # That is how Dask says that a thread of its own did not start within 10 s.

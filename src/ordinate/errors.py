@@ -4,13 +4,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Self
 
 
 class OrdinateError(Exception):
-    """The base class of all errors of this package; `exit_code` is the exit code of a command that fails with it."""
+    """The base class of all errors of this package.
+
+    exit_code  of a command that fails with it
+    option     what else to do about it in a command, such as an option to give; nobody else is told
+    """
 
     exit_code = 2
+    option = ""
+
+    def with_option(self, option: str) -> Self:
+        self.option = option
+        return self
 
     def __reduce__(self) -> Any:
         # Python would call `__init__` with the message alone, which fails where it takes more. An error that a process
@@ -159,4 +168,4 @@ def naming(what: object) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        raise type(error)(f"{what}: {error}") from error.__cause__
+        raise type(error)(f"{what}: {error}").with_option(error.option) from error.__cause__

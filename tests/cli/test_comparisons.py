@@ -1,7 +1,10 @@
 """Comparisons alone: ordered, made into a study, imported from and exported to other programs."""
 
+import dataclasses
 import json
+import re
 
+import numpy as np
 import pytest
 
 from ordinate import Study
@@ -44,6 +47,26 @@ def test_groups_of_comparisons_are_kept_or_refused(run, folder):
     assert "row 2: item 'a' is compared in group 'g' and in 'h'" in run("order", "made.csv").err
 
 
+def test_scores_that_round_to_zero_have_no_sign(run, folder):
+    """Of coin tosses the scores are zero up to the last digits, which may be below it."""
+    (folder / "coins.csv").write_text("left,right,winner\na,b,a\nb,a,a\nb,c,b\nc,b,b\nc,a,c\na,c,c\n")
+    assert run("create", "coins.db", "--comparisons", "coins.csv").code == 0
+    with Study.open("sqlite:///coins.db") as opened:
+        ordering = opened.ordering()
+    assert (ordering.scores < 0.0).any()
+    assert run("report", "coins.db", "--out", "coins.html").code == 0
+    texts = {
+        "table": run("order", "coins.csv").out,
+        "repr": repr(ordering),
+        "notebook": ordering._repr_html_(),
+        "report": (folder / "coins.html").read_text(encoding="utf-8"),
+    }
+    assert {what for what, text in texts.items() if re.search(r"[-\u2212]0\.00\b", text)} == set()
+    assert {what for what, text in texts.items() if "0.00" in text} == set(texts)
+    exact = dataclasses.replace(ordering, scores=np.array([0.0, -0.0, -0.0]))
+    assert not np.signbit(exact.to_columns()["score"]).any()
+
+
 def test_a_study_is_made_of_comparisons(run, battles, folder):
     made = run("create", "study.db", "--comparisons", battles)
     assert "Recorded 4 comparisons from battles.csv (read as arena)." in made.out
@@ -66,7 +89,9 @@ def test_a_study_is_made_of_comparisons(run, battles, folder):
 def test_columns_and_words_are_named_on_the_command_line(run, folder):
     (folder / "results.csv").write_text("who,one,two,choice\np1,a,b,A\np2,b,c,neither\np3,c,b,?\n")
     line = ["order", "results.csv", "--map", "left=one", "--map", "right=two", "--map", "winner=choice", "--json"]
-    assert "row 1: unknown winner 'A'" in run(*line).err
+    unknown = run(*line).err
+    assert "row 1: unknown winner 'A'; it is left, right, tie, " in unknown
+    assert unknown.endswith("say what they mean, such as --answers 1=left,2=right\n")
     words = ["--answers", "A=left,B=right,neither=tie,?=skip"]
     assert run(*line, *words).json["comparisons"] == 2
     assert run(*line, "--answers", "A=lft").err.startswith("Error: --answers: 'lft' is none of left, right, tie")

@@ -32,7 +32,7 @@ def test_a_study_embeds_new_items_by_its_own_recipe(run, folder, new, route):
     else:
         made = run("create", "study.db", "--items", "items.csv", "--embed", "auto", "--pca", "2")
     assert made.code == 0, made.err
-    assert "Features: by letters:any; new items get theirs in the same way" in made.out
+    assert "Features: by letters:any; new items get theirs in the same way.\n" in made.out
     assert run("add-items", "study.db", "--items", "new.csv", "--json").json["features"] == 2
     (folder / "made.csv").write_text("left,right,winner\na,b,a\n")
     assert run("import", "study.db", "made.csv").code == 0
@@ -94,6 +94,7 @@ def test_a_study_without_a_recipe_takes_features_as_before(run, folder, new, stu
     ("line", "message"),
     [
         ("create s.db --items items.csv --pca 0.9", "there are no features to reduce"),
+        ("create s.db --items items.csv --features a.npz --pca 2", "there: ordinate embed --items items.csv --pca 2"),
         ("create s.db --items items.csv --embed auto --features x.npy", "leave out --features"),
         ("create s.db --items items.csv --embed auto --feature-columns vectors", "--feature-columns vectors holds"),
         ("create s.db --items items.csv --features gone.npz", "there is no file gone.npz"),

@@ -35,7 +35,8 @@ def test_a_picture_that_browsers_do_not_show_is_refused_with_what_to_do(run, pho
     assert (result.code, result.out) == (2, "")
     assert result.err == (
         "Error: photos: 1 file or address cannot be shown to annotators: row 3, item 'sub/b.tif': image 'sub/b.tif' is "
-        "a TIFF picture, which browsers do not show. To go on: --convert makes versions of it that browsers show\n"
+        "a TIFF picture, which browsers do not show. To go on: convert it; --convert writes versions that browsers "
+        "show\n"
     )
     assert not (folder / "study.db").exists()
 

@@ -28,7 +28,7 @@ def test_categories_are_features_of_new_items_too(run, tables):
     assert "Added 1 item" in run("add-items", "s.db", "--items", "new.csv").out
     (tables / "new.csv").write_text(NEW.replace("wood", "clay").replace("f,", "g,"))
     assert (
-        "row 1 of column 'material' holds 'clay'; it is glass, steel, wood"
+        "row 1 of column 'material' holds 'clay'; it is 'glass', 'steel', 'wood'"
         in run("add-items", "s.db", "--items", "new.csv").err
     )
 
@@ -41,7 +41,8 @@ def test_reduced_features_are_those_of_new_items_too(run, tables):
     added = run("add-items", "s.db", "--items", "new.csv", "--json").json
     assert (added["features"], added["columns_not_used"]) == (2, [])
     np.save(tables / "m.npy", np.random.default_rng(0).normal(size=(5, 4)))
-    assert run("create", "m.db", "--items", "items.csv", "--features", "m.npy", "--pca", "0.8").code == 0
+    made = run("create", "m.db", "--items", "items.csv", "--features", "m.npy", "--pca", "0.8")
+    assert "Features: principal components of those given; give new items the same columns.\n" in made.out
     assert "are those of 4: give the same ones" in run("add-items", "m.db", "--items", "new.csv").err
     np.save(tables / "n.npy", np.zeros((1, 4)))
     assert run("add-items", "m.db", "--items", "new.csv", "--features", "n.npy").code == 0
@@ -66,7 +67,7 @@ def test_dicom_files_are_refused_or_converted(run, folder):
         shutil.copy(pydicom.data.get_testdata_file(name, download=False), folder / "scans" / name)
     refused = run("create", "s.db", "--items", "scans")
     assert "is a DICOM picture, which browsers do not show" in refused.err
-    assert "--convert makes versions of all of them" in refused.err
+    assert "convert all of them; --convert writes versions that browsers show" in refused.err
     assert run("create", "s.db", "--items", "scans", "--convert").code == 0
     versions = sorted((folder / "s-pictures").iterdir())
     assert [path.suffix for path in versions] == [".png", ".png"]

@@ -99,7 +99,7 @@ class TestItems:
             ),
             ({"content": {"text": ["x"]}}, "text has 1 rows for 2 items"),
             ({"content": {"text": "xy"}}, "text must be a list"),
-            ({"content": {"text": ["x", "y\ud800"]}}, "row 2 of text holds"),
+            ({"content": {"text": ["x", "y\ud800"]}}, "row 2 of 'text' holds"),
         ],
     )
     def test_refused(self, arguments: dict[str, Any], message: str) -> None:
@@ -141,6 +141,8 @@ class TestItemsFromTables:
             ({}, {}, "no column 'id'; the table has no columns"),
             ({"name": ["a"]}, {}, "no column 'id'; the table has 'name'"),
             ({"id": ["a"]}, {"feature_columns": ["x", "y"]}, "no column 'x', 'y'; the table has 'id'"),
+            ({"id": ["a"], "n": [1]}, {"content": {"text": "name"}}, "no column 'name'; the table has 'id', 'n'$"),
+            ({"id": ["a"], "n": [1]}, {"categorical": ["material"]}, "no column 'material'; the table has 'id', 'n'$"),
             ({"id": ["a"], "x": []}, {}, r"different lengths: \{'id': 1, 'x': 0\}"),
             ({"id": ["a"], "x": [1]}, {"feature_columns": ["x", "x"]}, "feature column 'x' is given twice"),
             ({"id": ["a", "b"], "x": ["1", "tall"]}, {"feature_columns": ["x"]}, "row 2 of column 'x' holds 'tall'"),

@@ -170,7 +170,7 @@ TABLES = [
     Odd(
         "a list for an id", "t.json", b'[{"id": ["a"]}]', Error("the id in row 1 holds .*a nested value; give one text")
     ),
-    Odd("an object for a text", "t.json", b'[{"id": "a", "text": {"x": 1}}]', Error("row 1 of text holds .*nested")),
+    Odd("an object for a text", "t.json", b'[{"id": "a", "text": {"x": 1}}]', Error("row 1 of 'text' holds .*nested")),
     Odd("null for an id", "t.json", b'[{"id": "a"}, {"id": null}]', Error("row 2 has an empty id")),
     Odd(
         "half a character", "t.json", b'[{"id": "\\ud800"}]', Error("the id in row 1 holds a character that is no text")
@@ -191,7 +191,7 @@ TABLES = [
         "a nested column for texts",
         "t.parquet",
         parquet(id=["a"], text=[{"x": 1}]),
-        Error("row 1 of text holds .*nested"),
+        Error("row 1 of 'text' holds .*nested"),
     ),
     Odd("a nested column that is not used", "t.parquet", parquet(id=["a", "b"], x=[[1], [2]]), AB),
     Odd("cut Parquet", "t.parquet", parquet(id=["a"])[:-10], Error("this Parquet file is cut short")),

@@ -25,7 +25,7 @@ def mixed(tmp_path: Path) -> Items:
 def test_all_that_cannot_be_shown_is_named(tmp_path: Path, mixed: Items) -> None:
     message = (
         r"^2 files or addresses cannot be shown to annotators: row 2, item 'b': image 'b.tif' is a TIFF picture, which "
-        r"browsers do not show; row 4, item 'd': image 'd.tif' is a TIFF .* To go on: --convert makes versions of all"
+        r"browsers do not show; row 4, item 'd': image 'd.tif' is a TIFF .* To go on: convert all of them"
     )
     with pytest.raises(InvalidInput, match=message), shown(mixed, tmp_path):
         pass

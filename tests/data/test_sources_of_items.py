@@ -16,6 +16,7 @@ from ordinate.data.cells import text_id
 from ordinate.data.feature_columns import feature_matrix, one_hot_names
 from ordinate.data.formats import FORMATS, read_columns
 from ordinate.data.items import read_item_columns
+from ordinate.data.makers import makers_of
 from ordinate.data.projection import Projection
 from ordinate.data.recipe import GIVEN, Recipe
 from ordinate.errors import InvalidInput
@@ -49,7 +50,7 @@ def test_categories_become_columns_and_new_items_need_known_values():
     assert items.unused(TABLE) == ["fits"]
     same = Items.from_columns(TABLE, feature_columns=items.feature_names)
     assert same.features.tolist() == items.features.tolist()
-    with pytest.raises(InvalidInput, match="row 1 of column 'material' holds 'glass'; it is steel, wood"):
+    with pytest.raises(InvalidInput, match="row 1 of column 'material' holds 'glass'; it is 'steel', 'wood'"):
         Items.from_columns({"id": ["d"], "size": [1], "material": ["glass"]}, feature_columns=items.feature_names)
     with pytest.raises(InvalidInput, match="row 1 of column 'material' is empty"):
         one_hot_names({"material": [None]}, ["material"])
@@ -60,10 +61,16 @@ def test_categories_become_columns_and_new_items_need_known_values():
 
 
 def test_a_column_of_words_is_no_number_and_the_error_says_what_it_may_be():
-    with pytest.raises(InvalidInput, match=r"row 1 of column 'material' holds 'wood', .*name it in --categorical"):
+    with pytest.raises(InvalidInput, match=r"row 1 of column 'material' holds 'wood', which is no number$") as caught:
         Items.from_columns(TABLE, feature_columns=["material"])
+    assert caught.value.option == "if the column holds categories, make the study with --categorical material"
     with pytest.raises(InvalidInput, match=r"no column 'sise'; .*; 'size' is the nearest"):
         Items.from_columns(TABLE, feature_columns=["sise"])
+
+
+def test_a_column_of_makers_that_is_not_there_is_named_as_any_other_is():
+    with pytest.raises(InvalidInput, match=r"^no column 'author'; the table has 'id', 'size', 'material', 'fits'$"):
+        makers_of(TABLE, TABLE["id"], "author")
 
 
 def test_a_table_without_ids_is_named_by_what_it_shows():
@@ -72,7 +79,7 @@ def test_a_table_without_ids_is_named_by_what_it_shows():
     assert Items.from_columns({"image": ["a.png", "b.png"]}).ids == ("a.png", "b.png")
     named = Items.from_columns({"url": ["https://e.org/1", "https://e.org/2"]}, content={"link": "url"})
     assert named.ids == named.content["link"] == ("https://e.org/1", "https://e.org/2")
-    with pytest.raises(InvalidInput, match=r"no column 'id'.*--content text=NAME"):
+    with pytest.raises(InvalidInput, match=r"no column 'id'.*; name the column of ids"):
         Items.from_columns({"review": ["good"]})
     for options in ({"id_column": "nam"}, {"feature_columns": ["nam"]}):
         with pytest.raises(InvalidInput, match=r"no column 'nam'; the table has 'review'$"):
@@ -102,7 +109,7 @@ def test_pictures_within_a_table_become_addresses():
     address, path = items.content["image"]
     assert base64.b64decode(str(address).removeprefix("data:image/png;base64,")) == data
     assert path == "b.png"
-    with pytest.raises(InvalidInput, match="row 1 of image is text, which browsers do not show"):
+    with pytest.raises(InvalidInput, match="row 1 of 'image' is text, which browsers do not show"):
         Items.from_columns({"id": ["a"], "image": [{"bytes": b"hello", "path": None}]})
 
 

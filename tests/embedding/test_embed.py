@@ -176,12 +176,12 @@ class TestCache:
 
     def test_a_folder_that_cannot_be_made_is_named(self, batches, tmp_path):
         (tmp_path / "file").write_text("")
-        with pytest.raises(StorageFailed, match=r"file.* --cache"):
+        with pytest.raises(StorageFailed, match=r"file.* choose another"):
             embed(texts("a", "b"), cache=tmp_path / "file" / "below")
 
     def test_a_file_that_cannot_be_written_is_named(self, batches, tmp_path, ordinary_user):
         (tmp_path / "locked").mkdir(mode=0o500)
-        with pytest.raises(StorageFailed, match=r"locked.* --cache"):
+        with pytest.raises(StorageFailed, match=r"locked.* choose another"):
             embed(texts("a", "b"), cache=tmp_path / "locked")
 
     def test_a_full_disk_is_an_error_and_not_an_empty_cache(self, batches, tiny_disk):

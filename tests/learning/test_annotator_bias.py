@@ -357,7 +357,7 @@ def test_only_texts_and_stated_lengths_are_lengths() -> None:
     assert not used(content={"text": texts, "image": ["a.png", "b.png", "c.png"]})  # captions
     assert used(content={"audio": ["a.wav", "b.wav", "c.wav"]}, labels={"length": ["3", "7.5", None]})
     for wrong in ("long", "0", "-1", "nan", "inf"):
-        with pytest.raises(InvalidInput, match="row 2 of length"):
+        with pytest.raises(InvalidInput, match="row 2 of 'length'"):
             Items(ids, labels={"length": ["3", wrong, "5"]})
     read = Items.from_columns({"id": ids, "length": [3, 7.5, None]})
     assert read.labels == {"length": ("3", "7.5", None)}

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./page.js";
+import { fixed } from "../../src/ordinate/server/static/dom.js";
 import { foundInWords, partInWords } from "../../src/ordinate/server/static/owner-ordering.js";
 
 /** @type {any} */
@@ -15,6 +16,10 @@ test("what an aim has found is a share with its interval, or why there is none",
     foundInWords({ ...top, aim: ["above:a", "above:b"], measure: "right grade" }),
     "Aim: above:a, above:b. About 84\u00a0% of the items are in the right grade (70 to 100\u00a0%).",
   );
+});
+
+test("a score that rounds to zero has no sign", () => {
+  assert.deepEqual([-0.004, -0, 0.001, -0.006, -10, 2.5].map(fixed), ["0.00", "0.00", "0.00", "-0.01", "-10.00", "2.50"]);
 });
 
 test("an item is wanted or not, or in a grade, with a probability", () => {

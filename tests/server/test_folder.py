@@ -18,6 +18,7 @@ from PIL import Image
 
 from ordinate.__main__ import main as run_command
 from ordinate.data.items import Items
+from ordinate.data.recipe import Recipe
 from ordinate.embedding import FAMILIES
 from ordinate.errors import InvalidInput, StorageFailed
 from ordinate.server import making
@@ -198,10 +199,31 @@ def test_ticked_columns_are_a_block_beside_what_an_encoder_makes(folder, batches
     draft = folder.dropped({"new.txt": b"fresh"})
     refused = folder.send("POST", f"/drafts/{draft}/items", {"study": "texts"})
     assert refused.status_code == 422
-    assert "the numbers size; drop a table with these columns" in refused.json()["detail"]
+    assert "the numbers 'size'; drop a table with these columns" in refused.json()["detail"]
     vectors = {"v.csv": b'id,text,v\na,one,"[1, 2]"\nb,two,"[3, 4]"\n'}
     refused = folder.make("vectors", vectors, encoder="auto", feature_columns=["v"])
     assert (refused.status_code, "'v' holds vectors" in refused.json()["detail"]) == (422, True), refused.text
+
+
+def test_new_items_of_a_study_of_principal_components_bring_the_columns_that_were_reduced(folder):
+    table: dict[str, list[Any]] = {
+        "id": list("abcd"),
+        "size": [1, 5, 2, 8],
+        "weight": [3, 1, 4, 1],
+        "kind": ["x", "y", "x", "y"],
+    }
+    read = Items.from_columns(table, feature_columns=("size", "weight"), categorical=("kind",))
+    reduced, recipe = Recipe.of_given(read, 2)
+    draft = folder.dropped({"more.csv": b"id,size,weight,kind\na,1,3,x\ne,8,1,y\n"})
+    items = making.find_more(folder.path / ".drafts" / draft, making.Columns(), (), recipe, {"a"})
+    assert items.ids == ("e",)
+    assert items.features == pytest.approx(reduced.features[3:])  # those of d, which has the same numbers
+    draft = folder.dropped({"more.txt": b"e"})
+    with pytest.raises(InvalidInput, match=r"have the numbers 'size', 'weight', .*; drop a table with these columns"):
+        making.find_more(folder.path / ".drafts" / draft, making.Columns(), (), recipe, {"a"})
+    _, bare = Recipe.of_given(Items(list("abcd"), features=read.features), 2)
+    with pytest.raises(InvalidInput, match="given as a matrix"):
+        making.find_more(folder.path / ".drafts" / draft, making.Columns(), (), bare, {"a"})
 
 
 def test_items_are_added_with_their_files_and_those_that_are_there_stay(folder):

@@ -307,7 +307,7 @@ def test_joined_items_keep_their_order_and_content() -> None:
         (Items(["c"], np.array([[1.0]]), ["p"]), "have 1 feature columns; those of the study have 2"),
         (
             Items(["c"], np.array([[1.0, 2.0]]), ["q", "p"]),
-            "the features q, p; those of the study have the features p, q",
+            "the features 'q', 'p'; those of the study have the features 'p', 'q'",
         ),
         (Items(["c"], np.array([[1.0, 2.0]])), "have unnamed features"),
         (Items(["c"], np.array([[1.0, 2.0]]), ["p", "q"], ["x"]), "has no groups"),

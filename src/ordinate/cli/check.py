@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ordinate.cli.options import AsJson, StudyFile, open_study
-from ordinate.cli.screen import console, one_line, print_json, say
+from ordinate.cli.screen import one_line, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ordinate.study.checking import Verdict
@@ -48,8 +48,8 @@ def _show(verdict: Verdict) -> None:
     for row in verdict.rows:
         said = f"{row.found} {row.advice}".strip()
         table.add_row(row.check, row.state, _number(row.value), _number(row.threshold), one_line(said))
-    console().print(table)
+    print_table(table)
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+    return "" if value is None else f"{value:z.3g}"

@@ -169,9 +169,9 @@ def create(
             note(one)
         if recipe is not None and recipe.encoder != GIVEN:
             beside = f" beside the columns {', '.join(named)}" if (named := made.items.column_names) else ""
-            say(f"Features: by {recipe.encoder}{beside}; new items get theirs in the same way")
+            say(f"Features: by {recipe.encoder}{beside}; new items get theirs in the same way.")
         elif recipe is not None:
-            say("Features: principal components of those given; give new items the same columns")
+            say("Features: principal components of those given; give new items the same columns.")
         say(f"Question: {made.settings.question}")
         say(f"Algorithm: {made.settings.algorithm} ({_reason(algorithm, made.items)})")
         if aim is not None:
@@ -318,7 +318,10 @@ def read_items(
     if encoder is not None:
         return embedded(read, path, encoder, table.pca)
     if table.pca is not None:
-        raise InvalidInput(f"{features} has principal components of its own; give `ordinate embed` the --pca")
+        raise InvalidInput(
+            f"{features} was written by `ordinate embed`, and is stored with how it was computed; reduce it there: "
+            f"ordinate embed --items {quote(path)} --pca {table.pca:g} --out {quote(str(features))}"
+        )
     from ordinate.embedding import read_embedding
 
     return read_embedding(str(features), read)

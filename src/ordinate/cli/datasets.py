@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordinate.cli.options import AsJson, add_command, examples
-from ordinate.cli.screen import console, count, note, print_json, progress_bar, say
+from ordinate.cli.screen import count, note, print_json, print_table, progress_bar, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def datasets(context: typer.Context, as_json: AsJson = False) -> None:
         return
     for name, row in DATASETS.items():
         say(f"{name}: {row.summary}")
-        console().print(_row_table(row))
+        print_table(_row_table(row))
         say()
     say("What to type next:")
     say("  ordinate datasets check NAME FOLDER                 read a folder and report what it contains")

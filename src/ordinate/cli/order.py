@@ -175,7 +175,7 @@ def order(
     if out is not None:
         ordering.save(out)
     if as_json:
-        known_of_it = {} if reliability is None else reliability._asdict()
+        known_of_it = {} if reliability is None else reliability.fields()
         summary = {"study": study, "comparisons": answers, "expected_error": None, **known_of_it, "file": out}
         grades = {} if ordering.grades is None else {"grades": ordering.grades.rows()}
         chosen = {} if ordering.selection is None else {"selection": ordering.selection.fields()}
@@ -255,7 +255,7 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
             table.add_row(
                 span(row["rank_tied_low"], row["rank_tied_high"]),
                 one_line(row["id"]),
-                f"{row['score']:.2f}",
+                f"{row['score']:z.2f}",
                 "not known" if row["id"] in found.unbounded else f"{row['standard_error']:.2f}",
                 span(row["rank_low"], row["rank_high"]),
                 f"{row['answers']:,}",
@@ -346,7 +346,8 @@ def _order_served(link: str, out: str | None, items: str | None, cuts: list[int]
     if out is not None:
         ordering.save(out)
     if as_json:
-        summary = {"study": link, "comparisons": status["answers"], "expected_error": status["expected_error"]}
+        known = {name: status.get(name) for name in ("expected_error", "withheld")}
+        summary = {"study": link, "comparisons": status["answers"], **known}
         print_json({**summary, "file": out, "items": _rows(ordering)})
         return
     if status["better_than_coins"] is False:
@@ -402,7 +403,7 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
         rank = str(row["rank"])
         if intervals is not None:
             rank = rank_in_words(row["rank"], row["rank_low"], row["rank_high"])
-        cells = [rank, one_line(row["id"]), f"{row['score']:.2f}", f"{row['standard_error']:.2f}"]
+        cells = [rank, one_line(row["id"]), f"{row['score']:z.2f}", f"{row['standard_error']:.2f}"]
         if ordering.grades is not None:
             cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
         if ordering.selection is not None:

@@ -93,7 +93,7 @@ def status(
                     "features": int(items.features.shape[1]),
                     "groups": groups,
                     "comparisons": answers,
-                    **reliability._asdict(),
+                    **reliability.fields(),
                     "unconnected_items": 0 if connection is None else int(connection[0].value or 0),
                     "forecast": forecast.fields(),
                     **({} if selection is None or of_aim is None else {"found": _found(selection, of_aim)}),
@@ -201,7 +201,7 @@ def _consistency_in_words(consistent: Consistency) -> dict[str, str]:
         "random pairs": predicted,
         "halves of annotators": "fewer than two annotators"
         if half is None
-        else f"their scores correlate by {half:.2f}",
+        else f"their scores correlate by {half:z.2f}",
         "separation": f"{consistent.separation:.2f}; of coin tosses for the same pairs "
         f"{consistent.separation_of_coins:.2f}",
     }

@@ -128,6 +128,10 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
         expected = f"{', '.join(OUTCOMES)}, or the id of one of the two items"
         alike = next((one for one in (*OUTCOMES, left, right) if appearance(one) == appearance(winner)), None)
         meant = "" if alike is None else f": write {alike!r}"
-        raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}{meant}")
+        raise InvalidInput(f"{where}unknown winner {winner!r}; it is {expected}{meant}").with_option(
+            "if the table has other words for this, say what they mean, such as --answers 1=left,2=right"
+            if winner
+            else ""
+        )
     annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
     return Comparison(left, right, outcome, annotator)

@@ -6,15 +6,15 @@ n  items     d  feature columns
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import id_text, is_missing, numbers
-from ordinate.data.lookalikes import suggestion
-from ordinate.data.tables import Columns
+from ordinate.data.tables import Columns, no_column
 from ordinate.errors import InvalidInput
 
 _MOST_VALUES = 50
@@ -32,9 +32,7 @@ def feature_matrix(columns: Columns, names: Sequence[str]) -> tuple[Floats, list
     known = categories(columns, names)
     missing = [name for name in names if name not in columns and name.partition("=")[0] not in known]
     if missing:
-        raise InvalidInput(
-            f"no column {_listed(missing)}; the table has {_listed(columns)}{suggestion(missing[0], columns)}"
-        )
+        raise no_column(columns, *missing)
     made = []
     for name in names:
         if name in columns:
@@ -52,7 +50,7 @@ def one_hot_names(columns: Columns, categorical: Sequence[str]) -> list[str]:
     names = []
     for column in categorical:
         if column not in columns:
-            raise InvalidInput(f"no column {column!r}; the table has {_listed(columns)}{suggestion(column, columns)}")
+            raise no_column(columns, column)
         _require_values(columns[column], column)
         values = sorted({id_text(value) for value in columns[column]})
         if len(values) > _MOST_VALUES:
@@ -80,7 +78,7 @@ def _numbers(values: Sequence[Any], column: str) -> Floats:
     except InvalidInput as error:
         texts = {value for value in values if isinstance(value, str)}
         if 1 < len(texts) <= _MOST_VALUES and not any(text.strip()[:1].isdecimal() for text in texts):
-            raise InvalidInput(f"{error}; if the column holds categories, name it in --categorical instead") from None
+            error.option = f"if the column holds categories, make the study with --categorical {quote(column)}"
         raise
 
 
@@ -88,7 +86,9 @@ def _indicator(values: Sequence[Any], column: str, value: str, known: Sequence[s
     _require_values(values, column)
     for row, given in enumerate(values, start=1):
         if id_text(given) not in known:
-            raise InvalidInput(f"row {row} of column {column!r} holds {id_text(given)!r}; it is {', '.join(known)}")
+            raise InvalidInput(
+                f"row {row} of column {column!r} holds {id_text(given)!r}; it is {', '.join(map(repr, known))}"
+            )
     return np.array([float(id_text(given) == value) for given in values])
 
 
@@ -117,7 +117,3 @@ def _vectors(values: Sequence[Any], column: str) -> Floats:
             raise InvalidInput(f"row {row} of column {column!r} is no vector of {length}")
         rows.append(vector)
     return np.stack(rows)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names)) or "no columns"

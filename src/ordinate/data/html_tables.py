@@ -67,7 +67,7 @@ def ordering_table(ordering: Ordering, folder: Path | None = None) -> Html:
         bar = _bar(
             (score - reach[place] - low) / ((high - low) or 1.0), 2 * reach[place] / ((high - low) or 1.0), score
         )
-        rows.append([*cells, _number(f"{score:+.2f} ± {error:.2f}"), tag("td", bar)])
+        rows.append([*cells, _number(f"{score:+z.2f} ± {error:.2f}"), tag("td", bar)])
     head = [
         "rank" if intervals is None else "rank (likely)",
         "id",
@@ -117,7 +117,7 @@ def _bar(start: float, width: float, score: float) -> Html:
     rail = tag("line", x1=0, x2=100, y1=5, y2=5)
     bar = tag("rect", x=f"{100 * start:.1f}", width=f"{max(100 * width, 1):.1f}", y=1, height=8, rx=1)
     return tag(
-        "svg", rail, bar, viewBox="0 0 100 10", preserveAspectRatio="none", role="img", aria_label=f"{score:+.2f}"
+        "svg", rail, bar, viewBox="0 0 100 10", preserveAspectRatio="none", role="img", aria_label=f"{score:+z.2f}"
     )
 
 

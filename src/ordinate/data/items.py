@@ -28,7 +28,7 @@ from ordinate.data.feature_columns import categories, feature_matrix, one_hot_na
 from ordinate.data.lookalikes import suggestion
 from ordinate.data.matrices import LARGEST_IN_MEMORY, FileMatrix, StackedMatrix
 from ordinate.data.media import place_within
-from ordinate.data.tables import Columns, frame_columns, refuse_near_misses, require_columns
+from ordinate.data.tables import Columns, frame_columns, no_column, refuse_near_misses, require_columns
 from ordinate.errors import InvalidInput, naming
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class Items:
         for row, length in enumerate(labels.get("length", ()), start=1):
             if length is not None and not (looks_like_number(length) and 0.0 < float(length) < math.inf):
                 raise InvalidInput(
-                    f"row {row} of length is {length!r}, not a number above 0; it is how long the item is, such as its "
-                    "seconds. Correct it, leave it empty, or call the column otherwise if it means something else"
+                    f"row {row} of 'length' is {length!r}, not a number above 0; it is how long the item is, such as "
+                    "its seconds. Correct it, leave it empty, or call the column otherwise if it means something else"
                 )
         for name, value in (
             ("ids", ids),
@@ -262,7 +262,7 @@ def _with_content(columns: Columns, content: Mapping[str, str]) -> Columns:
         if kind not in CONTENT_KINDS:
             raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
         if name not in columns:
-            raise InvalidInput(f"no column {name!r}; the table has {', '.join(columns)}{suggestion(name, columns)}")
+            raise no_column(columns, name)
     return {**columns, **{kind: columns[name] for kind, name in content.items()}}
 
 
@@ -273,9 +273,9 @@ def _ids_from_content(columns: Columns, given: Columns) -> list[str]:
     if kind is None or not all(isinstance(value, str) and value for value in columns[kind]):
         near = next((near for name in given if (near := suggestion(name, ("id",)))), "")
         raise InvalidInput(
-            f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}. Name the column of "
-            "ids, with --id-column NAME, or what is shown, as in --content text=NAME"
-        )
+            f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}; name the column of "
+            "ids, or the one of what is shown"
+        ).with_option("the options are --id-column NAME and, for what is shown, such as --content text=NAME")
     return [text_id(value) if kind in ("text", "html") else value for value in columns[kind]]
 
 
@@ -294,7 +294,7 @@ def _shown(
         if name not in known:
             raise InvalidInput(f"unknown {what} {name!r}; {what} is one of {', '.join(known)}")
         listed = enumerate(_listed(name, values), start=1)
-        columns[name] = tuple(_text_shown(value, f"row {row} of {name}") for row, value in listed)
+        columns[name] = tuple(_text_shown(value, f"row {row} of {name!r}") for row, value in listed)
         _require_length(name, columns[name], ids)
     return columns
 

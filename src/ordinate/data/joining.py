@@ -57,7 +57,8 @@ def require_same_grouping(old: Items, new: Items) -> None:
 
 
 def _named(items: Items) -> str:
-    return "unnamed features" if items.feature_names is None else f"the features {', '.join(items.feature_names)}"
+    names = items.feature_names
+    return "unnamed features" if names is None else f"the features {', '.join(map(repr, names))}"
 
 
 def _blocks(items: Items) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ordinate.data.cells import is_missing
-from ordinate.data.lookalikes import suggestion
-from ordinate.data.tables import Columns
-from ordinate.errors import InvalidInput
+from ordinate.data.tables import Columns, no_column
 
 COLUMN = "maker"
 
@@ -18,7 +16,7 @@ def makers_of(columns: Columns, ids: Sequence[str], column: str | None = None) -
     column  None: "maker", where the table has it. Raises InvalidInput where it has no column of that name
     """
     if column is not None and column not in columns:
-        raise InvalidInput(f"no column {column!r}; the table has {', '.join(columns)}{suggestion(column, columns)}")
+        raise no_column(columns, column)
     cells = columns.get(column or COLUMN, ())
     return [
         (item, name.strip())

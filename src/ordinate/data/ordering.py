@@ -189,7 +189,7 @@ class Ordering:
         return map(Ranked, self.ids, self.ranks.tolist(), self.scores.tolist(), self.standard_errors.tolist(), group)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {score:+.2f}" for name, score in zip(self.ids[:3], self.scores[:3], strict=True))
+        shown = ", ".join(f"{name} {score:+z.2f}" for name, score in zip(self.ids[:3], self.scores[:3], strict=True))
         return f"Ordering({len(self)} items: {shown}{', ...' if len(self) > 3 else ''})"
 
     def _repr_html_(self) -> str:
@@ -215,7 +215,7 @@ class Ordering:
         columns: dict[str, list[Any]] = {"rank": self.ranks.tolist(), "id": list(self.ids)}
         if self.group is not None:
             columns["group"] = list(self.group)
-        columns["score"] = self.scores.tolist()
+        columns["score"] = (self.scores + 0.0).tolist()  # without negative zeros
         columns["standard_error"] = self.standard_errors.tolist()
         if self.intervals is not None:
             columns |= {f"rank_{name}": values.tolist() for name, values in self.intervals._asdict().items()}

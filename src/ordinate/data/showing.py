@@ -121,7 +121,7 @@ def _checked(items: Items, folder: str | Path, versions: _WebVersions | None) ->
                 named = kind if kind == "html" else f"{kind} {place!r}"
                 bad.append(f"row {row + 1}, item {item!r}: {named} {problem}")
     if bad:
-        raise InvalidInput(_refusal(bad, convertible if versions is None else 0))
+        raise _refusal(bad, convertible if versions is None else 0)
     return Shown(
         replace(items, content=content),
         len(converted),
@@ -131,12 +131,13 @@ def _checked(items: Items, folder: str | Path, versions: _WebVersions | None) ->
     )
 
 
-def _refusal(bad: list[str], convertible: int) -> str:
+def _refusal(bad: list[str], convertible: int) -> InvalidInput:
     what = "1 file or address" if len(bad) == 1 else f"{len(bad):,} files or addresses"
     more = f"; and {len(bad) - _NAMED:,} more" if len(bad) > _NAMED else ""
     all_of = "it" if len(bad) == 1 else "all of them" if convertible == len(bad) else f"{convertible:,} of them"
-    advice = [f"--convert makes versions of {all_of} that browsers show"] if convertible else []
+    advice = [f"convert {all_of}"] if convertible else []
     if convertible < len(bad):
         whom = "the others" if convertible else "it" if len(bad) == 1 else "them"
         advice.append(f"correct {whom}, or leave {'the item' if len(bad) == 1 else 'these items'} out")
-    return f"{what} cannot be shown to annotators: {'; '.join(bad[:_NAMED])}{more}. To go on: {'; '.join(advice)}"
+    refusal = f"{what} cannot be shown to annotators: {'; '.join(bad[:_NAMED])}{more}. To go on: {'; '.join(advice)}"
+    return InvalidInput(refusal).with_option("--convert writes versions that browsers show" if convertible else "")

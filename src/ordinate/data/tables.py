@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Sequence[Any]]
 
 
+def no_column(columns: Columns, *names: str) -> InvalidInput:
+    """The error for columns of these names, which the table lacks."""
+    near = suggestion(names[0], columns) if len(names) == 1 else ""
+    return InvalidInput(
+        f"no column {', '.join(map(repr, names))}; the table has {', '.join(map(repr, columns)) or 'no columns'}{near}"
+    )
+
+
 def require_columns(columns: Columns, names: Iterable[str]) -> None:
     """Raise InvalidInput if a column is missing or the columns have different lengths."""
     missing = [name for name in names if name not in columns]
     if missing:
-        near = suggestion(missing[0], columns) if len(missing) == 1 else ""
-        raise InvalidInput(
-            f"no column {', '.join(map(repr, missing))}; the table has {', '.join(map(repr, columns)) or 'no columns'}"
-            f"{near}"
-        )
+        raise no_column(columns, *missing)
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise InvalidInput(f"the columns are of different lengths: {lengths}")

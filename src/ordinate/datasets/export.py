@@ -31,7 +31,7 @@ def export_dataset(dataset: Dataset, source: str | Path, out: str | Path) -> lis
     with failures("written", out):
         for path in wanted:
             if path.exists():
-                raise InvalidInput(f"{path} exists and was not changed; choose another folder with --out")
+                raise InvalidInput(f"{path} exists and was not changed; choose another folder")
         out.mkdir(parents=True, exist_ok=True)
     write_columns(items, _item_columns(dataset, Path(source), out))
     if comparisons in wanted:

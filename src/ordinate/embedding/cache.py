@@ -45,8 +45,8 @@ class VectorCache:
             self._path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageFailed(
-                f"the cache folder {folder} cannot be created ({error.strerror}); choose another one with --cache"
-            ) from error
+                f"the cache folder {folder} cannot be created ({error.strerror}); choose another one"
+            ).with_option("the option is that of `ordinate embed --cache FOLDER`") from error
         try:
             self._create()
         except sqlite3.DatabaseError as error:
@@ -98,7 +98,9 @@ class VectorCache:
             raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> StorageFailed:
-        return StorageFailed(f"the cache {self._path} cannot be used ({error}); choose another folder with --cache")
+        return StorageFailed(f"the cache {self._path} cannot be used ({error}); choose another folder").with_option(
+            "the option is that of `ordinate embed --cache FOLDER`"
+        )
 
 
 def _checksum(key: str, data: bytes) -> bytes:

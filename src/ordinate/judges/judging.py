@@ -190,8 +190,8 @@ class _Run:
             which = "replies in a row" if in_a_row else f"of {len(recent)} replies"
             raise JudgeFailed(
                 f"{UNREADABLE_IN_A_ROW if in_a_row else sum(recent)} {which} could not be read; the last: "
-                f"{judged.reason}. Look at a request with --dry-run, and at the prompt"
-            )
+                f"{judged.reason}. Look at the prompt"
+            ).with_option("--dry-run shows a request")
         if judged.tokens is None and self._task.tokens is not None:
             raise JudgeFailed(
                 "the endpoint does not say how many tokens a reply took, so no budget of them can be kept"

@@ -87,7 +87,7 @@ def caution(contents: Contents) -> str:
 def _error(contents: Contents) -> str:
     error = contents.verdict.error
     if error is None:
-        return "withheld: a check failed that this figure presumes"
+        return f"withheld: {contents.verdict.withheld}"
     presumed = ", if people answered sensibly" if contents.reliability.better_than_coins is None else ""
     return error_in_words(error.estimate, (error.low, error.high)) + presumed
 
@@ -156,7 +156,7 @@ def _left_out(contents: Contents, shown: Sequence[str], rows: dict[str, int], fo
     return tag(
         "p",
         f"Left out: {count(len(outside), 'picture')} in files outside the study’s folder, of {listed(outside)}. To "
-        "show such pictures, make the report with --media FOLDER.",
+        "show such pictures, make the report with `ordinate report --media FOLDER`.",
         class_="withheld",
     )
 
@@ -177,7 +177,7 @@ def _item(contents: Contents, place: int, rank: int, rows: dict[str, int], folde
         tag("td", str(rank), class_="number"),
         tag("td", tag("div", *_content(contents, rows[item], item, folders)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
-        tag("td", f"{ordering.scores[place]:+.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
+        tag("td", f"{ordering.scores[place]:+z.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
         *([] if ordering.selection is None else [tag("td", part_in_words(ordering.selection, place), class_="number")]),
     )
 
@@ -238,7 +238,7 @@ def checks(contents: Contents) -> Html:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+    return "" if value is None else f"{value:z.3g}"
 
 
 def people(contents: Contents) -> Html:

@@ -20,6 +20,7 @@ from ordinate.data.media import KINDS, inside, is_address
 from ordinate.data.recipe import GIVEN as RECIPE_OF_GIVEN
 from ordinate.data.recipe import Recipe
 from ordinate.data.showing import shown
+from ordinate.data.tables import no_column
 from ordinate.embedding import embed, embed_like
 from ordinate.errors import InvalidInput, StorageFailed, naming
 from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files, forget_media, link_media
@@ -99,7 +100,7 @@ def _of_table(folder: Path, table: Dropped, files: list[Dropped], wanted: Column
         id_column = wanted.ids or _id_column(columns)
         if wanted.text is not None and wanted.text != "text":
             if wanted.text not in columns:
-                raise InvalidInput(f"no column {wanted.text!r}; the table has {', '.join(columns)}")
+                raise no_column(columns, wanted.text)
             columns = {**columns, "text": columns[wanted.text]}
         numbers = [name for name in columns if name != id_column and all_numbers(columns[name])]
         by_name = _by_name(one for one in files if one.kind in KINDS)
@@ -244,6 +245,13 @@ def _moved(items: Items, move: Callable[[Path], Path]) -> Items:
 
 def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Recipe | None, known: set[str]) -> Items:
     """The items of a draft for a study that exists, with features made as its own were."""
+    given = recipe is not None and recipe.encoder == RECIPE_OF_GIVEN
+    if recipe is not None and given:
+        names = recipe.given_names
+        if not names:
+            raise InvalidInput(
+                "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"
+            )
     found = find_items(folder, columns._replace(features=tuple(names))).items
     new = [row for row, item in enumerate(found.ids) if item not in known]
     if not new:
@@ -251,13 +259,11 @@ def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Reci
     items = found.take(new)
     if names and items.feature_names is None:
         raise InvalidInput(
-            f"the items of this study have the numbers {', '.join(names)}; drop a table with these columns"
+            f"the items of this study have the numbers {', '.join(map(repr, names))}; drop a table with these columns"
         )
-    if recipe is not None and recipe.encoder == RECIPE_OF_GIVEN:
-        raise InvalidInput(
-            "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"
-        )
-    return items if recipe is None else embed_like(recipe, items, folder=folder, progress=_noted(folder))
+    if recipe is None:
+        return items
+    return recipe.projected(items) if given else embed_like(recipe, items, folder=folder, progress=_noted(folder))
 
 
 def require_copyable(study: Study, media: Path, folders: Sequence[Path]) -> None:

@@ -35,8 +35,8 @@ def require_inside(items: Items, folders: Sequence[Path]) -> None:
             if inside(place, folders) is None:
                 where = folders[0] if folders else "the folders of the server"
                 raise InvalidInput(
-                    f"{kind} {place!r} of item {item!r} lies outside {where}; to show it, name its folder: "
-                    f"--media {Path(os.path.realpath(Path(*folders[:1], place))).parent}"
+                    f"{kind} {place!r} of item {item!r} lies outside {where}; to show it, name its folder "
+                    f"when the server starts: --media {Path(os.path.realpath(Path(*folders[:1], place))).parent}"
                 )
 
 

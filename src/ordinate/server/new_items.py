@@ -48,7 +48,7 @@ def more_items(given: Sequence[NewItem], study: Study, folders: Sequence[Path], 
         if widths == {len(names)}:
             return embed_like(recipe, items_of(given, folders, names or None), folder=folder or "")
         if widths != {all_columns}:
-            wanted = f"the numbers {', '.join(names)} as its features" if names else "no features"
+            wanted = f"the numbers {', '.join(map(repr, names))} as its features" if names else "no features"
             raise InvalidInput(
                 f"give each item {wanted}, since the encoder of the study makes the others; or give each item all "
                 f"{all_columns} features"

@@ -18,9 +18,11 @@ from ordinate.choosing.search import (
     tiles,
 )
 from ordinate.choosing.search.many_items import ManyItemsSearch
-from ordinate.choosing.search.tiles import Tiles
+from ordinate.choosing.search.measures import Measuring, group_centres, largest, squared_lengths
+from ordinate.choosing.search.tiles import Searched
 from ordinate.choosing.strategies.bayes_guro import disagreement
 from ordinate.choosing.utilities.bald import Information
+from ordinate.data.arrays import Floats, Integers, Singles
 from ordinate.data.pairs import AllPairs
 from ordinate.learning.belief import pending, update
 from ordinate.learning.belief.factored import FactoredBelief
@@ -167,33 +169,36 @@ def test_a_tile_bounds_its_pairs_and_gives_those_that_vary_enough(
     if not len(division.order):
         return
     limits = small(4, most_items)
-    made = Tiles.of(belief, division, rng.normal(size=(groups, k)).astype(np.float32), most_items, limits)
-    shown = len(made.begins) - 1
-    assert made.begins[-1] == len(made.rows) == len(set(made.rows.tolist())) == min(len(division.order), most_items)
+    measuring = Measuring(division, rng.normal(size=(groups, k)).astype(np.float32), limits)
+    made = Searched.of(belief, measuring, most_items, limits)
+    rows = made.items.rows
+    assert made.begins[-1] == len(rows) == len(set(rows.tolist())) == min(len(division.order), most_items)
+    squared = (made.items.squared + made.items.residual).astype(np.float32)
     enough = float(np.median(plain(belief).differences(*rng.integers(0, n, (2, 50)))[1])) + 0.01
     times = np.zeros((n, n), dtype=np.int64)
-    for tile in np.flatnonzero(made.second < shown):
-        a, b = (made.rows[slice(*made.begins[block : block + 2])] for block in (made.first[tile], made.second[tile]))
+    for tile, (first, second) in enumerate(zip(made.tiles.first, made.tiles.second, strict=True)):
+        a, b = (rows[slice(*made.begins[block : block + 2])] for block in (first, second))
         one, other = (places.ravel() for places in np.meshgrid(a, b, indexing="ij"))
         margins, variances = plain(belief).differences(one, other)
-        assert np.all(np.abs(margins) >= made.gap[tile])
-        assert np.all(variances[one != other] <= made.variance[tile] + 1e-12)
+        assert np.all(np.abs(margins) >= made.tiles.gap[tile])
+        assert np.all(variances[one != other] <= made.tiles.variance[tile] + 1e-12)
         here, needed = slice(tile, tile + 1), np.array([enough], dtype=np.float32)
-        blocks = made.first[here], made.second[here]
-        done, left, right, spread = tiles.wide_pairs(made.factor, made.squared, made.begins, *blocks, needed, 25)
+        blocks = made.tiles.first[here], made.tiles.second[here]
+        items = made.factor, squared, made.begins
+        done, left, right, spread = tiles.wide_pairs(*items, *blocks, needed, 25)
         assert done == 1
-        left, right = made.rows[left], made.rows[right]
+        left, right = rows[left], rows[right]
         np.testing.assert_allclose(spread, plain(belief).differences(left, right)[1], rtol=1e-3, atol=1e-3)
         wide = variances > enough * 1.001 + 0.001
-        if made.first[tile] == made.second[tile]:
+        if first == second:
             wide &= np.arange(len(a)).repeat(len(a)) < np.tile(np.arange(len(a)), len(a))
         missing = set(zip(one[wide], other[wide], strict=True)) - set(zip(left, right, strict=True))
         assert not missing
         assert np.all(spread >= enough * 0.999)
         times[one, other] += 1
-        times[other, one] += made.first[tile] != made.second[tile]
+        times[other, one] += first != second
     among = np.zeros(n, dtype=np.bool_)
-    among[made.rows] = True
+    among[rows] = True
     together = (group[:, None] == group) & among[:, None] & among
     np.testing.assert_array_equal(times, together)
 
@@ -244,11 +249,104 @@ def test_of_pairs_that_can_all_be_evaluated_it_is_the_best_of_all(
 def test_items_in_any_order_get_their_own_rows_of_the_factor() -> None:
     belief, group = make_belief(np.random.default_rng(0), 20, 3, 1.0, False), np.arange(20) % 2
     division, centres = AllPairs.of(group).division, np.array([[1, 1, 1], [2, 2, 2]], dtype=np.float32)
-    for rows in ([3, 8, 5, 6], [3, 4, 5, 6], [9, 2, 13], [17]):  # 3..6 is also what the first and the last one span
-        ((_, factor),) = tiles._factors(belief, np.array(rows), division, centres, Limits())
+    for rows in ([3, 5, 6, 8], [3, 4, 5, 6], [2, 9, 13], [17]):
+        factor = Measuring(division, centres, Limits())._times(belief, np.array(rows), belief.root.astype(np.float32))
         np.testing.assert_allclose(
             factor, (belief.features[rows] - centres[group[rows]]) @ belief.root, rtol=1e-5, atol=1e-5
         )
+
+
+def widest_plainly(measuring: Measuring, belief: ProjectedBelief, most: int, weights: Floats | None) -> Integers:
+    items, every = measuring.every(belief, weights), np.arange(measuring._rows.size)
+    width = measuring._widths(belief, measuring._direction(belief), every)
+    np.testing.assert_allclose(width * items.weight, items.width, rtol=1e-3, atol=1e-3)
+    heavy = items.heavy & (2 * items.heavy.sum() <= most)
+    order = np.lexsort((every, -np.where(heavy, np.inf, width * items.weight)))
+    return np.sort(order[:most])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    n=st.integers(20, 300),
+    k=st.integers(0, 6),
+    groups=st.integers(1, 3),
+    most=st.integers(1, 60),
+    hybrid=st.booleans(),
+    weighted=st.booleans(),
+    steps=st.lists(st.sampled_from("aaawj"), max_size=10),
+    seed=st.integers(0, 2**32),
+)
+def test_the_widest_items_are_the_same_as_where_all_are_measured(
+    n: int, k: int, groups: int, most: int, hybrid: bool, weighted: bool, steps: list[str], seed: int
+) -> None:
+    """After answers, refits with other weights of old answers, and refits that change the whole covariance."""
+    rng = np.random.default_rng(seed)
+    belief = make_belief(rng, n, k, 1.0, hybrid)
+    belief.features[: n // 3] = belief.features[n // 3 : n // 3 * 2]  # equal items tie
+    division = AllPairs.of(rng.integers(-1, groups, n)).division
+    if len(division.order) <= most:
+        return
+    weights = rng.uniform(0.1, 1.0, n) if weighted else None
+    centres = rng.normal(size=(len(division.rows), k)).astype(np.float32)
+    measuring = Measuring(division, centres, small(4, most))
+    for step in ["", *steps]:
+        if step == "a":
+            belief = update(belief, *map(int, rng.choice(n, 2, replace=False)))
+        elif step == "w":
+            root = belief.root @ (np.eye(k) + 0.003 * rng.normal(size=(k, k)))
+            belief = ProjectedBelief(rng.normal(size=n), belief.features, belief.residual, root)
+        elif step == "j":
+            belief = ProjectedBelief(belief.mean, belief.features, belief.residual, rng.normal(size=(k, k)))
+        places = measuring.widest(belief, most, weights)
+        np.testing.assert_array_equal(places, widest_plainly(measuring, belief, most, weights))
+        items, factor = measuring.searched(belief, most, weights)
+        every = measuring.every(belief, weights).at(places)
+        for name in items._fields:
+            found, expected = (getattr(measures, name) for measures in (items, every))
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5, err_msg=name)
+        x = belief.features[items.rows] - centres[division.number[items.rows]]
+        np.testing.assert_allclose(factor, x @ belief.root, rtol=1e-4, atol=1e-4)
+        squared = np.square(x @ belief.root).sum(axis=1)
+        np.testing.assert_allclose(items.squared, squared, rtol=1e-4, atol=1e-4)
+        across = squared - np.square(items.along)
+        assert np.all(np.abs(np.square(items.across) - across) <= 1e-4 * items.squared + 1e-6)
+
+
+def test_after_an_answer_few_items_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    def counted(x: Singles, rows: Integers, centres: Singles, numbers: Integers, columns: Singles) -> Floats:
+        compared.append(len(rows))
+        return squared_lengths(x, rows, centres, numbers, columns)
+
+    monkeypatch.setattr("ordinate.choosing.search.measures.squared_lengths", counted)
+    rng, n, k, most = np.random.default_rng(0), 20_000, 16, 2000
+    belief, division = make_belief(rng, n, k, 0.3, False), AllPairs.of(np.zeros(n, dtype=np.int64)).division
+    measuring = Measuring(division, group_centres(belief.features, division), Limits())
+    for _ in range(6):
+        compared.clear()
+        places = measuring.widest(belief, most, None)
+        assert sum(compared) < 0.2 * most
+        np.testing.assert_array_equal(places, widest_plainly(measuring, belief, most, None))
+        belief = update(belief, *map(int, rng.choice(n, 2, replace=False)))
+
+
+def test_the_length_of_an_item_has_the_same_bits_among_any_others() -> None:
+    rng = np.random.default_rng(0)
+    for k in (1, 3, 8, 64, 130):
+        x, centres, columns = (rng.normal(size=shape).astype(np.float32) for shape in ((50, k), (2, k), (k, k)))
+        numbers, order = rng.integers(0, 2, 50), rng.permutation(50)
+        whole = squared_lengths(x, np.arange(50), centres, numbers, columns)
+        for some in (order, order[:7], order[:1]):
+            np.testing.assert_array_equal(squared_lengths(x, some, centres, numbers[some], columns), whole[some])
+        w = (x - centres[numbers]).astype(float) @ columns.T
+        np.testing.assert_allclose(whole, np.square(w).sum(axis=1), rtol=1e-4, atol=1e-4)
+
+
+def test_the_largest_values_are_found_and_of_equal_ones_the_first() -> None:
+    values = np.array([3.0, 1.0, 2.0, 2.0, np.inf, 2.0])
+    for count, places in [(1, [4]), (2, [0, 4]), (3, [0, 2, 4]), (4, [0, 2, 3, 4]), (9, [0, 1, 2, 3, 4, 5])]:
+        assert largest(values, count).tolist() == places
 
 
 def test_groups_far_apart_are_as_well_searched_as_groups_in_one_place() -> None:
@@ -257,7 +355,7 @@ def test_groups_far_apart_are_as_well_searched_as_groups_in_one_place() -> None:
     near = rng.normal(size=(n, 8)).astype(np.float32)
     apart = near + np.float32(30) * rng.normal(size=(4, 8)).astype(np.float32)[group]
     mean, pool, chosen = 0.3 * rng.normal(size=n), AllPairs.of(group), []
-    centres = tiles.group_centres(apart, pool.division)
+    centres = group_centres(apart, pool.division)
     np.testing.assert_allclose(centres, [apart[group == number].mean(axis=0) for number in range(3)], atol=1e-4)
     for features in (near, apart):
         belief = ProjectedBelief(mean, features, np.zeros(n), np.eye(8))
@@ -309,13 +407,16 @@ def test_a_mark_raises_the_bounds_of_its_own_pairs_alone() -> None:
     belief, group = make_belief(rng, n, 3, 0.3, True), np.arange(n) % 2
     belief.residual[mark] = 0.0  # the narrowest item is searched all the same
     division = AllPairs.of(group).division
-    made = Tiles.of(belief, division, tiles.group_centres(belief.features, division), 30, small(4, 30), weights)
-    assert len(made.rows) == 30
-    assert mark in made.rows
-    (alone,) = [block for block in range(len(made.begins) - 1) if mark in made.rows[slice(*made.begins[block:][:2])]]
+    limits = small(4, 30)
+    measuring = Measuring(division, group_centres(belief.features, division), limits)
+    made = Searched.of(belief, measuring, 30, limits, weights)
+    rows = made.items.rows
+    assert len(rows) == 30
+    assert mark in rows
+    (alone,) = [block for block in range(len(made.begins) - 1) if mark in rows[slice(*made.begins[block:][:2])]]
     assert made.begins[alone + 1] - made.begins[alone] == 1
-    marked = (made.first == alone) | (made.second == alone)
-    assert made.heaviest_pair[~marked].max() == pytest.approx(0.3**2)
+    marked = (made.tiles.first == alone) | (made.tiles.second == alone)
+    assert made.tiles.heaviest_pair[~marked].max() == pytest.approx(0.3**2)
 
 
 def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
@@ -323,15 +424,16 @@ def test_tiles_that_do_not_fit_into_the_room_wait_for_the_next_call() -> None:
     belief = make_belief(rng, 40, 3, 0.0, True)
     limits = small(4, 1000)
     division, centres = AllPairs.of(np.zeros(40, dtype=np.int64)).division, np.zeros((1, 3), dtype=np.float32)
-    made = Tiles.of(belief, division, centres, 40, limits)
-    everything = np.full(len(made.first), -1.0, dtype=np.float32)
-    one_call = tiles.wide_pairs(made.factor, made.squared, made.begins, made.first, made.second, everything, 10**5)
-    assert one_call[0] == len(made.first)
+    made = Searched.of(belief, Measuring(division, centres, limits), 40, limits)
+    items = made.factor, made.items.squared.astype(np.float32), made.begins
+    first, second = made.tiles.first, made.tiles.second
+    everything = np.full(len(first), -1.0, dtype=np.float32)
+    one_call = tiles.wide_pairs(*items, first, second, everything, 10**5)
+    assert one_call[0] == len(first)
     assert len(one_call[1]) == 40 * 39 // 2
     parts, start = [], 0
-    while start < len(made.first):
-        blocks = made.first[start:], made.second[start:]
-        done, *pairs = tiles.wide_pairs(made.factor, made.squared, made.begins, *blocks, everything[start:], 30)
+    while start < len(first):
+        done, *pairs = tiles.wide_pairs(*items, first[start:], second[start:], everything[start:], 30)
         assert done >= 1
         parts.append(pairs)
         start += done

@@ -226,12 +226,20 @@ def test_frames_of_three_libraries_are_read(library: str, make: str) -> None:
         (
             {"lefty": ["a"], "b": ["b"]},
             Reading(),
-            r"of no known form: 'lefty', 'b'; 'left' is the nearest.*--map left=",
+            r"of no known form: 'lefty', 'b'; 'left' is the nearest.*Name the columns 'left', 'right'",
         ),
         ({"left": ["a"], "right": ["b"]}, Reading(), r"no column 'winner'; the table has 'left', 'right'"),
         (EXAMPLES["plain"], Reading("arean"), "unknown format 'arean'; it is plain, crowd-kit"),
-        (EXAMPLES["plain"], Reading(names={"lft": "left"}), "there is no 'lft'; it is left, right"),
-        (EXAMPLES["plain"], Reading(names={"winner": "winer"}), "there is no column 'winer'; 'winner' is the nearest"),
+        (
+            EXAMPLES["plain"],
+            Reading(names={"lft": "left"}),
+            "there is no field 'lft' to name a column for; it is left, right",
+        ),
+        (
+            EXAMPLES["plain"],
+            Reading(names={"winner": "winer"}),
+            "there is no column 'winer', which was named for 'winner'; 'winner' is the nearest",
+        ),
         (
             {**EXAMPLES["plain"], "count": ["x"]},
             Reading(names={"count": "count"}),
@@ -248,7 +256,7 @@ def test_frames_of_three_libraries_are_read(library: str, make: str) -> None:
         ({**EXAMPLES["best-worst"], "best": ["c"]}, Reading(), "row 1: the best item 'c' is none of those shown: a, b"),
         ({"ranking": ["a"]}, Reading(), "row 1: a ranking has two or more items"),
         ({"ranking": ["a > b", "a >= b"]}, Reading(), "row 2: 'a >= b' must say either > or ="),
-        ({"HITId": ["h"], "WorkerId": ["w"]}, Reading(), r"no column 'Input.left'.*--map left=COLUMN"),
+        ({"HITId": ["h"], "WorkerId": ["w"]}, Reading(), r"no column 'Input.left'; the table has 'HITId', 'WorkerId'"),
         ({"id": ["a", "b"], "a": [0, -1], "b": [0, 0]}, Reading(), "row 2, column 'a': -1 is no number of wins"),
     ],
 )
@@ -273,7 +281,9 @@ def test_columns_and_words_can_be_named() -> None:
     ]  # fmt: skip
     assert read.columns_not_used == ["duration"]
     assert read.notes == ["Left out, without an answer: 1."]
-    with pytest.raises(InvalidInput, match="row 3: the winner 'same' is none of the words of --answers, 'A', 'B'"):
+    with pytest.raises(
+        InvalidInput, match="row 3: the winner 'same' is none of the words whose meaning was given, 'A', 'B'"
+    ):
         read_comparisons(results, Reading(names=names, words={"A": "left", "B": "right"}))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ordinate import Comparison, Items, Query
 from ordinate.data.cells import text_id
-from ordinate.data.comparison_formats import Reading, read_comparisons
+from ordinate.data.comparison_formats import Reading, read_comparisons, write_comparisons
 from ordinate.data.comparison_formats.label_studio import tasks
 from ordinate.errors import InvalidInput
 
@@ -135,9 +135,7 @@ def test_argilla_ranks_fields_or_names_the_best() -> None:
         "fields": fields[:1],
         "responses": [{one: [{"value": "response1"}] for one in ("clear", "kind")}],
     }
-    with pytest.raises(
-        InvalidInput, match="2 questions have answers that name fields; name the question: --map winner"
-    ):
+    with pytest.raises(InvalidInput, match="2 questions have answers that name fields; name one question"):
         read_comparisons(two)
     assert read_comparisons(two, Reading(names={"winner": "kind"})).format == "argilla"
 
@@ -158,6 +156,37 @@ def test_rejected_assignments_of_mechanical_turk_are_left_out() -> None:
     assert read.comparisons == [Comparison("a", "b", "left", "w1")]
     assert (read.queries, read.texts, read.columns_not_used) == (["k-1"], {"a": "The A"}, [])
     assert read.notes == ["Left out, without an answer: 1."]
+
+
+def test_a_condition_in_two_scenes_is_two_items() -> None:
+    table: dict[str, list[Any]] = {
+        "observer": [1, 1, 2],
+        "scene": ["street", "street", "beach"],
+        "condition_A": ["q10", "q10", "q10"],
+        "condition_B": ["q90", "q50", "q90"],
+        "is_A_selected": [0, 0, 1],
+    }
+    read = read_comparisons(table)
+    assert won(read) == [("street/q90", "street/q10"), ("street/q50", "street/q10"), ("beach/q10", "beach/q90")]
+    assert read.item_columns() == {
+        "id": ["street/q10", "street/q90", "street/q50", "beach/q10", "beach/q90"],
+        "group": ["street", "street", "street", "beach", "beach"],
+    }
+    assert read.notes == ["Items of one name are in several groups, so all are named after both, such as street/q10."]
+    # Written and read again, the names stay: none of them is in two scenes any more.
+    columns = read.item_columns()
+    items = Items(columns["id"], group=columns["group"])
+    again = read_comparisons(write_comparisons("pwcmp", read.comparisons, items))
+    assert (again.comparisons, again.group) == (read.comparisons, read.group)
+
+
+def test_one_text_as_the_answer_to_two_prompts_is_two_items() -> None:
+    long = "Is it? " * 20
+    read = read_comparisons({"prompt": ["Why?", long], "chosen": ["Yes.", "Yes."], "rejected": ["No.", "Perhaps."]})
+    columns = read.item_columns()
+    assert columns["id"] == ["Why?/Yes.", "Why?/No.", f"{text_id(long)}/Yes.", f"{text_id(long)}/Perhaps."]
+    assert columns["text"] == ["Yes.", "No.", "Yes.", "Perhaps."]
+    assert columns["group"] == ["Why?", "Why?", long, long]
 
 
 def test_scenes_of_pwcmp_are_groups_and_selections_are_numbers() -> None:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ordinate.choosing.search.choice import BestSoFar, Choice, tie_floor
 from ordinate.choosing.search.limits import MANY_TIES, SINGLE_ROUNDING, Limits
-from ordinate.choosing.search.tiles import Tiles, group_centres, wide_pairs
+from ordinate.choosing.search.measures import Measuring, group_centres
+from ordinate.choosing.search.tiles import Searched, bound_of_others, wide_pairs
 from ordinate.choosing.search.utility import MonotoneUtility, of_pairs
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList
@@ -34,9 +35,11 @@ class ManyItemsSearch:
 
     def __init__(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits) -> None:
         self._features, self._division, self._utility, self._limits = answered.features, pool.division, utility, limits
-        self._centres = group_centres(answered.features, pool.division)
+        self._measuring = Measuring(pool.division, group_centres(answered.features, pool.division), limits)
         # The newest belief after answers alone, and the pairs that serve it.
         self._kept: tuple[ManyItemsBelief, _List] | None = None
+        # A list, and the upper bound of the pairs of items that were not searched for it, once it was asked for.
+        self._others: tuple[_List, float] | None = None
 
     def serves(self, answered: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility) -> bool:
         """Whether it does, or can be made to: another utility ends what is kept."""
@@ -60,8 +63,8 @@ class ManyItemsSearch:
         best = BestSoFar(seed)
         best.add(pairs.pairs.left[places], pairs.pairs.right[places], utilities)
         choice = best.choice(pairs.evaluated)
-        proven = tie_floor(choice.utility) > pairs.bound
-        return choice if proven or pool.size > self._limits.most_pairs else None
+        near = pool.size > self._limits.most_pairs
+        return choice if near or tie_floor(choice.utility) > self.upper_bound(answered, pool) else None
 
     def listed(self, answered: ManyItemsBelief, pool: AllPairs) -> PairList:
         """The pairs of the pool among which the best ones are."""
@@ -71,7 +74,11 @@ class ManyItemsSearch:
 
     def upper_bound(self, answered: ManyItemsBelief, pool: AllPairs) -> float:
         """Of the utility of every pair that is not listed, before or after the open queries."""
-        return self._after(answered, pool).bound
+        pairs = self._after(answered, pool)
+        if self._others is None or self._others[0] is not pairs:
+            most = self._most_items(pool)
+            self._others = pairs, bound_of_others(pairs.belief, self._measuring, most, self._limits, self._utility)
+        return max(pairs.bound, self._others[1])
 
     def _after(self, answered: ManyItemsBelief, pool: AllPairs) -> _List:
         """The pairs listed after the refit, or after the newest answer that left none good enough.
@@ -85,7 +92,7 @@ class ManyItemsSearch:
         for count in range(len(belief.taken), len(answered.taken)):
             # The last step gives `answered` itself: the same bits.
             belief = answered if count + 1 == len(answered.taken) else belief.shrink(*answered.taken[count])
-            since = np.array([pair[:2] for pair in belief.taken[pairs.answers :]]).T
+            since = np.array([pair[:2] for pair in belief.taken[len(pairs.belief.taken) :]]).T
             # An answered pair may have an item that is excluded by now.
             asked = pool.ranks(PairList.of(*since).within(pool.group))
             allowed = ~np.isin(pairs.ranks, asked)
@@ -96,10 +103,13 @@ class ManyItemsSearch:
         return pairs
 
     def _list(self, belief: ManyItemsBelief, pool: AllPairs) -> _List:
-        limits, many = self._limits, pool.starts[-1] > self._limits.most_pairs
-        most = limits.most_items if many else len(belief.mean)
-        tiles = Tiles.of(belief, pool.division, self._centres, most, limits, self._utility.weights)
-        return _List.of(tiles, belief, pool, self._utility, limits)
+        most = self._most_items(pool)
+        searched = Searched.of(belief, self._measuring, most, self._limits, self._utility.weights)
+        return _List.of(searched, belief, pool, self._utility, self._limits)
+
+    def _most_items(self, pool: AllPairs) -> int:
+        many = pool.starts[-1] > self._limits.most_pairs
+        return self._limits.most_items if many else len(pool.division.order)
 
 
 def _leads_to(belief: ManyItemsBelief, later: ManyItemsBelief) -> bool:
@@ -108,16 +118,16 @@ def _leads_to(belief: ManyItemsBelief, later: ManyItemsBelief) -> bool:
 
 
 class _List(NamedTuple):
-    """The best pairs found under a belief after so many answers, also those that may not be asked, best first.
+    """The best pairs found under a belief, also those that may not be asked, best first.
 
     ranks      (p,) of the pairs
     upper      (p,) upper bounds of their utilities
     least      the list is rebuilt once no pair on it has this utility: a pair that was not listed may be better
-    bound      upper bound of the utility of any other pair
+    bound      upper bound of the utility of any other pair of the items that were searched
     evaluated  how many pairs were evaluated
     """
 
-    answers: int
+    belief: ManyItemsBelief
     pairs: PairList
     ranks: Integers
     upper: Floats
@@ -143,12 +153,13 @@ class _List(NamedTuple):
 
     @classmethod
     def of(
-        cls, tiles: Tiles, belief: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits
+        cls, searched: Searched, belief: ManyItemsBelief, pool: AllPairs, utility: MonotoneUtility, limits: Limits
     ) -> _List:
-        upper_bounds = utility.upper_bound(utility(tiles.gap, tiles.variance)) * tiles.heaviest_pair
+        tiles = searched.tiles
+        upper_bounds = tiles.upper_bounds(utility)
         budget = limits.tiles if pool.starts[-1] > limits.most_pairs else len(upper_bounds)
-        order, bound = _most_promising(upper_bounds, tiles.second < len(tiles.begins) - 1, budget)
-        good, floor, done = _good_pairs(tiles, order, upper_bounds[order], belief.mean[tiles.rows], utility, limits)
+        order, bound = _most_promising(upper_bounds, budget)
+        good, floor, done = _good_pairs(searched, order, upper_bounds[order], utility, limits)
         good = good.at(np.argsort(-good.upper, kind="stable"))
         # What the rounding of the utility itself may have hidden.
         upper = utility.upper_bound(np.append(good.upper, max(floor, 0.0)))
@@ -157,14 +168,14 @@ class _List(NamedTuple):
         least = max(float(upper[-1]), _GOOD * float(good.lower.max(initial=-math.inf)))
         least = min(least, (1.0 - MANY_TIES) * float(upper[0]))
         one, other = (blocks[order[:done]] for blocks in (tiles.first, tiles.second))
-        sizes = np.diff(tiles.begins)
+        sizes = np.diff(searched.begins)
         evaluated = int(np.where(one == other, sizes[one] * (sizes[one] - 1) // 2, sizes[one] * sizes[other]).sum())
-        pairs = PairList.of(*np.sort(tiles.rows[[good.left, good.right]], axis=0))
-        return cls(len(belief.taken), pairs, pool.ranks(pairs), upper[:-1], least, bound, evaluated)
+        pairs = PairList.of(*np.sort(searched.items.rows[[good.left, good.right]], axis=0))
+        return cls(belief, pairs, pool.ranks(pairs), upper[:-1], least, bound, evaluated)
 
 
 class _Good(NamedTuple):
-    """Pairs of places in the tiles, and upper and lower bounds of their utilities, as float32 has them; each (p,)."""
+    """Pairs of places among the items searched; bounds of their utilities, as float32 has them; each (p,)."""
 
     left: Integers
     right: Integers
@@ -184,14 +195,16 @@ class _Good(NamedTuple):
 
 
 def _good_pairs(
-    tiles: Tiles, order: Integers, bound: Floats, mean: Floats, utility: MonotoneUtility, limits: Limits
+    searched: Searched, order: Integers, bound: Floats, utility: MonotoneUtility, limits: Limits
 ) -> tuple[_Good, float, int]:
     """The good pairs of tiles taken in this order, an upper bound for their other pairs, and how many were taken.
 
-    bound (t,) of the tiles in this order, falling; mean (u,) of the items in the tiles.
+    bound (t,) of the tiles in this order, falling.
     """
+    items, tiles = searched.items, searched.tiles
+    squared = (items.squared + items.residual).astype(np.float32)
     first, second = tiles.first[order], tiles.second[order]
-    gap, variance, weight = tiles.gap[order], tiles.variance[order], tiles.heaviest_pair[order]
+    gap, variance, weight = tiles.gap[order], tiles.variance[order], tiles.heaviest[first] * tiles.heaviest[second]
     slack = SINGLE_ROUNDING * (tiles.longest[first] + tiles.longest[second])
     nothing, no_utility = np.empty(0, dtype=np.int64), np.empty(0)
     good = _Good(nothing, nothing, no_utility, no_utility)
@@ -202,11 +215,17 @@ def _good_pairs(
         least_variance = _least_variance(utility, gap[part], variance[part], floor / weight[part])
         needed = (least_variance - slack[part]).astype(np.float32)
         count, left, right, variances = wide_pairs(
-            tiles.factor, tiles.squared, tiles.begins, first[part], second[part], needed, limits.pairs_at_once
+            searched.factor,
+            squared,
+            searched.begins,
+            first[part],
+            second[part],
+            needed,
+            limits.pairs_at_once,
         )
-        off = SINGLE_ROUNDING * (tiles.squared[left] + tiles.squared[right]).astype(np.float64)
-        upper = utility(mean[left] - mean[right], np.maximum(variances, 0.0) + off)
-        upper *= tiles.weight[left] * tiles.weight[right]
+        off = SINGLE_ROUNDING * (squared[left] + squared[right]).astype(np.float64)
+        upper = utility(items.score[left] - items.score[right], np.maximum(variances, 0.0) + off)
+        upper *= items.weight[left] * items.weight[right]
         good = good.with_more(_Good(left, right, upper, upper - 2.0 * utility.max_slope * off))
         if len(good.lower) >= limits.reference_rank:
             reference = float(np.partition(good.lower, -limits.reference_rank)[-limits.reference_rank])
@@ -225,13 +244,12 @@ def _good_pairs(
     return good, floor, done
 
 
-def _most_promising(bound: Floats, searched: NDArray[np.bool_], most: int) -> tuple[Integers, float]:
+def _most_promising(bound: Floats, most: int) -> tuple[Integers, float]:
     """The tiles to evaluate, the largest bound first, and the largest bound of the others."""
-    places, other = np.flatnonzero(searched), float(bound[~searched].max(initial=0.0))
+    places, other = np.arange(len(bound)), 0.0
     if len(places) > most:
-        places = places[np.argpartition(-bound[places], most)]
-        other = max(other, float(bound[places[most]]))
-        places = places[:most]
+        places = np.argpartition(-bound, most)
+        places, other = places[:most], float(bound[places[most]])
     return places[np.argsort(-bound[places], kind="stable")], other
 
 

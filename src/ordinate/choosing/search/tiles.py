@@ -1,62 +1,45 @@
 """Many items in blocks of similar ones, and bounds of m and v for the pairs of two blocks, a tile of pairs.
 
-    w_i = (features_i - centre) @ root, with the centre of the item's group     g  the direction of w that scores follow
-    u  items, block after block     b  blocks     t  tiles     k  columns
+    w, g, across, width  of an item: see `measures`     u  items, block after block     b  blocks     t  tiles
 
     v_ij = |w_i - w_j|^2 + residual_i + residual_j
         <= (g w_i - g w_j)^2 + (across_i + across_j)^2 + residual_i + residual_j
 
-by the triangle inequality, where across_i is the length of w_i without its part along g. With that part the bound would
-be loose: the scores are known least along g, and the scores of a good pair are close to each other.
+by the triangle inequality. Without g the bound would be loose: the scores are known least along g, and the scores of a
+good pair are close to each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordinate.choosing.search.limits import SINGLE_ROUNDING, Limits
+from ordinate.choosing.search.measures import Measures, Measuring
+from ordinate.choosing.search.utility import MonotoneUtility
 from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers, Singles
-from ordinate.data.pairs import Division
 from ordinate.learning.belief import ManyItemsBelief
-from ordinate.learning.belief.projected import row_blocks
 
 _BELOW_ONE, _CHANCE = 0.99, 1e-9
-_HEAVY = 0.5
-"""Items of more than this share of the largest weight are in blocks of their own: a mark in a block of lighter items
-would raise the bounds of all pairs with that block."""
 _TWO = np.float32(2.0)
 
 
 class Tiles(NamedTuple):
-    """Blocks of items, of which the first ones can be searched, and every two blocks of one group.
+    """Every two blocks of one group, and every block with itself.
 
-    Above the item limit, only the items with the largest variance bounds are searched. The blocks of the others are
-    large; they only bound what their pairs may reach.
-
-    rows, factor, squared  (u,), (u, k), (u,) of the items to search, block after block: rows, w, |w|^2 + residual
-    begins                 (c + 1,) where each of the c <= b blocks to search begins, and their end
-    first, second          (t,) the blocks of each tile
-    gap, variance          (t,) the least |m| and the largest v that a pair of the tile may have
-    longest                (b,) the largest |w|^2 + residual
-    weight                 (u,) of the items to search
-    heaviest               (b,) the largest weight
+    first, second  (t,) the blocks of each tile
+    gap, variance  (t,) the least |m| and the largest v that a pair of the tile may have
+    longest        (b,) the largest |w|^2 + residual
+    heaviest       (b,) the largest weight
     """
 
-    rows: Integers
-    factor: Singles
-    squared: Singles
-    begins: Integers
     first: Integers
     second: Integers
     gap: Floats
     variance: Floats
     longest: Floats
-    weight: Floats
     heaviest: Floats
 
     @property
@@ -65,28 +48,15 @@ class Tiles(NamedTuple):
         product: Floats = self.heaviest[self.first] * self.heaviest[self.second]
         return product
 
-    @classmethod
-    def of(
-        cls,
-        belief: ManyItemsBelief,
-        division: Division,
-        centres: Singles,
-        most: int,
-        limits: Limits,
-        weights: Floats | None = None,
-    ) -> Tiles:
-        """Of the items of all groups, of which `most` are searched.
+    def upper_bounds(self, utility: MonotoneUtility) -> Floats:
+        """(t,) of the utility of a pair of each tile."""
+        bounds: Floats = utility.upper_bound(utility(self.gap, self.variance)) * self.heaviest_pair
+        return bounds
 
-        centres (groups, k): any points; bounds are tighter the nearer they are to the means of the groups.
-        weights (n,): see `MonotoneUtility`.
-        """
-        items, factor = _measured(belief, division, centres, most, limits)
-        weight = np.ones(len(items.rows)) if weights is None else weights[items.rows]
-        width = (np.square(items.across) + items.residual) * weight
-        heavy = weight > _HEAVY * weight.max()
-        order, begins, searched = _arranged(items.group, heavy, width, items.score, most, limits)
-        items, weight = items.at(order), weight[order]
-        starts, inner = begins[:-1], order[: begins[searched]]
+    @classmethod
+    def of(cls, items: Measures, begins: Integers) -> Self:
+        """items (u,) block after block; begins (b + 1,) where each block begins, and their end."""
+        starts = begins[:-1]
         low, high = (bound.reduceat(items.score, starts) for bound in (np.minimum, np.maximum))
         near, far = (bound.reduceat(items.along, starts) for bound in (np.minimum, np.maximum))
         across, residual = (np.maximum.reduceat(values, starts) for values in (items.across, items.residual))
@@ -95,127 +65,65 @@ class Tiles(NamedTuple):
         first, second, gap, variance = tile_bounds(blocks_of, ends, low, high, near, far, across, residual)
         # A block of one item has no pair with itself.
         variance[(first == second) & (np.diff(begins)[first] == 1)] = 0.0
-        rows, squared = items.rows[: len(inner)], items.squared + items.residual
-        w = factor[inner] if len(factor) else _factor(belief, rows, division, centres, limits)
-        return cls(
-            rows,
-            w,
-            squared[: len(rows)].astype(np.float32),
-            begins[: searched + 1],
-            first,
-            second,
-            gap,
-            variance * (1.0 + SINGLE_ROUNDING),
-            np.maximum.reduceat(squared, starts),
-            weight[: len(inner)],
-            np.maximum.reduceat(weight, starts),
-        )
+        variance *= 1.0 + SINGLE_ROUNDING
+        longest = np.maximum.reduceat(items.squared + items.residual, starts)
+        return cls(first, second, gap, variance, longest, np.maximum.reduceat(items.weight, starts))
 
 
-class _Items(NamedTuple):
-    """Of items: rows, groups, scores, residuals; of their w the squared length, g w and the length across g; (u,)."""
+class Searched(NamedTuple):
+    """The items to search, block after block. Above the item limit, these are the widest ones.
 
-    rows: Integers
-    group: Integers
-    score: Floats
-    residual: Floats
-    squared: Floats
-    along: Floats
-    across: Floats
+    items   (u,)
+    factor  (u, k) their w
+    begins  (b + 1,) where each block begins, and their end
+    tiles   the pairs of the blocks
+    """
 
-    def at(self, places: Integers) -> _Items:
-        return _Items(
-            self.rows[places],
-            self.group[places],
-            self.score[places],
-            self.residual[places],
-            self.squared[places],
-            self.along[places],
-            self.across[places],
-        )
+    items: Measures
+    factor: Singles
+    begins: Integers
+    tiles: Tiles
 
-
-def group_centres(features: Singles, division: Division) -> Singles:
-    """(groups, k) the mean of each group's features."""
-    means = np.zeros((len(division.rows), features.shape[1]), dtype=np.float32)
-    for block in row_blocks(len(division.order)):
-        rows = division.order[block]
-        starts = np.flatnonzero(np.diff(division.number[rows], prepend=-1))
-        groups = division.number[rows[starts]]
-        means[groups] += np.add.reduceat(features[rows], starts, dtype=np.float64) / division.sizes[groups, None]
-    return means
+    @classmethod
+    def of(
+        cls, belief: ManyItemsBelief, measuring: Measuring, most: int, limits: Limits, weights: Floats | None = None
+    ) -> Self:
+        """Of the items of all groups, of which `most` are searched; weights (n,): see `MonotoneUtility`."""
+        items, factor = measuring.searched(belief, most, weights)
+        order, begins = _in_blocks(items, limits.block)
+        items = items.at(order)
+        np.take(factor, order, axis=0, out=measuring.room(1, len(order)), mode="clip")
+        return cls(items, measuring.room(1, len(order)), begins, Tiles.of(items, begins))
 
 
-def _measured(
-    belief: ManyItemsBelief, division: Division, centres: Singles, most: int, limits: Limits
-) -> tuple[_Items, Singles]:
-    """All items, ascending, and their w (u, k); no w for more than `most` items."""
-    rows = np.sort(division.order)
-    group, score = division.number[rows], belief.mean[rows]
-    within = score - (np.bincount(group, score) / division.sizes)[group]
-    sample = slice(None, None, max(len(rows) // limits.direction_sample, 1))
-    direction = _score_direction(
-        _factor(belief, rows[sample], division, centres, limits).astype(np.float64), within[sample]
-    )
-    factor = np.empty((len(rows) if len(rows) <= most else 0, centres.shape[1]), dtype=np.float32)
-    squared, along = np.empty((2, len(rows)))
-    for block, part in _factors(belief, rows, division, centres, limits):
-        squared[block], along[block] = lengths(part), part @ direction
-        if len(factor):
-            factor[block] = part
-    across = np.sqrt(np.maximum(squared - along * along, 0.0) + SINGLE_ROUNDING * squared)
-    items = _Items(rows, group, score, belief.residual[rows], squared, along, across)
-    return items, factor
+def bound_of_others(
+    belief: ManyItemsBelief, measuring: Measuring, most: int, limits: Limits, utility: MonotoneUtility
+) -> float:
+    """Upper bound of the utility of every pair with an item that is not searched; 0 where all items are.
+
+    The blocks of these items are large.
+    """
+    items = measuring.every(belief, utility.weights)
+    searched = measuring.widest(belief, most, utility.weights)
+    others = np.setdiff1d(np.arange(len(items.rows)), searched, assume_unique=True)
+    if not len(others):
+        return 0.0
+    inner, inner_begins = _in_blocks(items.at(searched), limits.block)
+    outer, outer_begins = _in_blocks(items.at(others), 1 + len(others) // limits.outer_blocks)
+    items = items.at(np.concatenate([searched[inner], others[outer]]))
+    tiles = Tiles.of(items, np.concatenate([inner_begins, len(inner) + outer_begins[1:]]))
+    blocks = len(inner_begins) - 1
+    with_others = np.maximum(tiles.first, tiles.second) >= blocks
+    return float(tiles.upper_bounds(utility)[with_others].max(initial=0.0))
 
 
-def _factor(belief: ManyItemsBelief, rows: Integers, division: Division, centres: Singles, limits: Limits) -> Singles:
-    """(r, k) w of some items."""
-    return np.concatenate([part for _, part in _factors(belief, rows, division, centres, limits)])
-
-
-def _factors(
-    belief: ManyItemsBelief, rows: Integers, division: Division, centres: Singles, limits: Limits
-) -> Iterator[tuple[slice, Singles]]:
-    """w of some items, as many (r, k) at a time as stay in a core's cache."""
-    for start in range(0, len(rows), limits.rows_at_once):
-        block = slice(start, start + limits.rows_at_once)
-        part = rows[block]
-        yield block, belief.single_factor(part, centres[division.number[part]] if len(centres) > 1 else centres)
-
-
-def _score_direction(factor: Floats, scores: Floats) -> Singles:
-    """(k,) g of length 1, by least squares over some items; 0 where no direction says anything about the scores."""
-    slope = np.linalg.lstsq(factor.T @ factor, factor.T @ scores, rcond=None)[0]
-    length = max(float(np.linalg.norm(slope)), float(np.finfo(np.float64).tiny))
-    unit: Singles = (slope / length).astype(np.float32)
-    return unit
-
-
-def _arranged(
-    group: Integers, heavy: NDArray[np.bool_], width: Floats, score: Floats, most: int, limits: Limits
-) -> tuple[Integers, Integers, int]:
-    """The order of the items, where each block begins in it and the total, and how many blocks are searched.
+def _in_blocks(items: Measures, size: int) -> tuple[Integers, Integers]:
+    """The order of items in blocks of at most this size, where each block begins, and the total.
 
     By group, heavy items apart from others, in shells of similar width, by score. Shells of wider items hold fewer: the
     best pairs are there.
     """
-    searched = np.ones(len(group), dtype=np.bool_)
-    if len(group) > most:
-        # A few heavy items are searched however narrow they are: what an answer is to tell is of the other item.
-        few = 2 * np.count_nonzero(heavy) <= most
-        searched[np.argpartition(np.where(heavy & few, np.inf, width), -most)[:-most]] = False
-    part = 2 * group + ~heavy
-    inner, inner_begins = _in_blocks(part[searched], width[searched], score[searched], limits.block)
-    size = 1 + (len(group) - len(inner)) // limits.outer_blocks
-    outer, outer_begins = _in_blocks(part[~searched], width[~searched], score[~searched], size)
-    order = np.concatenate([np.flatnonzero(searched)[inner], np.flatnonzero(~searched)[outer]])
-    return order, np.concatenate([inner_begins, len(inner) + outer_begins[1:]]), len(inner_begins) - 1
-
-
-def _in_blocks(group: Integers, width: Floats, score: Floats, size: int) -> tuple[Integers, Integers]:
-    """The order of items in blocks of at most this size, where each block begins, and the total."""
-    if not len(group):
-        return np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    group, width, score = 2 * items.group + ~items.heavy, items.width, items.score
     # One number to sort by: the group, and within it from the widest to the narrowest. Only the value where a shell
     # begins is used, not the order of equal ones, which differs from machine to machine.
     place = group + _BELOW_ONE * (1.0 - _unit(width))
@@ -232,8 +140,8 @@ def _in_blocks(group: Integers, width: Floats, score: Floats, size: int) -> tupl
     counts = counts[counts > 0]
     parts = -(-counts // size)
     # Of each part of a shell: where the shell begins, its items, and its number of parts.
-    begins, items, among = (np.repeat(values, parts) for values in (np.cumsum(counts) - counts, counts, parts))
-    return order, np.append(begins + items * _within(parts) // among, len(group))
+    begins, counts, among = (np.repeat(values, parts) for values in (np.cumsum(counts) - counts, counts, parts))
+    return order, np.append(begins + counts * _within(parts) // among, len(group))
 
 
 def _within(counts: Integers) -> Integers:
@@ -247,18 +155,6 @@ def _unit(values: Floats) -> Floats:
     low, high = float(values.min()), float(values.max())
     scaled: Floats = (values - low) / (high - low) if high > low else np.zeros(len(values))
     return scaled
-
-
-@fast
-def lengths(factor: Singles) -> Floats:
-    """(u,) squared lengths of the rows of a factor (u, k)."""
-    squared = np.empty(factor.shape[0])
-    for row in range(factor.shape[0]):
-        total = np.float32(0.0)
-        for column in range(factor.shape[1]):
-            total += factor[row, column] * factor[row, column]
-        squared[row] = total
-    return squared
 
 
 @compiled

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
-from ordinate.data.cells import id_text, is_missing
+from ordinate.data.cells import id_text, is_missing, text_id
 from ordinate.data.comparison_formats import (
     arena,
     argilla,
@@ -167,7 +168,9 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
     if name not in COMPARISON_FORMATS:
         raise InvalidInput(f"unknown format {name!r}; it is {', '.join(COMPARISON_FORMATS)}")
     if unknown := [one for one in reading.names or () if one not in FIELDS]:
-        raise InvalidInput(f"--map {unknown[0]}=...: there is no {unknown[0]!r}; it is {', '.join(FIELDS)}")
+        raise InvalidInput(
+            f"there is no field {unknown[0]!r} to name a column for; it is {', '.join(FIELDS)}"
+        ).with_option(f"it was named by --map {unknown[0]}=COLUMN")
     refuse_near_misses(columns, ("annotator", "group"))
     source = Source(columns, reading.names or {})
     translated = COMPARISON_FORMATS[name].translate(source)
@@ -196,9 +199,14 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
         checked = [with_strength(one, strength, f"row {row}: ") for row, one, strength in marked]
     if bad := sum(one.outcome == "both-bad" for one in checked):
         notes.append(f"Both items were called bad in {bad:,}; these count as ties.")
-    texts = _texts(found, checked, rows)
     queries = [None if is_missing(one) else str(one) for one in found.get("query", empty)]
     groups = None if "group" not in found else _groups(found["group"], rows)
+    if groups is not None and COMPARISON_FORMATS[name].own_names and _in_two_groups(checked, groups):
+        checked = [_named_in(group, one) for group, one in zip(groups, checked, strict=True)]
+        notes.append(
+            f"Items of one name are in several groups, so all are named after both, such as {checked[0].left}."
+        )
+    texts = _texts(found, checked, rows)
     if "count" in found:
         times = _counts(found["count"], rows)
         notes.append(f"Counts: {len(checked):,} rows stand for {sum(times):,} comparisons.")
@@ -264,8 +272,11 @@ def _format_of(columns: Columns, reading: Reading) -> str:
     meant = [near for name in columns if (near := suggestion(name, ("left", "right", "winner")))]
     raise InvalidInput(
         f"these columns are of no known form: {', '.join(map(repr, columns)) or 'none'}{meant[0] if meant else ''}. "
-        "Name the columns with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or the form with --format, "
-        f"one of {', '.join(COMPARISON_FORMATS)}"
+        "Name the columns 'left', 'right' and 'winner', or as one of the forms has them: "
+        f"{', '.join(COMPARISON_FORMATS)}"
+    ).with_option(
+        "or say which they are with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or name the form with "
+        "--format"
     )
 
 
@@ -279,8 +290,9 @@ def _in_words(winner: Sequence[Any], rows: Sequence[int], words: Mapping[str, st
             found.append(LEFT_OUT if words[word] == "skip" else words[word])
         else:
             raise InvalidInput(
-                f"row {row}: the winner {word!r} is none of the words of --answers, {', '.join(map(repr, words))}"
-            )
+                f"row {row}: the winner {word!r} is none of the words whose meaning was given, "
+                f"{', '.join(map(repr, words))}"
+            ).with_option(f"say what it means, too: --answers {quote(word)}=left, right, tie or skip")
     return found
 
 
@@ -314,6 +326,22 @@ def _groups(values: Sequence[Any], rows: Sequence[int]) -> list[str]:
         if is_missing(value):
             raise InvalidInput(f"row {row} has an empty group; fill it in, or rename the column to ignore the groups")
     return [id_text(value) for value in values]
+
+
+def _in_two_groups(comparisons: Sequence[Comparison], groups: Sequence[str]) -> bool:
+    """Whether an item of one name is compared in two groups."""
+    group_of: dict[str, str] = {}
+    return any(
+        group_of.setdefault(item, group) != group
+        for group, one in zip(groups, comparisons, strict=True)
+        for item in (one.left, one.right)
+    )
+
+
+def _named_in(group: str, one: Comparison) -> Comparison:
+    """The comparison with the group in the names of its items."""
+    prefix = text_id(group)  # a prompt may be long
+    return one._replace(left=f"{prefix}/{one.left}", right=f"{prefix}/{one.right}")
 
 
 def _counts(values: Sequence[Any], rows: Sequence[int]) -> list[int]:

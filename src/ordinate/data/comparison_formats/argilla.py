@@ -72,8 +72,8 @@ def _answers(source: Source, fields: list[Any], responses: list[Any]) -> list[li
     )
     if "winner" not in source.names and len(fitting) != 1:
         raise InvalidInput(
-            f"{len(fitting) or 'no'} questions have answers that name fields; name the question: --map winner=QUESTION"
-        )
+            f"{len(fitting) or 'no'} questions have answers that name fields; name one question"
+        ).with_option("the option is --map winner=QUESTION")
     question = source.names.get("winner") or next(iter(fitting))
     return [given.get(question, []) for given in read]
 
@@ -102,5 +102,8 @@ def _stem(name: str) -> str:
 
 
 FORMAT = ComparisonFormat(
-    "Argilla: records as JSON, with a ranking or a choice of fields", has("fields", "responses"), _translate
+    "Argilla: records as JSON, with a ranking or a choice of fields",
+    has("fields", "responses"),
+    _translate,
+    own_names=True,
 )

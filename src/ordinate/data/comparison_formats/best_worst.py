@@ -58,7 +58,7 @@ def listed_items(source: Source) -> list[list[str]]:
     together = source.get("items", "items")
     names = [name for name in source.columns if _ITEM.fullmatch(name)]
     if together is None and len(names) < 2:
-        raise InvalidInput("the items that were shown are missing: a column 'items', or columns item1, item2, ...")
+        raise InvalidInput("the items that were shown are missing: a column 'items', or columns 'item1', 'item2', ...")
     found = []
     for row in range(len(source)):
         values = [source.columns[name][row] for name in names] if together is None else _split(together[row])

@@ -78,9 +78,8 @@ def _keys(row: int, task: Mapping[str, Any], names: Mapping[str, str]) -> list[s
     pairs = [[found["left"], found["right"]] for found in stems.values() if len(found) == 2]
     if len(pairs) != 1:
         raise InvalidInput(
-            f"task {row}: which of its data are the two items? It has {', '.join(map(repr, task))}; name them with "
-            "--map left=KEY --map right=KEY"
-        )
+            f"task {row}: which of its data are the two items? It has {', '.join(map(repr, task))}; name them"
+        ).with_option("the options are --map left=KEY --map right=KEY")
     return pairs[0]
 
 

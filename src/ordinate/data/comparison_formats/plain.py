@@ -23,8 +23,8 @@ def _translate(source: Source) -> Translated:
         require_columns(source.columns, ("left", "right", "winner"))
     if {"status", "query"} <= source.columns.keys():
         raise InvalidInput(
-            "this is a full export, with answers that do not count; import the plain one, which "
-            "`ordinate export` writes without --full"
+            "this is a full export, with answers that do not count; import the plain one, as "
+            "`ordinate export STUDY.db --out FILE` writes it"
         )
     columns = {name: source.need(name, name) for name in ("left", "right", "winner")}
     columns |= {name: found for name in OPTIONAL if (found := source.get(name, name)) is not None}

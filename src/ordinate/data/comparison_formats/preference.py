@@ -70,4 +70,5 @@ FORMAT = ComparisonFormat(
     _write,
     ties=False,
     group="prompt",
+    own_names=True,
 )

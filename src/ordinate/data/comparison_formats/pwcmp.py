@@ -1,6 +1,6 @@
 """pwcmp and ASAP: observer, condition_A, condition_B, is_A_selected; or condition_1, condition_2, selection (1 or 2).
 
-A column `scene` is the group: pwcmp scales each scene on its own.
+A column `scene` is the group: pwcmp scales each scene on its own, and the same conditions are usually in all of them.
 """
 
 from __future__ import annotations
@@ -58,4 +58,5 @@ FORMAT = ComparisonFormat(
     _write,
     ties=False,
     group="scene",
+    own_names=True,
 )

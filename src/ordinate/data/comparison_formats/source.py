@@ -40,7 +40,7 @@ class Source:
         chosen = self.names.get(name)
         if chosen is not None and chosen not in self.columns:
             raise InvalidInput(
-                f"--map {name}={chosen}: there is no column {chosen!r}{suggestion(chosen, self.columns)}"
+                f"there is no column {chosen!r}, which was named for {name!r}{suggestion(chosen, self.columns)}"
             )
         found = chosen or next((one for one in usual if one in self.columns), None)
         if found is None:
@@ -54,8 +54,8 @@ class Source:
         if found is None:
             raise InvalidInput(
                 f"no column {' or '.join(map(repr, usual)) or repr(name)}; the table has "
-                f"{', '.join(map(repr, self.columns)) or 'no columns'}. If another column holds it: --map {name}=COLUMN"
-            )
+                f"{', '.join(map(repr, self.columns)) or 'no columns'}"
+            ).with_option(f"if another column holds it: --map {name}=COLUMN")
         return found
 
     def use(self, *names: str) -> None:
@@ -87,6 +87,7 @@ class ComparisonFormat(NamedTuple):
     ties       whether the form has ties
     people     whether the form has annotators
     group      the column that holds the groups; None: the form has no place for them
+    own_names  whether each group names its items on its own, so that one name in two groups is two items
     """
 
     what: str
@@ -96,6 +97,7 @@ class ComparisonFormat(NamedTuple):
     ties: bool = True
     people: bool = True
     group: str | None = "group"
+    own_names: bool = False
 
 
 def has(*names: str) -> Callable[[Columns], bool]:

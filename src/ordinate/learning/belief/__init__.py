@@ -93,6 +93,7 @@ class ManyItemsBelief(Belief, Protocol):
 
     features  (n, k) shared by all beliefs of a study
     residual  (n,)
+    root      (k, k) w = features @ root
     """
 
     @property
@@ -100,15 +101,14 @@ class ManyItemsBelief(Belief, Protocol):
     @property
     def residual(self) -> Floats: ...
     @property
+    def root(self) -> Floats: ...
+    @property
     def at_refit(self) -> ManyItemsBelief:
         """The belief right after the refit."""
 
     @property
     def taken(self) -> tuple[tuple[int, int, float], ...]:
         """The pair and the curvature of each `shrink` since the refit."""
-
-    def single_factor(self, rows: Integers, centre: Singles) -> Singles:
-        """(r, k) w of these rows, in float32, with an origin (1, k) or (r, k) in the space of the features."""
 
 
 class KeptCovariance(Protocol):

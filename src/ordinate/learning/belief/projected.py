@@ -107,17 +107,6 @@ class ProjectedBelief:
             draws += rng.standard_normal(draws.shape) * np.sqrt(self.residual)
         return draws
 
-    def single_factor(self, rows: Integers, centre: Singles) -> Singles:
-        # Rows that follow one another are not copied.
-        features = self.features[rows[0] : rows[-1] + 1] if np.all(np.diff(rows) == 1) else self.features[rows]
-        centred: Singles = features - centre
-        factor: Singles = centred @ self._single_root
-        return factor
-
-    @cached_property
-    def _single_root(self) -> Singles:
-        return self.root.astype(np.float32)
-
     def _factor(self, rows: Integers | slice) -> Floats:
         product: Floats = self.features[rows].astype(np.float64) @ self.root
         return product

@@ -13,7 +13,9 @@ def check(data: StudyData) -> Finding:
     if not items:
         return not_run("There are no items in use.")
     value = answers / items
-    found = f"There are {value:.1f} answers per item ({answers:,} for {items:,} items)."
+    each = f"{answers // items:,}" if answers % items == 0 else f"{value:,.1f}"
+    are = "is 1 answer" if answers == items else f"are {each} answers"
+    found = f"There {are} per item ({answers:,} for {items:,} items)."
     if value >= PER_ITEM:
         return Finding("passed", value, PER_ITEM, found)
     more = int(PER_ITEM * items) - answers

@@ -1,6 +1,6 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
-import { byId, count, make, setMarkup } from "./dom.js";
+import { byId, count, fixed, make, setMarkup } from "./dom.js";
 import { htmlPage } from "./html-page.js";
 import { AnswerList } from "./owner-answers.js";
 import { Comparing } from "./owner-compare.js";
@@ -175,7 +175,7 @@ export class OrderingList {
         item.html_url && htmlPage(item.html_url, `The page of ${item.id}`),
         item.text && wholeText(item),
         item.link && /^https?:\/\//i.test(item.link) && make("a", { href: item.link, target: "_blank", rel: "noopener noreferrer" }, "Open it in a new tab"),
-        make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, likely ${span(row.rank_low, row.rank_high)}; score ${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}.`),
+        make("p", {}, `Rank ${row.rank}${row.group == null ? "" : ` in group ${row.group}`}, likely ${span(row.rank_low, row.rank_high)}; score ${fixed(row.score)} ± ${row.standard_error.toFixed(2)}.`),
       ].flatMap((element) => element || []),
     );
     this.#label();
@@ -261,11 +261,11 @@ function fillCard(card, row, low, width, selection) {
   const group = row.group == null ? "" : `${row.group} · `;
   const likely = span(row.rank_low, row.rank_high);
   const sure = likely === String(row.rank);
-  card.words.replaceChildren(make("b", {}, `${group}${row.rank}${sure ? "" : ` (${likely.replace(" to ", "–")})`}`), make("span", {}, `${row.score.toFixed(2)} ± ${row.standard_error.toFixed(2)}`));
+  card.words.replaceChildren(make("b", {}, `${group}${row.rank}${sure ? "" : ` (${likely.replace(" to ", "–")})`}`), make("span", {}, `${fixed(row.score)} ± ${row.standard_error.toFixed(2)}`));
   if (item.thumbnail_url) card.words.append(make("span", { class: "item-id" }, item.id));
   const part = partInWords(row, selection);
   if (part) card.words.append(make("span", { class: "part" }, part));
-  card.button.setAttribute("aria-label", `Rank ${group}${row.rank}${sure ? "" : `, likely ${likely}`}: ${item.text?.slice(0, 80) ?? item.id}, score ${row.score.toFixed(2)}, standard error ${row.standard_error.toFixed(2)}${part && `, ${part}`}`);
+  card.button.setAttribute("aria-label", `Rank ${group}${row.rank}${sure ? "" : `, likely ${likely}`}: ${item.text?.slice(0, 80) ?? item.id}, score ${fixed(row.score)}, standard error ${row.standard_error.toFixed(2)}${part && `, ${part}`}`);
   const range = /** @type {HTMLElement} */ (card.bar.firstElementChild);
   range.style.left = `${(100 * (row.score - row.standard_error - low)) / width}%`;
   range.style.width = `${(200 * row.standard_error) / width}%`;
