@@ -55,6 +55,12 @@ ATTACKS = {
 DO = "document.title='caught';try{{top.document.title='caught'}}catch(e){{}};fetch('{at}/fetch');top.postMessage('caught','*')"
 
 
+SOON = """
+const wait = setTimeout, end = AbortSignal.timeout;
+window.setTimeout = (act, after) => wait(act, after === 10_000 ? 200 : after);
+AbortSignal.timeout = (after) => end.call(AbortSignal, after === 10_000 ? 200 : after);
+"""
+"""What is waited for ten seconds comes soon."""
 RED = (255, 0, 0)
 
 
@@ -181,10 +187,7 @@ def test_a_page_that_fails_after_the_server_said_that_it_is_there_is_not_judged(
 ) -> None:
     someone = judge()
     page = someone.page
-    # What is waited for ten seconds comes soon here.
-    page.add_init_script(
-        "const wait = setTimeout; window.setTimeout = (act, after) => wait(act, after === 10_000 ? 200 : after)"
-    )
+    page.add_init_script(SOON)
     someone.begin(served.annotator, "Ann")
     someone.until("document.querySelector('#choose-left[aria-disabled=false]')")
     held: list[Any] = []
@@ -205,6 +208,20 @@ def test_a_page_that_fails_after_the_server_said_that_it_is_there_is_not_judged(
         page.click(f"#{side} .failure button")
     someone.until("document.querySelector('#choose-left[aria-disabled=false]')")
     assert page.locator(".failure").count() == 0
+
+
+def test_a_page_that_nobody_answers_for_is_not_loading_for_ever(served: Any, judge: Callable[..., Any]) -> None:
+    someone = judge()
+    page = someone.page
+    page.add_init_script(SOON)
+    page.route("**/html", lambda route: None)
+    someone.join(served.annotator, "Ann")
+    for side in ("left", "right"):
+        page.wait_for_selector(f"#{side} .failure >> text=This page did not load.")
+    page.unroute("**/html")
+    for side in ("left", "right"):
+        page.click(f"#{side} .failure button")
+    someone.until("document.querySelector('#choose-left[aria-disabled=false]')")
 
 
 @pytest.mark.parametrize("tells", [True, False])

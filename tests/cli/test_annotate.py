@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -53,12 +55,17 @@ class TestPipedKeys:
         assert "Which is clearer?" in out
         assert out.count("The ") == 4  # two items, twice
         assert "← or 1 left" in out
-        assert "1 answer from you now · expected error" in out
-        assert "when you began" in out
+        assert "1 answer from you now · expected error not known yet" in out
         assert "You gave 1 answer." in out
         assert "ordinate order study.db" in out
         with Study.open("sqlite:///study.db") as opened:
             assert opened.annotators() == {"anna": 1}
+
+    def test_the_screen_says_how_the_error_falls_once_answers_tell(self, run, study):
+        with Study.open("sqlite:///study.db") as opened:
+            opened.record([(*pair, "right") for pair in itertools.combinations("abcd", 2)] * 6)
+        out = run("annotate", "study.db", keys="12q").out
+        assert re.search(r"2 answers from you now · expected error \d+\.\d % \(\d+\.\d % when you began\)", out), out
 
     def test_skips_are_no_answers(self, run, study):
         out = run("annotate", "study.db", keys="1suq").out

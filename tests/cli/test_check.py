@@ -1,6 +1,8 @@
 """`ordinate check`, and what `status` and `order` say of unconnected items."""
 
-from ordinate import Study
+import numpy as np
+
+from ordinate import Items, Study
 
 
 def answer(count, path="study.db"):
@@ -26,6 +28,36 @@ def test_a_failed_check_is_exit_code_3_and_a_row_is_a_line(run, study):
     assert row.split()[2:5] == ["failed", "0.5", "3"]
     assert "Ask 10 more questions" in row
     assert len(lines) == 3 + 14
+
+
+def test_where_a_check_fails_no_place_shows_the_error_that_it_withholds(run, folder):
+    """Features that miss something make the error of a contextual study far too small."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(20, 3))
+    scores = features.sum(axis=1) + rng.normal(size=20)
+    items = Items([f"item {row:02}" for row in range(20)], features)
+    with Study.create(items, algorithm="guro-contextual", random=0.3, storage="sqlite:///study.db") as study:
+        for _ in range(240):
+            query = study.ask()
+            margin = 1.5 * (scores[study.row(query.left)] - scores[study.row(query.right)])
+            study.tell(query.id, "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
+        error = study.expected_error()
+    why = "the features miss something that people see: the true error is larger than the stated one"
+    shown = {
+        "status": run("status", "study.db").out,
+        "order": run("order", "study.db").out,
+        "annotate": run("annotate", "study.db", keys="q").out,
+    }
+    for place, out in shown.items():
+        assert f"withheld: {why}; `ordinate check` says what to do" in " ".join(out.split()), place
+        assert f"{100 * error:.1f} %" not in out, place
+    assert "expected error withheld" in shown["annotate"]
+    assert why in run("check", "study.db").out
+    for line in (["status", "study.db"], ["order", "study.db"], ["check", "study.db"]):
+        given = run(*line, "--json").json
+        assert [given[name] for name in ("expected_error", "error_low", "error_high")] == [None] * 3
+        assert given["withheld"] == why
+    assert run("status", "study.db", "--json").json["forecast"]["withheld"] == why
 
 
 def test_answers_per_item_have_decimals_only_where_they_are_not_whole(run, study):

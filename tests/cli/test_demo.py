@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -75,4 +76,7 @@ def test_the_command_as_a_newcomer_types_it(run, folder):
     result = run("demo")
     assert result.code == 0
     assert "100 versions of one photo" in result.out
+    (stated,) = re.findall(r"its own estimate is (\d+\.\d) %", result.out)
+    error = run("status", "ordinate-demo/study.db", "--json").json["expected_error"]
+    assert float(stated) == pytest.approx(100 * (1 - error), abs=0.05)
     assert (folder / "ordinate-demo" / "contact_sheet.png").exists()

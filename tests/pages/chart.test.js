@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./page.js";
+import { errorInShort } from "../../src/ordinate/server/static/dom.js";
 import { deadlineInWords, drawChart, errorInWords, errorTable, forecastInWords, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
 
 /** @typedef {import("../../src/ordinate/server/static/chart.js").History} History */
@@ -13,6 +14,16 @@ test("what is known now is added where it is newer", () => {
   assert.deepEqual(upToNow(status(5, 0.5, [[0, 0.5]])), [[0, 0.5]], "the results do not follow the answers yet");
   assert.deepEqual(upToNow(status(5, null, [[0, 0.5]])), [[0, 0.5]]);
   assert.deepEqual(upToNow(status(5, 0.3, [[5, 0.31]])), [[5, 0.31]]);
+});
+
+test("the error in short is a share, or why there is none", () => {
+  const study = { answers: 40, expected_error: 0.081, better_than_coins: true, withheld: null };
+  const none = { ...study, expected_error: null };
+  assert.equal(errorInShort(study), "8.1\u00a0%");
+  assert.equal(errorInShort({ ...none, withheld: "the features miss something" }), "withheld");
+  assert.equal(errorInShort({ ...none, better_than_coins: false, withheld: "the answers cannot be told" }), "not known yet");
+  assert.equal(errorInShort({ ...study, answers: 0, withheld: "there are no answers yet" }), "not known yet");
+  assert.equal(errorInShort({ ...none, better_than_coins: null }), "not known yet");
 });
 
 test("the error in words says what it presumes, and nothing before there are answers", () => {

@@ -37,6 +37,33 @@ test("a sound that does not play keeps the pair from being answered, and says so
   assert.equal(left.element.querySelectorAll(".failure").length, 1);
 });
 
+test("a page of which the server says nothing did not load", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  t.mock.method(AbortSignal, "timeout", (/** @type {number} */ after) => {
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), after);
+    return ending.signal;
+  });
+  /** @type {string[]} */
+  const asked = [];
+  t.mock.method(globalThis, "fetch", (/** @type {string} */ address, /** @type {RequestInit} */ { method, signal }) => {
+    asked.push(`${method} ${address}`);
+    return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  });
+  const { left } = pair({ id: "a", html_url: "/media/s/0/html" }, { id: "b", text: "y" });
+  document.body.append(left.element);
+  left.arrive();
+  for (const wait of ["the frame", "the server"]) {
+    assert.equal(left.state, "loading", wait);
+    t.mock.timers.tick(10_000);
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(asked, ["HEAD /media/s/0/html"]);
+  assert.equal(left.state, "failed");
+  assert.equal(left.element.querySelector(".failure p")?.textContent, "This page did not load.");
+  left.element.remove();
+});
+
 test("sizes are short", () => {
   assert.deepEqual([1, 48_200, 1_240_000, 24_600_000].map(sizeInWords), ["1 kB", "49 kB", "1.2 MB", "25 MB"]);
 });

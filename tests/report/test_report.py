@@ -182,7 +182,7 @@ def test_of_coin_tosses_the_error_and_its_forecast_are_withheld(tmp_path: Path) 
     made = study(blind=True)
     assert made.check().error is None
     read = Read(page(gather(made), [tmp_path]))
-    assert "withheld: a check failed that this figure presumes" in read.text
+    assert "withheld: the answers cannot be told from coin tosses yet" in read.text
     assert "This figure is withheld" in read.text
     assert "with a probability of 90 %" not in read.text
     assert read.text.count("so these ranks may be due to chance. The rank is") == 1

@@ -263,7 +263,14 @@ def test_the_expected_error_falls_and_its_history_fills(site):
             break
     assert [count for count, _ in status["error_history"]] == [0, 5, 10]
     assert status["error_history"][0][1] == pytest.approx(0.5)
-    assert status["expected_error"] < 0.5
+    assert (status["expected_error"], status["better_than_coins"]) == (None, False)
+    assert status["withheld"] == "the answers cannot be told from coin tosses yet"
+    answer_sensibly(site.study)
+    ann.get("")
+    wait_for(lambda: site.served.prefetcher.results.answers == len(site.study.comparisons()))
+    status, stated = ann.get("").json(), site.study.reliability()
+    assert stated.withheld is None
+    assert {name: status[name] for name in stated._fields} == stated._asdict()
 
 
 def answer_sensibly(study: Study) -> None:

@@ -43,7 +43,8 @@ def test_the_study_opens_and_agrees_with_the_ordering_left_beside_it(made):
         assert len(study.comparisons()) == summary.answers == 20
         assert not study.open_queries()
         assert [row["id"] for row in table(summary.ordering)] == list(study.ordering().ids)
-        assert study.expected_error() == pytest.approx(summary.expected_error)
+        stated = study.reliability().fields()
+        assert (summary.expected_error, summary.withheld) == (stated["expected_error"], stated["withheld"])
         study.tell(study.ask("somebody").id, "left")
         study.undo("somebody")
 

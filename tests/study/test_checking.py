@@ -32,14 +32,30 @@ def test_without_answers_nothing_runs() -> None:
     assert {row.state for row in verdict.rows} == {"not run"}
     assert [row.check for row in verdict.rows] == list(CHECKS)
     assert verdict.error is None
+    assert verdict.withheld == study.reliability().withheld == "there are no answers yet"
     assert study.connection() is None
+
+
+def test_what_withholds_the_error_is_looked_at_again_after_each_answer() -> None:
+    study = answered(80, blind=True, random=0.3)
+    assert study.reliability().withheld is not None
+    pairs = [(left, right) for left in range(20) for right in range(20) if SCORES[left] > SCORES[right]]
+    names = study.items.ids
+    study.record([(names[left], names[right], "left") for left, right in pairs])
+    study.record([(names[left], names[right], "left") for left, right in pairs])
+    assert study.reliability().withheld == study.check().withheld
+    study.set_rules(random=0.0)
+    assert study.reliability().withheld == study.check().withheld
 
 
 def test_of_sensible_answers_it_states_the_error_with_its_interval() -> None:
     study = answered(200, random=0.3)
     verdict = study.check()
     assert not verdict.failed, verdict.failed
-    assert verdict.error == study.reliability()[1:]
+    stated = study.reliability()
+    assert stated.withheld is None
+    assert verdict.error == Interval(stated.expected_error, stated.error_low, stated.error_high)
+    assert stated.fields() == stated._asdict()
     assert verdict.sentence.startswith("This order can be relied on")
     assert verdict == study.check(), "the simulations have a seed"
     assert {one.name: one.answers for one in verdict.annotators} == study.annotators()
@@ -47,14 +63,25 @@ def test_of_sensible_answers_it_states_the_error_with_its_interval() -> None:
 
 
 def test_of_coin_tosses_no_error_is_stated() -> None:
-    verdict = answered(80, blind=True, random=0.3).check()
+    study = answered(80, blind=True, random=0.3)
+    verdict = study.check()
+    assert study.reliability().withheld == study.forecast().withheld == verdict.withheld
+    assert verdict.withheld == "the answers cannot be told from coin tosses yet"
     assert verdict.sentence == "Do not rely on this order yet: the answers cannot be told from coin tosses."
     assert verdict.error is None
     assert verdict.fields()["expected_error"] is None
 
 
 def test_of_a_contextual_study_whose_features_miss_something_no_error_is_stated() -> None:
-    verdict = answered(240, algorithm="guro-contextual", random=0.3).check()
+    study = answered(240, algorithm="guro-contextual", random=0.3)
+    verdict, stated = study.check(), study.reliability()
+    assert verdict.withheld == stated.withheld == study.forecast().withheld
+    assert str(stated.withheld).startswith("the features miss something that people see: the true error is larger than")
+    assert stated.better_than_coins
+    assert stated.expected_error == study.expected_error()
+    withheld = dict.fromkeys(("expected_error", "error_low", "error_high"))
+    assert stated.fields() == {"better_than_coins": True, **withheld, "withheld": stated.withheld}
+    assert study.forecast().more_answers is None
     assert "features suffice" in [row.check for row in verdict.failed]
     assert verdict.error is None
     assert verdict.sentence.startswith("Do not rely on the figures of this order: ")

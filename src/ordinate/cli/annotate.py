@@ -16,7 +16,7 @@ from ordinate.cli import media
 from ordinate.cli.answering import item_contents
 from ordinate.cli.keys import END, LEFT, RIGHT, Keys, open_keys
 from ordinate.cli.options import Annotator, StudyFile, open_study
-from ordinate.cli.screen import console, count, percent, reliability_in_words, visible
+from ordinate.cli.screen import console, count, error_in_short, reliability_in_words, visible
 from ordinate.errors import (
     AlreadyAnswered,
     AnnotatorExcluded,
@@ -171,9 +171,9 @@ class _Session:
     def _given(self) -> int:
         return sum(answer != "skip" for answer in self._told)
 
-    def _look_up_error(self) -> float:
+    def _look_up_error(self) -> str:
         start = time.perf_counter()
-        error = self._study.expected_error()
+        error = error_in_short(self._study.reliability())
         self._lookup_seconds = time.perf_counter() - start
         return error
 
@@ -182,9 +182,9 @@ class _Session:
 
         if self._study.is_practice(query.id):
             self._screen.print("Practice: this answer does not count.", style="bold")
-        line = f"{count(self._given, 'answer')} from you now · expected error {percent(self._error)}"
+        line = f"{count(self._given, 'answer')} from you now · expected error {self._error}"
         if self._first_error != self._error:
-            line += f" ({percent(self._first_error)} when you began)"
+            line += f" ({self._first_error} when you began)"
         self._screen.print(f"{self._notice}\n" if self._notice else "", style="dim", end="")
         self._screen.print(line, style="dim")
         self._screen.print(visible(self._study.question), style="bold")

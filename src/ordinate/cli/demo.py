@@ -23,7 +23,7 @@ DESCRIPTIONS = {
 
 def demo(
     folder: Annotated[str, typer.Option(metavar="FOLDER", help="A new folder for the results.")] = "ordinate-demo",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the photos and the answers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the photos and the answers.")] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Order 100 versions of one photograph, and show how few questions that takes.
@@ -51,7 +51,10 @@ def report(summary: DemoSummary, as_json: bool) -> None:
     say(f'  Simulated people were asked "Which photo is clearer?" {summary.answers:,} times.')
     say(f"  They were wrong {summary.wrong_answers:,} times, mostly on pairs of similar photos.")
     say(f"  The study still has {percent(1 - summary.study_error)} of all pairs of photos in the right order;")
-    say(f"  its own estimate is {percent(1 - summary.expected_error)}.")
+    if summary.expected_error is None:
+        say(f"  its own estimate is withheld: {summary.withheld}.")
+    else:
+        say(f"  its own estimate is {percent(1 - summary.expected_error)}.")
     say()
     say(f"Questions needed until only {percent(summary.target_error)} of the pairs are in the wrong order")
     say("(the error of random pairs with the same model at the end;")

@@ -175,7 +175,7 @@ def order(
     if out is not None:
         ordering.save(out)
     if as_json:
-        known_of_it = {} if reliability is None else reliability._asdict()
+        known_of_it = {} if reliability is None else reliability.fields()
         summary = {"study": study, "comparisons": answers, "expected_error": None, **known_of_it, "file": out}
         grades = {} if ordering.grades is None else {"grades": ordering.grades.rows()}
         chosen = {} if ordering.selection is None else {"selection": ordering.selection.fields()}
@@ -346,7 +346,8 @@ def _order_served(link: str, out: str | None, items: str | None, cuts: list[int]
     if out is not None:
         ordering.save(out)
     if as_json:
-        summary = {"study": link, "comparisons": status["answers"], "expected_error": status["expected_error"]}
+        known = {name: status.get(name) for name in ("expected_error", "withheld")}
+        summary = {"study": link, "comparisons": status["answers"], **known}
         print_json({**summary, "file": out, "items": _rows(ordering)})
         return
     if status["better_than_coins"] is False:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ordinate.study.words import connection_in_words as connection_in_words
 from ordinate.study.words import count as count
 from ordinate.study.words import duration as duration
+from ordinate.study.words import error_in_short as error_in_short
 from ordinate.study.words import error_in_words as error_in_words
 from ordinate.study.words import forecast_in_words as forecast_in_words
 from ordinate.study.words import grade_in_words as grade_in_words

@@ -93,7 +93,7 @@ def status(
                     "features": int(items.features.shape[1]),
                     "groups": groups,
                     "comparisons": answers,
-                    **reliability._asdict(),
+                    **reliability.fields(),
                     "unconnected_items": 0 if connection is None else int(connection[0].value or 0),
                     "forecast": forecast.fields(),
                     **({} if selection is None or of_aim is None else {"found": _found(selection, of_aim)}),

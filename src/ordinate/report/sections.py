@@ -87,7 +87,7 @@ def caution(contents: Contents) -> str:
 def _error(contents: Contents) -> str:
     error = contents.verdict.error
     if error is None:
-        return "withheld: a check failed that this figure presumes"
+        return f"withheld: {contents.verdict.withheld}"
     presumed = ", if people answered sensibly" if contents.reliability.better_than_coins is None else ""
     return error_in_words(error.estimate, (error.low, error.high)) + presumed
 

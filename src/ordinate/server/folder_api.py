@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
-from math import isnan
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -83,7 +82,7 @@ def overview(authenticator: TheAuthenticator, workspace: TheWorkspace) -> Overvi
 def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
     study, results = served.study, served.prefetcher.results
     progress, newest = study.progress(None), study.newest_answer
-    error = None if results is None else results.reliability.expected_error
+    known = None if results is None else results.reliability.fields()
     stage = served.stage
     return StudyLine(
         study=served.name,
@@ -92,8 +91,9 @@ def _line(served: ServedStudy, workspace: Workspace) -> StudyLine:
         answers=progress.total,
         state=stage,
         state_in_words=STAGES[stage],
-        expected_error=None if error is None or isnan(error) or not progress.total else error,
-        better_than_coins=None if results is None else results.reliability.better_than_coins,
+        expected_error=None if known is None or not progress.total else known["expected_error"],
+        better_than_coins=None if known is None else known["better_than_coins"],
+        withheld=None if known is None else known["withheld"],
         last_answer=None if newest is None else newest.at,
         own_folder=workspace.studies.is_own(served.place),
     )

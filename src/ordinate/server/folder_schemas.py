@@ -23,6 +23,7 @@ class StudyLine(BaseModel):
     state_in_words: str
     expected_error: float | None = Field(None, description="If people answered sensibly; null: not known.")
     better_than_coins: bool | None = None
+    withheld: str | None = Field(None, description="Why the expected error is not to be believed.")
     last_answer: str | None = None
     own_folder: bool = Field(description="Whether it can be archived, duplicated and deleted here.")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from math import isnan
 from typing import Annotated
 from urllib.parse import unquote
 
@@ -65,12 +64,7 @@ def status(
         open=progress.open,
         goal=rules.budget,
         last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.views else None,
-        expected_error=None
-        if results is None or isnan(results.reliability.expected_error)
-        else results.reliability.expected_error,
-        error_low=None if results is None or isnan(results.reliability.error_low) else results.reliability.error_low,
-        error_high=None if results is None or isnan(results.reliability.error_high) else results.reliability.error_high,
-        better_than_coins=None if results is None else results.reliability.better_than_coins,
+        **({} if results is None else results.reliability.fields()),
         error_history=[] if results is None else results.history,
         forecast=None if (forecast := served.forecast()) is None else ForecastShown(**forecast.fields()),
         your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),

@@ -297,6 +297,7 @@ class VerdictShown(BaseModel):
     expected_error: float | None = Field(description="null: withheld, since a check failed that it presumes.")
     error_low: float | None
     error_high: float | None
+    withheld: str | None = Field(description="Why; null: it is not withheld.")
     checks: list[CheckShown]
 
 
@@ -311,10 +312,13 @@ class Status(BaseModel):
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
     last_hour: int | None = Field(None, description="For owners and viewers: answers within the last hour.")
     expected_error: float | None = Field(
-        default=None, description="How many pairs are expected to be in the wrong order, if people answered sensibly."
+        default=None,
+        description="How many pairs are expected to be in the wrong order, if people answered sensibly; null: withheld "
+        "or not computed yet.",
     )
     error_low: float | None = Field(None, description="The true error is from here to error_high, with 90 %.")
     error_high: float | None = None
+    withheld: str | None = Field(None, description="Why the expected error is not to be believed.")
     better_than_coins: bool | None = Field(
         default=None,
         description="False: answers cannot be told from coin tosses yet; null: there are no random pairs to tell by.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from ordinate.learning.checks.table import CHECKS
 from ordinate.learning.models.blocks import InBlocks
 from ordinate.study.aim import aim_of
 from ordinate.study.fold import State
-from ordinate.study.results import Results, asked_at_random
+from ordinate.study.results import Reliability, Results, asked_at_random
 from ordinate.study.rules import Rules
 from ordinate.study.threads import one_thread
 
@@ -57,6 +58,7 @@ class Verdict(NamedTuple):
 
     sentence     whether the order can be relied on
     error        the expected error with an interval of 90 %; None where it is not to be believed
+    withheld     why not; None where it is
     rows         a check each
     calibration  answers about random pairs by how sure the answers before them were
     annotators   who gave answers that count
@@ -67,6 +69,7 @@ class Verdict(NamedTuple):
     rows: tuple[Row, ...]
     calibration: tuple[Bin, ...] = ()
     annotators: tuple[AnnotatorFigures, ...] = ()
+    withheld: str | None = None
 
     @property
     def failed(self) -> tuple[Row, ...]:
@@ -75,7 +78,7 @@ class Verdict(NamedTuple):
     def fields(self) -> dict[str, Any]:
         """What the command line and the API say."""
         error, low, high = self.error or (None, None, None)
-        figures = {"expected_error": error, "error_low": low, "error_high": high}
+        figures = {"expected_error": error, "error_low": low, "error_high": high, "withheld": self.withheld}
         return {"sentence": self.sentence, **figures, "checks": [row._asdict() for row in self.rows]}
 
 
@@ -116,19 +119,49 @@ def connection(data: StudyData) -> tuple[Finding, Finding]:
     return connected.check(data), bridged.check(data)
 
 
+def withheld(state: State, results: Results, data: StudyData | None) -> str | None:
+    """Why the expected error is not to be believed, so that nobody is shown it; None where it is.
+
+    It runs the checks that withhold it. `data` None: there are no answers.
+    """
+    if data is None:
+        return "there are no answers yet"
+    if math.isnan(results.expected_error(state)):
+        return "there is no pair to compare"
+
+    def look() -> str | None:
+        with one_thread():
+            found = {name: check.run(data) for name, check in CHECKS.items() if check.withholds}
+        return _doubt(found)
+
+    return results.withheld(state, look)
+
+
+def _doubt(found: Mapping[str, Finding]) -> str | None:
+    """What the first check found that failed and withholds the expected error; None where there is none."""
+    failed = next((name for name, one in found.items() if CHECKS[name].withholds and one.state == "failed"), None)
+    return None if failed is None else _lower(found[failed].found).removesuffix(".")
+
+
+def reliability(state: State, results: Results, data: StudyData | None) -> Reliability:
+    """Whether the answers are better than coin tosses, how wrong the ordering is expected to be, and whether that is to
+    be believed."""
+    return results.reliability(state)._replace(withheld=withheld(state, results, data))
+
+
 def verdict(state: State, results: Results, data: StudyData | None) -> Verdict:
     """`data` None: there are no answers."""
+    why = withheld(state, results, data)
     if data is None:
         rows = [Row(name, *not_run("There are no answers.")) for name in CHECKS]
-        return Verdict("There are no answers yet, so there is nothing to check.", None, tuple(rows))
+        return Verdict("There are no answers yet, so there is nothing to check.", None, tuple(rows), withheld=why)
     with one_thread():
         found = {name: check.run(data) for name, check in CHECKS.items()}
-    _, *error = results.reliability(state)
-    doubtful = any(CHECKS[name].withholds and one.state == "failed" for name, one in found.items())
-    stated = None if doubtful or math.isnan(error[0]) else Interval(*error)
+    stated = results.reliability(state)
+    error = None if why is not None else Interval(stated.expected_error, stated.error_low, stated.error_high)
     made = tuple(Row(name, *one) for name, one in found.items())
     return Verdict(
-        sentence(found, stated), stated, made, tuple(bins(data.predictions)), _annotators(data, state, results)
+        sentence(found, error), error, made, tuple(bins(data.predictions)), _annotators(data, state, results), why
     )
 
 

@@ -24,6 +24,7 @@ def summary(study: Study) -> Html:
     if len(study.items) > MOST_ITEMS:
         return joined(head, tag("p", "The ordering is study.ordering()."))
     reliability = study.reliability()
-    error = f"Expected error {error_in_words(reliability.expected_error)}"
-    chance = BY_CHANCE if reliability.better_than_coins is False else f"{error}."
+    why, error = reliability.withheld, error_in_words(reliability.expected_error)
+    expected = f"Expected error {error if why is None else f'withheld: {why}; study.check() says what to do'}."
+    chance = BY_CHANCE if reliability.better_than_coins is False else expected
     return joined(head, tag("p", chance), ordering_table(study.ordering(), study.folder))

@@ -6,7 +6,8 @@ result.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +61,19 @@ class Reliability(NamedTuple):
                        None: there are no random pairs to tell by
     expected_error     the mean over pairs of the probability of the wrong order, if the answers are not coin tosses
     error_low, error_high  the true error is between these with a probability of 90 %, if so
+    withheld           why these figures are not to be believed, so that they are not shown; None where they are
     """
 
     better_than_coins: bool | None
     expected_error: float
     error_low: float
     error_high: float
+    withheld: str | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """What the command line and the API say."""
+        hidden = dict.fromkeys(("expected_error", "error_low", "error_high")) if self.withheld is not None else {}
+        return self._asdict() | hidden
 
 
 class Uncertainty(NamedTuple):
@@ -95,6 +103,8 @@ class Results:
         self._gate: tuple[Version, CoinGate] | None = None
         # The latest posterior that was shown.
         self._results: dict[tuple[Version, Fitted], Posterior] = {}
+        # Why the expected error of these answers is withheld, by what the checks depend on.
+        self._withheld: dict[tuple[tuple[Version, Fitted], bool | None], str | None] = {}
         # Expected errors of so many answers, with the newest prior variances.
         self._errors: dict[tuple[Version, Fitted], float] = {}
 
@@ -223,9 +233,17 @@ class Results:
         return self._found[key]
 
     def reliability(self, state: State) -> Reliability:
-        """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be."""
+        """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be; whether that
+        is withheld says `checking.reliability`."""
         error = error_interval(self.expected_error(state), self.uncertainty(state).spread)
         return Reliability(self._better_than_coins(state), *error)
+
+    def withheld(self, state: State, look: Callable[[], str | None]) -> str | None:
+        """What `look` says of all answers until now, which takes some fits, so it is kept."""
+        key = self._error_key(state, len(state.effective)), self._better_than_coins(state)
+        if key not in self._withheld:
+            self._withheld = {key: look()}
+        return self._withheld[key]
 
     def _better_than_coins(self, state: State) -> bool | None:
         """Of a `Reliability`."""

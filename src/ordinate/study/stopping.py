@@ -30,20 +30,17 @@ _PAUSE = 600.0
 """Seconds: a longer time between two answers is a pause, and no part of the pace."""
 
 
-def forecast(state: State, results: Results, target: float | None) -> Forecast:
-    """For this target; None: the target that the rules set, or the next round one."""
+def forecast(state: State, results: Results, target: float | None, withheld: str | None) -> Forecast:
+    """For this target; None: the target that the rules set, or the next round one.
+
+    withheld  why the expected error is not to be believed, and so no forecast of it; None where it is
+    """
     if target is not None:
         target = between("target", target, ROUND_TARGETS[-1], 0.5)
     answers = len(state.effective)
     better, error, *_ = results.reliability(state)
-    withheld, decline = None, None
-    if math.isnan(error):
-        withheld = "there is no pair to compare"
-    elif not answers:
-        withheld = "there are no answers yet"
-    elif better is False:
-        withheld = "the answers cannot be told from coin tosses yet"
-    else:
+    decline = None
+    if withheld is None:
         half = next(count for count in history_counts(answers) if 2 * count >= answers)
         history = [(count, results.expected_error(state, count)) for count in {half, answers}]
         decline = Decline.of(sorted(history), results.uncertainty(state).spread)

@@ -529,9 +529,10 @@ class Study:
             return self._ledger.results.posterior(state).mean
 
     def reliability(self) -> Reliability:
-        """Whether the answers can be told from coin tosses, and how wrong the ordering is expected to be."""
+        """Whether the answers can be told from coin tosses, how wrong the ordering is expected to be, and whether that
+        is to be believed: where a check fails that it presumes, `withheld` says why not."""
         with self._ledger.reading() as state:
-            return self._ledger.results.reliability(state)
+            return checking.reliability(state, self._ledger.results, self._data(state))
 
     def consistency(self) -> Consistency:
         """How consistent the answers are: random pairs predicted, halves of the annotators, separation of the scores.
@@ -564,7 +565,7 @@ class Study:
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
 
-        It presumes answers that are not coin tosses; `reliability` tells whether that is known.
+        It presumes answers that are not coin tosses, and more; `reliability` tells whether it is to be believed.
         """
         with self._ledger.reading() as state:
             return self._ledger.results.expected_error(state)
@@ -583,7 +584,8 @@ class Study:
         target  from 0.001 to 0.5; None: that of the rule `target`, or else the next round figure
         """
         with self._ledger.reading() as state:
-            return stopping.forecast(state, self._ledger.results, target)
+            why = checking.withheld(state, self._ledger.results, self._data(state))
+            return stopping.forecast(state, self._ledger.results, target, why)
 
     def selection(self) -> Selection | None:
         """Which items are wanted by the aim, in the order of `items`, and how surely; None: the aim is the whole order.

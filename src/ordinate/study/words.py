@@ -106,13 +106,23 @@ def duration(seconds: float) -> str:
 
 def reliability_in_words(reliability: Reliability, answers: int) -> str:
     """The expected error after so many answers, with what it presumes: people who answer blindly make it too small."""
-    if not answers:
-        return "unknown: no answers yet"
-    tested, error = reliability.better_than_coins, reliability.expected_error
+    tested, error, why = reliability.better_than_coins, reliability.expected_error, reliability.withheld
     words = error_in_words(error, (reliability.error_low, reliability.error_high))
+    if not answers or math.isnan(error):
+        return f"unknown: {why}"
     if tested is False:
-        return f"unknown: the answers cannot be told from coin tosses yet (if people answered sensibly, {words})"
+        return f"unknown: {why} (if people answered sensibly, {words})"
+    if why is not None:
+        return f"withheld: {why}; `ordinate check` says what to do"
     return f"{words}, if people answered sensibly" if tested is None and error <= 0.45 else words
+
+
+def error_in_short(reliability: Reliability) -> str:
+    """ "12.3 %", or that it is not known, or withheld."""
+    if reliability.withheld is None:
+        return percent(reliability.expected_error)
+    doubtful = reliability.better_than_coins is False or math.isnan(reliability.expected_error)
+    return "not known yet" if doubtful else "withheld"
 
 
 def aim_in_words(rule: Sequence[str], grouped: bool) -> str:

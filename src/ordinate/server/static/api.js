@@ -44,7 +44,8 @@
  * @property {number} open
  * @property {number | null} goal
  * @property {number | null} [last_hour] for owners and viewers: answers within the last hour
- * @property {number | null} expected_error if people answered sensibly
+ * @property {number | null} expected_error if people answered sensibly; null: withheld, or not known yet
+ * @property {string | null} [withheld] why it is not to be believed
  * @property {boolean | null} better_than_coins null: there are no random pairs to tell by
  * @property {[number, number][]} error_history
  * @property {Forecast | null} forecast

@@ -9,7 +9,7 @@ import { settingOf, withoutFences } from "./texts.js";
 /** @typedef {"loading" | "shown" | "failed"} State */
 
 let tells = false; // whether this browser says what status the page of a frame had
-const SLOW = 10_000; // milliseconds after which the server is asked for a page that has not come
+const SLOW = 10_000; // milliseconds after which the server is asked for a page that has not come, and how long it may take to say
 
 export class Side {
   element = make("div", { class: "item" });
@@ -196,7 +196,7 @@ async function isThere(address) {
   // The status of a page that could not be fetched is 0, as all are where a browser does not tell them.
   tells ||= Boolean(entry?.responseStatus);
   if (entry && tells) return entry.responseStatus > 0 && entry.responseStatus < 400;
-  return fetch(address, { method: "HEAD", cache: "no-store", credentials: "same-origin" }).then(
+  return fetch(address, { method: "HEAD", cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout?.(SLOW) }).then(
     ({ ok }) => ok,
     () => false,
   );
@@ -211,7 +211,7 @@ export function sizeInWords(bytes) {
 /** The size of a file in bytes, without loading it; 0 where the server does not say. @param {string} address */
 async function sizeOf(address) {
   try {
-    const response = await fetch(address, { headers: { Range: "bytes=0-0" }, cache: "no-store", credentials: "same-origin" });
+    const response = await fetch(address, { headers: { Range: "bytes=0-0" }, cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout?.(SLOW) });
     await response.body?.cancel();
     const [, whole] = response.headers.get("Content-Range")?.split("/") ?? [];
     return Number(whole ?? response.headers.get("Content-Length")) || 0;

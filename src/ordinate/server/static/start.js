@@ -2,10 +2,10 @@
 
 import { connectAt, root } from "./api.js";
 import { attempt } from "./attempt.js";
-import { byId, make, percent, setText } from "./dom.js";
+import { byId, errorInShort, make, setText } from "./dom.js";
 
 /** @typedef {{study: string, question: string, items: number, answers: number, state_in_words: string, expected_error: number | null,
- *   better_than_coins: boolean | null, last_answer: string | null, own_folder: boolean}} Study */
+ *   better_than_coins: boolean | null, withheld: string | null, last_answer: string | null, own_folder: boolean}} Study */
 
 const EVERY = 10_000; // between looks, in milliseconds
 const api = connectAt("server", byId("app").dataset.csrf ?? "");
@@ -42,12 +42,11 @@ function show(one) {
     byId("studies").append(row.element);
   }
   setText(row.question, one.question.replace(/[#*_`>]/g, "").trim().slice(0, 200));
-  const known = one.expected_error !== null && one.better_than_coins !== false;
   const figures = [
     ["State", one.state_in_words],
     ["Items", one.items.toLocaleString("en")],
     ["Answers", one.answers.toLocaleString("en")],
-    ["Expected error", known ? percent(one.expected_error ?? 0) : "not known yet"],
+    ["Expected error", errorInShort(one)],
     ["Last answer", one.last_answer === null ? "none yet" : new Date(one.last_answer).toLocaleString()],
   ];
   row.figures.replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
