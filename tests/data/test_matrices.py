@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ordinate.data.formats.matrix import open_matrix
 from ordinate.data.items import Items
-from ordinate.data.matrices import FileMatrix, StackedMatrix, stacked
+from ordinate.data.matrices import FileMatrix, StackedMatrix, row_blocks, stacked
 from ordinate.errors import FeaturesChanged, InvalidInput
 
 
@@ -28,6 +29,28 @@ def test_rows_are_those_of_the_file(tmp_path: Path, values: np.ndarray, order: s
     assert (matrix.shape, matrix.size, len(matrix), matrix.ndim) == ((20, 3), 60, 20, 2)
     for rows in (slice(0, 7), slice(15, 40), slice(4, 4), slice(None), slice(0, 20, 2), [3, 1, 3]):
         np.testing.assert_array_equal(matrix[rows], values[rows])
+
+
+def test_blocks_of_rows_are_the_same_in_a_file_which_is_read_several_blocks_at_once(
+    tmp_path: Path, values: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ordinate.data.matrices._AT_ONCE", 20)
+    matrix = FileMatrix.read(saved(tmp_path, values))
+    read: list[Path] = []
+
+    def counted(path: Path) -> np.ndarray:
+        read.append(path)
+        return open_matrix(path)
+
+    monkeypatch.setattr("ordinate.data.matrices.open_matrix", counted)
+    for rows, reads in [(3, 4), (7, 3), (20, 1), (99, 1)]:
+        read.clear()
+        for (start, block), begin in zip(row_blocks(matrix, rows), range(0, 20, rows), strict=True):
+            assert start == begin
+            np.testing.assert_array_equal(block, values[begin : begin + rows])
+        assert len(read) == reads
+    assert not list(row_blocks(values[:0], 5))
+    assert [block.shape for _, block in row_blocks(np.empty((3, 0)), 2)] == [(2, 0), (1, 0)]
 
 
 def test_stacked_rows_are_those_below_each_other(tmp_path: Path, values: np.ndarray) -> None:

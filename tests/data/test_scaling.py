@@ -115,6 +115,18 @@ def test_one_outlying_row_leaves_the_others_as_they_were(named: bool, offset: fl
         assert cosine > 0.99
 
 
+def test_outlying_rows_are_clipped_in_every_block_and_every_pass() -> None:
+    x = np.random.default_rng(0).normal(size=(6000, 3))
+    x[2500, 1], active = 1e4, np.ones(6000, dtype=np.bool_)  # in the second of three blocks
+    scaling = FeatureMap.fit(x, False, "robust", active)
+    assert scaling.limits is not None
+    clipped = scaling.limits.clipped(x)
+    assert np.abs(clipped).max() < 100
+    standard = FeatureMap.fit(clipped, False, "standard", active)
+    np.testing.assert_array_equal(scaling.centre, standard.centre)
+    np.testing.assert_array_equal(scaling.divisor, standard.divisor)
+
+
 def test_of_fewer_than_ten_items_none_is_outlying() -> None:
     features = np.append(np.arange(8.0), 1e6)[:, None]
     np.testing.assert_array_equal(scaled(features, True), scaled(features, True, "standard"))

@@ -17,7 +17,7 @@ from ordinate.learning.models.independent import Independent
 from ordinate.learning.models.likelihood import PairCounts
 from ordinate.learning.models.map_estimate import Prior
 from ordinate.learning.models.sites import Sites
-from ordinate.learning.prior_variances import Evidence, fitted_prior
+from ordinate.learning.prior_variances import Evidence, fitted_prior, solve_tridiagonal
 
 
 def random_answers(rng, items, count, spread=1.0):
@@ -172,6 +172,19 @@ def test_evidence_is_that_of_the_matrices(items, columns, count):
     scales = [Prior(2.0, 1.0), Prior(0.1, 3.0), Prior(5.0, 1e-4), Prior(1e-5, 1.0), Prior(0.3, 1.0), Prior(2.0, 0.0)]
     differences = [written_out(prior) - evidence(prior) for prior in scales]
     assert differences == pytest.approx([differences[0]] * len(scales), abs=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 30])
+@pytest.mark.parametrize("variance", [6e-6, 1.0, 1e4])
+def test_tridiagonal_systems_are_solved_as_whole_matrices_are(rows, variance):
+    rng = np.random.default_rng(rows)
+    root = np.diag(rng.normal(size=rows)) + np.diag(rng.normal(size=rows - 1), 1)
+    matrix, columns = root @ root.T, rng.normal(size=(rows, 3))
+    pivots, solved, product = solve_tridiagonal(np.diagonal(matrix), np.diagonal(matrix, 1), variance, columns)
+    whole = np.eye(rows) + variance * matrix
+    assert np.log(pivots).sum() == pytest.approx(np.linalg.slogdet(whole)[1], rel=1e-9)
+    assert solved == pytest.approx(np.linalg.solve(whole, columns), rel=1e-9, abs=1e-12)
+    assert product == pytest.approx(matrix @ np.linalg.solve(whole, columns), rel=1e-9, abs=1e-12)
 
 
 def test_without_answers_the_evidence_is_that_of_nothing():

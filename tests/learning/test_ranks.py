@@ -7,7 +7,7 @@ from scipy.stats import norm
 from ordinate.learning.belief.dense import DenseCovariance
 from ordinate.learning.models import Answers
 from ordinate.learning.models.hybrid import Hybrid
-from ordinate.learning.ranks import LEVEL, _told_by, counted, draw_scores, independent, ranks_of, together
+from ordinate.learning.ranks import LEVEL, _curves, _told_by, counted, draw_scores, independent, ranks_of, together
 
 
 def belief_of(mean, covariance):
@@ -56,6 +56,17 @@ def test_of_many_independent_items_the_formula_is_what_draws_count() -> None:
     assert np.abs(high - drawn_high).mean() < 6
     assert best == pytest.approx(drawn_best, abs=0.03)
     assert best.sum() == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("errors", [1e-12, 0.05, 1.0, 30.0, None])
+def test_the_table_of_the_normal_distribution_is_as_good_as_its_formula(errors: float | None) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=5000)
+    spread = rng.uniform(0.01, 2.0, 5000) if errors is None else np.full(5000, errors)
+    grid, above, all_below = _curves(scores, spread)
+    standard = (grid - scores[:, None]) / spread[:, None]
+    np.testing.assert_allclose(above, norm.sf(standard).sum(axis=0), atol=0.01)
+    np.testing.assert_allclose(np.exp(all_below), np.exp(norm.logcdf(standard).sum(axis=0)), atol=1e-4)
 
 
 def test_a_belief_about_correlated_scores_is_counted_nearly_alike() -> None:

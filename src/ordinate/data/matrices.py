@@ -21,6 +21,8 @@ from ordinate.errors import FeaturesChanged, InvalidInput
 LARGEST_IN_MEMORY = 64 * 2**20
 """A feature file of more bytes than this is not read into memory, and not copied into a study."""
 _BLOCK = 1 << 14
+_AT_ONCE = 1 << 21
+"""Numbers that are read together: opening the file takes longer than reading a small block."""
 Rows = slice | Sequence[int] | NDArray[np.intp]
 
 
@@ -134,9 +136,12 @@ def stacked(first: Any, second: Any) -> Any:
 
 
 def row_blocks(matrix: Any, rows: int = _BLOCK) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Blocks of rows, each with the index of its first row."""
-    for start in range(0, len(matrix), rows):
-        yield start, matrix[start : start + rows]
+    """Blocks of rows, each with the index of its first row; several small ones are read at once."""
+    blocks = max(1, _AT_ONCE // max(1, rows * matrix.shape[1]))
+    for first in range(0, len(matrix), blocks * rows):
+        read = matrix[first : first + blocks * rows]
+        for start in range(0, len(read), rows):
+            yield first + start, read[start : start + rows]
 
 
 def digest(path: Path) -> str:

@@ -204,9 +204,15 @@ def _distances(gaps: Floats) -> Floats:
 def _one_unit(
     features: Floats, named: bool, active: NDArray[np.bool_], limits: Limits | None
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
+    inside: set[int] = set()
+
     def seen() -> Iterator[Floats]:
-        for block in _active_blocks(features, active):
-            yield block if limits is None else limits.clipped(block)
+        for number, block in enumerate(_active_blocks(features, active)):
+            clipped = block if limits is None or number in inside else limits.clipped(block)
+            if clipped is block:
+                # Not looked through again in the next pass.
+                inside.add(number)
+            yield clipped
 
     count = max(int(np.count_nonzero(active)), 1)
     # Each column relative to its largest value: squares of 1e200 would overflow, of 1e-200 vanish.

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats
 from ordinate.learning.expectation_propagation import Propagation
 from ordinate.learning.models import Answers, SiteModel
@@ -167,6 +168,8 @@ class Evidence:
 
     def __call__(self, prior: Prior, columns: Floats | None = None) -> float:
         """log evidence, up to a constant; columns (k,): what the variance of each coefficient is multiplied by."""
+        from scipy.linalg import blas, cholesky
+
         if prior.items not in self._known:
             terms = prior.items > 0.0 and len(self._shift) > 0
             self._known[prior.items] = self._with_items(prior.items) if terms else self._without_items()
@@ -177,9 +180,10 @@ class Evidence:
                 root = np.sqrt(columns)
                 matrix, pull = root[:, None] * matrix * root, root * pull
             matrix.flat[:: len(matrix) + 1] += 1.0
-            lower = np.linalg.cholesky(matrix)
+            # The transpose is what LAPACK takes as its own, so nothing is copied.
+            lower = cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
             determinant += 2.0 * float(np.log(np.diagonal(lower)).sum())
-            solved = np.linalg.solve(lower, pull)
+            solved = blas.dtrsv(lower, pull, lower=1)
             quadratic += prior.coefficients * float(solved @ solved)
         return 0.5 * (quadratic - determinant)
 
@@ -188,20 +192,13 @@ class Evidence:
         return _Part(0.0, 0.0, information(features, pairs, self._sites.weight), features.T @ self._shift)
 
     def _with_items(self, variance: float) -> _Part:
-        from scipy.linalg import lapack
-
         diagonal, beside, turned = self._tridiagonal
-        pivots, ratios, _ = lapack.dpttrf(1.0 + variance * diagonal, variance * beside)
-        solved, _ = lapack.dpttrs(pivots, ratios, turned)
+        pivots, solved, flow = solve_tridiagonal(diagonal, beside, variance, turned)
         features, shift = turned[:, :-1], turned[:, -1]
-        # T (I + z T)^-1 X
-        flow = diagonal[:, None] * solved[:, :-1]
-        flow[:-1] += beside[:, None] * solved[1:, :-1]
-        flow[1:] += beside[:, None] * solved[:-1, :-1]
         return _Part(
             float(np.log(pivots).sum()),
             variance * float(shift @ solved[:, -1]),
-            features.T @ flow,
+            features.T @ flow[:, :-1],
             features.T @ solved[:, -1],
         )
 
@@ -220,7 +217,7 @@ class Evidence:
         reflectors, diagonal, beside, scales, _ = lapack.dsytrd(laplacian, lower=1, lwork=size, overwrite_a=1)
         # The first row is turned by none of the reflectors, which stand below the diagonal as those of a QR do.
         turned[1:] = lapack.dormqr("L", "T", reflectors[1:, :-1], scales, turned[1:], 64 * turned.shape[1])[0]
-        return diagonal, beside, turned
+        return diagonal, beside, np.ascontiguousarray(turned)
 
 
 class _Part(NamedTuple):
@@ -236,6 +233,41 @@ class _Part(NamedTuple):
     quadratic: float
     information: Floats
     pull: Floats
+
+
+@compiled
+def solve_tridiagonal(
+    diagonal: Floats, beside: Floats, variance: float, columns: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """The pivots (t,) of I + variance T, S = (I + variance T)^-1 columns, and T S, both (t, c).
+
+    T is positive semi-definite and tridiagonal. Rows are gone over on their own, so that loops are vectorised.
+    """
+    rows, width = columns.shape
+    pivots, ratios = np.empty(rows), np.zeros(rows)
+    solved, product = np.empty_like(columns), np.empty_like(columns)
+    for row in range(rows):
+        pivots[row] = 1.0 + variance * diagonal[row]
+        here, given = solved[row], columns[row]
+        for column in range(width):
+            here[column] = given[column]
+        if row:
+            ratio = variance * beside[row - 1] / pivots[row - 1]
+            pivots[row] -= ratio * variance * beside[row - 1]
+            ratios[row - 1], above = ratio, solved[row - 1]
+            for column in range(width):
+                here[column] -= ratio * above[column]
+    for row in range(rows - 1, -1, -1):
+        here, below, ratio = solved[row], solved[min(row + 1, rows - 1)], ratios[row]
+        for column in range(width):
+            here[column] = here[column] / pivots[row] - ratio * below[column]
+    for row in range(rows):
+        up = beside[row - 1] if row else 0.0
+        down = beside[row] if row < rows - 1 else 0.0
+        above, here, below, total = solved[max(row - 1, 0)], solved[row], solved[min(row + 1, rows - 1)], product[row]
+        for column in range(width):
+            total[column] = up * above[column] + diagonal[row] * here[column] + down * below[column]
+    return pivots, solved, product
 
 
 def log_hyperprior(prior: Prior) -> float:

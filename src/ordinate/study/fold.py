@@ -396,10 +396,14 @@ class State:
         """The annotator of each number in `Comparisons.annotators`."""
         return tuple(self._numbers)
 
+    def number_of(self, annotator: str | None) -> int | None:
+        """That number; None where they gave nothing yet."""
+        return self._numbers.get(annotator)
+
     def seen(self, annotator: str | None) -> Comparisons:
         """What this annotator answered, skipped or had recorded."""
         if annotator not in self._seen:
-            number = self._numbers.get(annotator)
+            number = self.number_of(annotator)
             self._seen[annotator] = Comparisons() if number is None else self._given_by(number)
         return self._seen[annotator]
 

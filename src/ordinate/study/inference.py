@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinate.algorithms import MANY_ITEMS, algorithm, model_of
 from ordinate.choosing.search import LazySearch, Search
@@ -186,12 +187,13 @@ class Inference:
     def people(self, state: State, count: int) -> People:
         """Those of the first so many answers: who came since must not change what was fitted to these."""
         number = state.effective.annotators[:count]
-        given = np.bincount(number) > 0
-        names = state.annotator_names[: len(given)]
-        named, models = ([name is not None for name in names], [name in state.machines for name in names])
         asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
-        who = (given & np.array(one, dtype=np.bool_) for one in (named, models))
-        return People(number, next(who), asked, next(who), self._longer(state, count))
+        models = _given_by(number, [state.number_of(name) for name in state.machines])
+        return People(number, self._named(state, number), asked, models, self._longer(state, count))
+
+    def _named(self, state: State, number: Integers) -> NDArray[np.bool_]:
+        """(A,) which of the annotators who gave these answers have a name."""
+        return (np.bincount(number) > 0) & ~_given_by(number, [state.number_of(None)])
 
     def _longer(self, state: State, count: int) -> Floats | None:
         """(T,) of `People`."""
@@ -229,9 +231,9 @@ class Inference:
         key = state.version(count)
         if self._repeated is None or self._repeated[0] != key:
             left, right, _ = state.effective.first(count)
-            people = self.people(state, count)
+            number = state.effective.annotators[:count]
             pairs = np.minimum(left, right) * len(state.items) + np.maximum(left, right)
-            self._repeated = key, shares(people.number, pairs, people.named)
+            self._repeated = key, shares(number, pairs, self._named(state, number))
         return self._repeated[1]
 
     def belief(self, state: State, pending: Pending) -> Belief:
@@ -366,6 +368,14 @@ class Inference:
             kept = np.float32 if len(items) > MANY_ITEMS else np.float64
             self._scaled = Scaled(state.items_epoch, used, used.transform(items.features, kept))
         return self._scaled
+
+
+def _given_by(number: Integers, some: Sequence[int | None]) -> NDArray[np.bool_]:
+    """(A,) which of the annotators 0, 1, ... who gave these answers are one of some; None is nobody."""
+    given = np.bincount(number) > 0
+    chosen = np.zeros_like(given)
+    chosen[[one for one in some if one is not None and one < len(given)]] = True
+    return given & chosen
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ def choose(
     """
     number = len(state.queries) + 1 + ahead
     rng = np.random.default_rng([settings.seed, number])
-    at_random = np.random.default_rng([settings.seed, number, 4]).random() < state.rules.random
+    share = state.rules.random
+    at_random = share > 0.0 and np.random.default_rng([settings.seed, number, 4]).random() < share
     aimed = state.rules.aim != ORDER
     strategy = Uniform() if at_random else strategy_of(settings.algorithm, settings.candidates, aimed)
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]

@@ -25,7 +25,7 @@ from ordinate.compiled import fast
 from ordinate.data.arrays import Floats, Integers, Singles
 from ordinate.data.pairs import Division
 from ordinate.learning.belief import ManyItemsBelief
-from ordinate.learning.belief.projected import row_blocks
+from ordinate.learning.belief.projected import mean_row, row_blocks
 
 _HEAVY = 0.5
 """Items of more than this share of the largest weight are in blocks of their own: a mark in a block of lighter items
@@ -260,6 +260,8 @@ def largest(values: Floats, count: int) -> Integers:
 
 def group_centres(features: Singles, division: Division) -> Singles:
     """(groups, k) the mean of each group's features."""
+    if len(division.rows) == 1:
+        return mean_row(features, division.order)[None].astype(np.float32)
     means = np.zeros((len(division.rows), features.shape[1]), dtype=np.float32)
     for block in row_blocks(len(division.order)):
         rows = division.order[block]

@@ -60,20 +60,8 @@ class Compared(NamedTuple):
         place = np.cumsum(seen) - 1
         inside = PairCounts(place[pairs.left], place[pairs.right], *pairs[2:])
         centred = np.ascontiguousarray(features[rows], dtype=np.float64)
-        centre(centred, *_connected(inside, len(rows)))
+        centre(centred, inside.left, inside.right)
         return cls(rows, centred, inside)
-
-
-def _connected(pairs: PairCounts, items: int) -> tuple[Integers, int]:
-    """(items,) the number of the set of items that the pairs connect each one to, and how many sets there are."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    # Pairs are in order of their left item, as the rows of such an array have to be.
-    begins = np.searchsorted(pairs.left, np.arange(items + 1))
-    graph = csr_array((pairs.asked, pairs.right, begins), shape=(items, items))
-    sets, number = connected_components(graph, directed=False)
-    return number.astype(np.int64), sets
 
 
 def map_estimate(prior: Prior, compared: Compared, likelihood: Likelihood = LOGISTIC) -> tuple[Floats, Floats]:

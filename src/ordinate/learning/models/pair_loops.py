@@ -57,9 +57,27 @@ def count_pairs(
 
 
 @compiled
-def centre(features: Floats, number: Integers, sets: int) -> None:
-    """Take from features (n, k), in place, their mean over each set of items; number (n,) is an item's set."""
+def centre(features: Floats, left: Integers, right: Integers) -> None:
+    """Take from features (n, k), in place, their mean over each set of items that the pairs connect."""
     items, columns = features.shape
+    # Each item points to one of its set that comes before it; the first one of a set to itself.
+    number = np.arange(items)
+    for pair in range(left.shape[0]):
+        i, j = left[pair], right[pair]
+        while number[i] != i:
+            number[i] = number[number[i]]
+            i = number[i]
+        while number[j] != j:
+            number[j] = number[number[j]]
+            j = number[j]
+        number[max(i, j)] = min(i, j)
+    sets = 0
+    for item in range(items):
+        if number[item] == item:
+            number[item] = sets
+            sets += 1
+        else:
+            number[item] = number[number[item]]
     size, mean = np.zeros(sets), np.zeros((sets, columns))
     # Rows on their own, since two indices in the inner loop would keep it from being vectorised.
     for item in range(items):
