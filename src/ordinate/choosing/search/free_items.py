@@ -32,8 +32,8 @@ def best_with_free_items(
         both, place = free[rows[first]] & free[rows[second]], np.cumsum(free[rows]) - 1
         found = highest_priority(item_priorities(best.seed, alike), place[first[both]], place[second[both]])
         if found is not None:
-            pair = np.sort(alike[list(found)])[:, None]
-            best.add(*pair, of_pairs(utility, belief, *pair))
+            left, right = np.sort(alike[list(found)])[:, None]
+            best.add(left, right, of_pairs(utility, belief, left, right))
         utilities = of_pairs(utility, belief, others, np.full(len(others), alike[0]))
         for item, value in zip(others[utilities >= best.floor], utilities[utilities >= best.floor], strict=True):
             one, other = np.minimum(item, alike), np.maximum(item, alike)
