@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.machine import describe, one_core, roofline
 
-GROUPS = ("patterns", "question", "refit", "fit", "ratings", "file", "command", "profile")
+GROUPS = ("patterns", "question", "refit", "fit", "ratings", "file", "simulated", "command", "profile")
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     chosen = options.groups or list(GROUPS)
 
     one_core()
-    from benchmarks import commands, files, fits, page, patterns, profiles, questions, ratings, refits
+    from benchmarks import commands, files, fits, page, patterns, profiles, questions, ratings, refits, simulated
     from benchmarks.measure import Row
     from ordinate.data.formats import write_columns
 
@@ -42,6 +42,7 @@ def main() -> None:
         "ratings": ratings.rows,
         "refit": refits.rows,
         "file": files.rows,
+        "simulated": simulated.rows,
         "command": commands.rows,
     }
     rows: list[Row] = []

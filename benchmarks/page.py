@@ -20,6 +20,7 @@ TITLES = {
     "refit": "Growth of a refit, at 5 answers per item",
     "file": "A question in a file, in memory, and the transactions alone",
     "many": "Many recorded comparisons, in a file",
+    "simulated": "1,000 answers of a simulated run",
     "command": "A command, from its start to its end",
 }
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
 
-from benchmarks import aims, calibration, coins, files, fits, page, ratings, refits, soak  # noqa: E402
+from benchmarks import aims, calibration, coins, files, fits, page, ratings, refits, simulated, soak  # noqa: E402
 from benchmarks.measure import Row, apart, interleaved, row  # noqa: E402
 from benchmarks.plain import best_by_differences, best_by_products, shrunk  # noqa: E402
 
@@ -184,6 +184,15 @@ def test_a_question_in_a_file_is_measured_beside_memory_and_bare_transactions() 
     }
     assert [who for group, who in found if group == "many"] == ["record", "open", "order", "expected error"]
     assert all(one.seconds > 0.0 and not one.note for one in found.values())
+
+
+def test_a_simulated_run_is_measured_in_products() -> None:
+    reduced, whole = simulated.rows(quick=True)
+    assert (reduced.d, whole.d) == (6, 8)
+    for one in (reduced, whole):
+        assert one.seconds > 0.0
+        assert one.note.endswith(" ms")
+        assert int(one.note.split()[0]) > 0
 
 
 def test_an_aim_is_measured_by_what_it_takes_to_be_as_right_as_the_whole_order() -> None:

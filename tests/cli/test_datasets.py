@@ -87,7 +87,7 @@ def test_check_computes_the_features_and_the_regression_of_the_paper(run, folder
     out = run("datasets", "check", "x-ray-age", "x-rays").out
     assert "The paper's experiment draws 200 items for each run, and has no recorded answers." in out
     assert "features.npy has 50 columns, reduced to 35 principal components; the paper has 35: the same." in out
-    assert f"They explain {expected:.0%} of the variance of the truth; in the paper, 67%." in out
+    assert f"They explain {100 * expected:.0f} % of the variance of the truth; in the paper, 67 %." in out
 
 
 def test_a_wrong_folder_is_bad_input(run, faces):

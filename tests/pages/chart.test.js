@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./page.js";
-import { errorInShort } from "../../src/ordinate/server/static/dom.js";
-import { deadlineInWords, drawChart, errorInWords, errorTable, forecastInWords, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
+import { deadlineInWords, drawChart, errorInShort, errorInWords, errorTable, forecastInWords, niceStep, upToNow } from "../../src/ordinate/server/static/chart.js";
 
 /** @typedef {import("../../src/ordinate/server/static/chart.js").History} History */
 /** @param {number} answers @param {number | null} error @param {History} history @returns {any} */

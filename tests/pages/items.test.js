@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import "./page.js";
 import { inWords, UNCHANGED } from "../../src/ordinate/server/static/appearance.js";
-import { makeContent, sizeInWords } from "../../src/ordinate/server/static/content.js";
+import { makeContent } from "../../src/ordinate/server/static/content.js";
+import { sizeInWords } from "../../src/ordinate/server/static/dom.js";
 
 /** @param {import("../../src/ordinate/server/static/api.js").Item} left @param {import("../../src/ordinate/server/static/api.js").Item} right */
 const pair = (left, right) => makeContent({ id: "q", left, right });

@@ -13,6 +13,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ordinate.data.comparisons import Comparison
@@ -259,9 +260,11 @@ def test_the_expected_error_falls_and_its_history_fills(site):
     while time.monotonic() < until:
         time.sleep(0.1)  # no faster than the server lets a caller be
         status = ann.get("").json()
-        if len(status["error_history"]) == 3 and status["answers"] == 12:
+        if len(status["error_history"]) == 4 and status["error_history"][-1][0] == 12:
             break
-    assert [count for count, _ in status["error_history"]] == [0, 5, 10]
+    # What it would be if people answered sensibly, up to now.
+    assert [count for count, _ in status["error_history"]] == [0, 5, 10, 12]
+    assert status["error_history"][-1][1] == site.study.expected_error()
     assert status["error_history"][0][1] == pytest.approx(0.5)
     assert (status["expected_error"], status["better_than_coins"]) == (None, False)
     assert status["withheld"] == "the answers cannot be told from coin tosses yet"
@@ -271,6 +274,29 @@ def test_the_expected_error_falls_and_its_history_fills(site):
     status, stated = ann.get("").json(), site.study.reliability()
     assert stated.withheld is None
     assert {name: status[name] for name in stated._fields} == stated._asdict()
+
+
+def test_an_error_that_a_failed_check_withholds_is_sent_nowhere(build, tmp_path):
+    """Features that miss something make the error of a contextual study far too small."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(20, 3))
+    scores = features.sum(axis=1) + rng.normal(size=20)
+    items, path = Items([f"item {row:02}" for row in range(20)], features), tmp_path / "essays.db"
+    with Study.create(items, algorithm="guro-contextual", random=0.3, storage=f"sqlite:///{path}") as study:
+        for _ in range(240):
+            query = study.ask("Ann")
+            margin = 1.5 * (scores[study.row(query.left)] - scores[study.row(query.right)])
+            study.tell(query.id, "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right")
+    site = build()
+    owner = site.program("owner")
+    owner.get("")
+    wait_for(lambda: (found := site.served.prefetcher.results) is not None and found.answers == 240)
+    status, verdict = owner.get("").json(), owner.get("/check").json()
+    for shown in (status, verdict):
+        assert [shown[name] for name in ("expected_error", "error_low", "error_high")] == [None] * 3
+        assert shown["withheld"].startswith("the features miss something that people see")
+    assert status["error_history"] == []
+    assert status["forecast"]["withheld"] == status["withheld"]
 
 
 def answer_sensibly(study: Study) -> None:

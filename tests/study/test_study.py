@@ -249,7 +249,7 @@ def test_pairs_run_out_in_the_stated_order(name: str) -> None:
 def test_an_empty_pool_is_an_error(study: Study) -> None:
     for item in IDS[1:]:
         study.exclude_item(item)
-    with pytest.raises(PoolExhausted, match="no pair is left"):
+    with pytest.raises(PoolExhausted, match="no pair is left to ask; add or include items"):
         study.ask()
     with pytest.raises(PoolExhausted):
         study.ask(count=4)

@@ -89,8 +89,9 @@ def check(name: Name, folder: Folder, as_json: AsJson = False) -> None:
         f"features.npy has {count(features.matrix_columns, 'column')}, reduced to {features.components} principal "
         f"components; the paper has {row.columns}{': the same' if same else ''}."
     )
-    if features.r_squared is not None:
-        say(f"They explain {features.r_squared:.0%} of the variance of the truth; in the paper, {row.r_squared:.0%}.")
+    if features.r_squared is not None and row.r_squared is not None:
+        explained, expected = (f"{100 * share:.0f} %" for share in (features.r_squared, row.r_squared))
+        say(f"They explain {explained} of the variance of the truth; in the paper, {expected}.")
 
 
 def export(

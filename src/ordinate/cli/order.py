@@ -405,7 +405,7 @@ def _show(ordering: Ordering, contents: dict[str, dict[str, str]]) -> None:
             rank = rank_in_words(row["rank"], row["rank_low"], row["rank_high"])
         cells = [rank, one_line(row["id"]), f"{row['score']:z.2f}", f"{row['standard_error']:.2f}"]
         if ordering.grades is not None:
-            cells.append(f"{row['grade']} ({row['grade_probability']:.0%})")
+            cells.append(f"{row['grade']} ({100 * row['grade_probability']:.0f} %)")
         if ordering.selection is not None:
             cells.append(part_in_words(ordering.selection, place))
         if ordering.study_ranks is not None:

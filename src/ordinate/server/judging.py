@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from math import isnan
 from typing import Annotated
 from urllib.parse import unquote
 
@@ -11,6 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from ordinate.errors import DeadlinePassed, PairsHeld, StudyPaused
 from ordinate.server.authentication import Caller, TheCaller
+from ordinate.server.helper import Results
 from ordinate.server.markdown import rendered
 from ordinate.server.problems import RETRY_SECONDS, Problem
 from ordinate.server.routes import StudyRoute
@@ -65,7 +67,7 @@ def status(
         goal=rules.budget,
         last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.views else None,
         **({} if results is None else results.reliability.fields()),
-        error_history=[] if results is None else results.history,
+        error_history=[] if results is None else _history(results),
         forecast=None if (forecast := served.forecast()) is None else ForecastShown(**forecast.fields()),
         your=Yours(name=name, answers=progress.answers, skips=progress.skips, budget=rules.annotator_budget),
         ties_allowed=rules.ties,
@@ -80,6 +82,21 @@ def status(
         finished=reached,
         problem=served.problem if caller.views else None,
         theme=rules.theme,
+    )
+
+
+def _history(results: Results) -> list[tuple[int, float]]:
+    """Expected errors that may be shown: of what may be coin tosses those if people answered sensibly, up to now, and
+    none where a check failed that they presume."""
+    known, history = results.reliability, results.history
+    if known.withheld is None or not results.answers:
+        return history
+    if known.better_than_coins is not False or isnan(known.expected_error):
+        return []
+    return (
+        history
+        if history and history[-1][0] >= results.answers
+        else [*history, (results.answers, known.expected_error)]
     )
 
 

@@ -323,7 +323,11 @@ class Status(BaseModel):
         default=None,
         description="False: answers cannot be told from coin tosses yet; null: there are no random pairs to tell by.",
     )
-    error_history: list[tuple[int, float]] = []
+    error_history: list[tuple[int, float]] = Field(
+        default_factory=list,
+        description="After so many answers the expected error, if people answered sensibly; empty where it is withheld "
+        "but not while the answers cannot be told from coin tosses.",
+    )
     forecast: ForecastShown | None = None
     your: Yours
     ties_allowed: bool

@@ -106,7 +106,8 @@ def hold_out(
     chosen[rng.permutation(units)[: round(share * units)]] = True
     if not 0 < chosen.sum() < units:
         raise InvalidInput(
-            f"holding out {share:.0%} of {units} {by} leaves nothing to learn from or to test; record more answers"
+            f"holding out {100 * share:.0f} % of {units} {by} leaves nothing to learn from or to test; record more "
+            "answers"
         )
     held = chosen[unit]
     return (

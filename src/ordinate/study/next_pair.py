@@ -121,7 +121,8 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
             return free
     if len(own) < len(waiting) and any(pool.without(*state.pairs(own)).size for pool, _ in choices):
         raise PairsHeld("others are judging the last pairs; there may be more when they are done")
-    raise PoolExhausted("no pair is left to ask; answer or withdraw the open queries, or add or include items")
+    first = "answer or withdraw the open queries, or " if waiting else ""
+    raise PoolExhausted(f"no pair is left to ask; {first}add or include items")
 
 
 def are_scarce(state: State, annotator: str | None) -> bool:

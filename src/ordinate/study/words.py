@@ -83,8 +83,9 @@ def grade_in_words(grade: Mapping[str, Any]) -> str:
     items = grade["items"]
     ranks = f"ranks {grade['first']:,} to {grade['last']:,}" if grade["last"] else f"ranks from {grade['first']:,} on"
     about, low, high = (items * grade[name] for name in ("misplaced", "misplaced_low", "misplaced_high"))
+    belong = "belongs" if f"{about:.0f}" == "1" else "belong"
     return (
-        f"Grade {grade['grade']} ({ranks}): about {about:.0f} of {count(items, 'item')} belong elsewhere "
+        f"Grade {grade['grade']} ({ranks}): about {about:.0f} of {count(items, 'item')} {belong} elsewhere "
         f"({low:.0f} to {high:.0f})."
     )
 

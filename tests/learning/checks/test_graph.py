@@ -116,3 +116,16 @@ def test_items_that_always_won_are_counted(data):
     assert "The items fall into 4 sets" in found.found
     assert "'i3', 'i4', 'i5'" in found.advice
     assert separated.check(data(3, 0, answers=answered([0, 1, 2], [1, 2, 0]))).state == "passed"
+
+
+def test_groups_that_nothing_compares_are_no_sets_of_unknown_distance(data):
+    """Each group has an order of its own."""
+    two_circles = answered([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
+    group = np.array([0, 0, 0, 1, 1, 1])
+    assert "sets" not in separated.check(data(6, 0, answers=two_circles, group=group)).found
+    assert "The items fall into 2 sets, and" in separated.check(data(6, 0, answers=two_circles)).found
+    circle_and_path = answered([0, 1, 2, 3, 4], [1, 2, 0, 4, 5])
+    assert (
+        "into 4 sets within the 2 groups, and"
+        in separated.check(data(6, 0, answers=circle_and_path, group=group)).found
+    )

@@ -13,7 +13,7 @@ _FEWEST = 20
 def check(data: StudyData) -> Finding:
     found = data.predictions
     if len(found.outcome) < _FEWEST:
-        return not_run(f"{len(found.outcome)} answers about random pairs could be predicted; it takes {_FEWEST}.")
+        return not_run(f"Answers about random pairs that could be predicted: {len(found.outcome)}; it takes {_FEWEST}.")
     made, count = bins(found), len(found.outcome)
     predicted = sum(one.predicted * one.answers for one in made) / count
     observed = sum(one.observed.estimate * one.answers for one in made) / count

@@ -31,7 +31,7 @@ def check(data: StudyData) -> Finding:
     asked = np.bincount(pair, minlength=len(pairs.left))
     triads = triads_of(pairs.left, pairs.right, len(rows), rng)
     if len(triads) < _FEWEST:
-        return not_run(f"There are {len(triads)} sets of three items that were all compared; it takes {_FEWEST}.")
+        return not_run(f"Sets of three items that were all compared: {len(triads)}; it takes {_FEWEST}.")
     draws = draw_scores(data.posterior, data.group, rng).scores[:SIMULATED, rows]
     if len(draws) < 1.0 / LEVEL - 1.0:
         return not_run("There are too many items to simulate as many studies as it takes.")

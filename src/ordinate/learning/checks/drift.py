@@ -46,7 +46,7 @@ def against_chance(data: StudyData, time: Floats, rng: np.random.Generator) -> t
 def of_scores(data: StudyData) -> Finding:
     used = np.flatnonzero(data.decisive)
     if len(used) < _FEWEST:
-        return not_run(f"There are {len(used)} answers that are not ties; it takes {_FEWEST}.")
+        return not_run(f"Answers that are not ties: {len(used)}; it takes {_FEWEST}.")
     value, limit = against_chance(data, _time(used, len(data.answers.outcome)), data.rng(4))
     if value <= limit:
         return Finding("passed", value, limit, "Items were judged the same way late in the study as early on.")
@@ -62,7 +62,7 @@ def of_scores(data: StudyData) -> Finding:
 def of_sharpness(data: StudyData) -> Finding:
     used = np.flatnonzero(data.decisive)
     if len(used) < _FEWEST:
-        return not_run(f"There are {len(used)} answers that are not ties; it takes {_FEWEST}.")
+        return not_run(f"Answers that are not ties: {len(used)}; it takes {_FEWEST}.")
     chance, time = data.left_out.probability[used], _time(used, len(data.answers.outcome))
     lean = time * (1.0 - 2.0 * chance)
     variance = float((np.square(lean) * chance * (1.0 - chance)).sum())

@@ -150,7 +150,7 @@ def check(data: StudyData) -> Finding:
     said = f"Without {shown.needed:,} of {len(data.annotators):,} answers, {outside} would come before {inside}, "
     first = within(data.top, int((data.group == data.group[shown.inside]).sum()))
     answers = listed([_named(data, one) for one in shown.answers[: shown.needed]])
-    said += f"which is among the first {first}: {answers}"
+    said += f"which is {f'among the first {first}' if first > 1 else 'the first'}: {answers}"
     if weak is None:
         if shown.order_right < LEVEL:
             said += "; but the answers do not separate these two with 90 % probability, so no order of them is claimed"

@@ -25,14 +25,16 @@ def check(data: StudyData) -> Finding:
     compared = given > 0
     always, never = compared & (wins == given), compared & (wins == 0.0)
     count, sets = int(compared.sum()), len(np.unique(strong_parts(left, right, outcome, items)[compared]))
+    groups = len(np.unique(data.group[compared]))
     share = float((always | never).sum()) / count
     found = f"Of {count:,} compared items, {always.sum():,} won every comparison and {never.sum():,} lost every one."
-    if sets > 1:
+    if sets > groups:
+        inside = f" within the {groups:,} groups" if groups > 1 else ""
         found += (
-            f" The items fall into {sets:,} sets, and no answer puts an item of a lower set above one of a higher set, "
-            "so how far apart the sets are is uncertain."
+            f" The items fall into {sets:,} sets{inside}, and no answer puts an item of a lower set above one of a "
+            "higher set, so how far apart the sets are is uncertain."
         )
-    most = max(MOST, 2.0 * len(np.unique(data.group[compared])) / count)
+    most = max(MOST, 2.0 * groups / count)
     if share <= most:
         return Finding("passed", share, most, found)
     named = listed([data.named(int(row)) for row in np.flatnonzero(always | never)])

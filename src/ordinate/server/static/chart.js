@@ -6,6 +6,20 @@ import { count, draw, make, percent } from "./dom.js";
 
 const ENDLESS = 1e6; // more answers than anybody gives
 
+/** @typedef {{answers: number, expected_error: number | null, better_than_coins: boolean | null, withheld?: string | null}} Known */
+
+/**
+ * Why the expected error is not shown, also not as what it would be if people answered sensibly; null where it is.
+ * @param {Known} study
+ */
+export const doubt = ({ answers, better_than_coins: better, withheld }) => (withheld && answers > 0 && better !== false ? withheld : null);
+
+/** The expected error of a study in a word or two. @param {Known} study */
+export function errorInShort(study) {
+  if (study.expected_error !== null && study.answers > 0) return percent(study.expected_error);
+  return doubt(study) === null ? "not known yet" : "withheld";
+}
+
 /**
  * The past with what is known now, which may be newer than the last point.
  * @param {import("./api.js").Status} status

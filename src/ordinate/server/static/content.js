@@ -1,6 +1,6 @@
 // The two items of a pair as elements: pictures, videos, sounds, texts, pages, links. They load before the pair is shown.
 
-import { make, setMarkup, setText } from "./dom.js";
+import { make, setMarkup, setText, sizeInWords } from "./dom.js";
 import { htmlPage } from "./html-page.js";
 import { settingOf, withoutFences } from "./texts.js";
 
@@ -200,12 +200,6 @@ async function isThere(address) {
     ({ ok }) => ok,
     () => false,
   );
-}
-
-/** @param {number} bytes */
-export function sizeInWords(bytes) {
-  const megabytes = bytes / 1e6;
-  return megabytes < 1 ? `${Math.ceil(bytes / 1000)} kB` : `${megabytes.toFixed(megabytes < 9.95 ? 1 : 0)} MB`;
 }
 
 /** The size of a file in bytes, without loading it; 0 where the server does not say. @param {string} address */

@@ -77,14 +77,11 @@ export const count = (number, word) => `${number.toLocaleString("en")} ${word}${
 /** A number that may be negative, with two decimals: 0.00 and never -0.00. @param {number} number */
 export const fixed = (number) => number.toFixed(2).replace(/^-(?=[0.]*$)/, "");
 
-/**
- * The expected error of a study in a word or two.
- * @param {{answers: number, expected_error: number | null, better_than_coins: boolean | null, withheld?: string | null}} study
- */
-export function errorInShort({ answers, expected_error: error, better_than_coins: better, withheld }) {
-  if (error !== null && answers > 0) return percent(error);
-  return withheld && answers > 0 && better !== false ? "withheld" : "not known yet";
-}
-
 /** With a space that does not break. @param {number} share */
 export const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}\u00a0%`;
+
+/** "49 kB", "1.2 MB". @param {number} bytes */
+export function sizeInWords(bytes) {
+  const megabytes = bytes / 1e6;
+  return megabytes < 1 ? `${Math.ceil(bytes / 1000)} kB` : `${megabytes.toFixed(megabytes < 9.95 ? 1 : 0)} MB`;
+}

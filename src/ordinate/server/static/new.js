@@ -2,7 +2,7 @@
 
 import { connectAt, messageOf, NoNetwork, Refused, root } from "./api.js";
 import { attempt as attemptOnce } from "./attempt.js";
-import { byId, count, make, setMarkup, setText } from "./dom.js";
+import { byId, count, make, setMarkup, setText, sizeInWords } from "./dom.js";
 import { copying, loopbackNote } from "./copying.js";
 import { filesOf, nameFor } from "./dropped.js";
 
@@ -134,7 +134,7 @@ async function sendOne({ name, file }) {
 
 function showSending() {
   const all = sent + refused.length + waiting.length + running;
-  const words = running + waiting.length > 0 ? `Sending: ${sent + refused.length} of ${count(all, "file")}` : `${count(sent, "file")} sent${bytes > 0 ? ` (${(bytes / 1e6).toFixed(1)} MB)` : ""}`;
+  const words = running + waiting.length > 0 ? `Sending: ${sent + refused.length} of ${count(all, "file")}` : `${count(sent, "file")} sent${bytes > 0 ? ` (${sizeInWords(bytes)})` : ""}`;
   setText(byId("uploading"), words);
   byId("upload-meter").hidden = running + waiting.length === 0;
   /** @type {HTMLElement} */ (byId("upload-meter").firstElementChild).style.width = `${(100 * (sent + refused.length)) / Math.max(all, 1)}%`;

@@ -2,8 +2,8 @@
 
 import { connect, Refused } from "./api.js";
 import { attempt } from "./attempt.js";
-import { deadlineInWords, drawChart, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
-import { byId, count, errorInShort, make, setText } from "./dom.js";
+import { deadlineInWords, doubt, drawChart, errorInShort, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
+import { byId, count, make, setText } from "./dom.js";
 import { sentence, setTitle } from "./messages.js";
 import { Checks } from "./owner-checks.js";
 import { History } from "./owner-history.js";
@@ -68,10 +68,8 @@ byId("theme").addEventListener("click", () => announce(/** @type {any} */ (globa
 async function look() {
   /** @type {import("./api.js").Status} */
   const status = await api.get("");
-  const { answers, goal, items, open, better_than_coins: better, withheld, paused } = status;
-  // Of what may be coin tosses it is said what it would be otherwise.
-  const doubtful = Boolean(withheld) && answers > 0 && better !== false;
-  const history = doubtful ? [] : upToNow(status);
+  const { answers, goal, items, open, better_than_coins: better, paused } = status;
+  const [history, doubtful] = [upToNow(status), doubt(status)];
   answersNow = answers;
   showPaused(paused);
   setText(byId("problem"), status.problem ? sentence(status.problem) : "");
@@ -87,7 +85,7 @@ async function look() {
   ];
   byId("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
   byId("chart").replaceChildren(...(history.length > 1 ? [drawChart(history, goal)] : []));
-  setText(byId("chart-words"), doubtful ? `The expected error is withheld: ${withheld}.` : errorInWords(history, better));
+  setText(byId("chart-words"), doubtful ? `The expected error is withheld: ${doubtful}. The checks of the answers, below, say what to do.` : errorInWords(history, better));
   setText(byId("forecast-words"), forecastInWords(status.forecast, better));
   setText(byId("deadline-words"), deadlineInWords(status));
   byId("chart-numbers").hidden = history.length < 2;

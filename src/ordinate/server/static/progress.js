@@ -1,7 +1,7 @@
 // How far judging is: answers and the goal in the header; in the dialog also how the ordering's expected error falls.
 // The error is not in the header: there it reads as the annotator's own.
 
-import { drawChart, errorInWords, errorTable, upToNow } from "./chart.js";
+import { doubt, drawChart, errorInWords, errorTable, upToNow } from "./chart.js";
 import { byId, count, make } from "./dom.js";
 
 const PAUSE = 4000; // between looks at the study, in milliseconds
@@ -77,9 +77,13 @@ export class Progress {
     return this.status === null ? [] : upToNow(this.status);
   }
 
+  get #doubtful() {
+    return this.status !== null && doubt(this.status) !== null;
+  }
+
   // Whether the expected error is that after all answers.
   get upToDate() {
-    return (this.history.at(-1)?.[0] ?? -1) >= (this.status?.answers ?? 0);
+    return this.#doubtful || (this.history.at(-1)?.[0] ?? -1) >= (this.status?.answers ?? 0);
   }
 
   show() {
@@ -106,8 +110,8 @@ export class Progress {
     const own = `You gave ${count(this.own, "answer")}${your.budget === null ? "" : ` of the ${your.budget} you are asked for`}`;
     const all = `${answers.toLocaleString("en")}${goal === null ? "" : ` of ${goal.toLocaleString("en")}`}`;
     return [
-      make("p", {}, `${own}. All together: ${all}, about ${count(items, "item")}.`),
-      make("p", {}, errorInWords(this.history)),
+      make("p", {}, `${own}. Everybody together gave ${all}, to pairs of ${count(items, "item")}.`),
+      make("p", {}, this.#doubtful ? "How good the ordering is cannot be said at the moment." : errorInWords(this.history)),
       ...(this.history.length > 1
         ? [drawChart(this.history, goal), make("details", {}, make("summary", {}, "The numbers"), errorTable(this.history))]
         : []),

@@ -2,7 +2,8 @@
 
 import { connectAt, root } from "./api.js";
 import { attempt } from "./attempt.js";
-import { byId, errorInShort, make, setText } from "./dom.js";
+import { errorInShort } from "./chart.js";
+import { byId, make, setText } from "./dom.js";
 
 /** @typedef {{study: string, question: string, items: number, answers: number, state_in_words: string, expected_error: number | null,
  *   better_than_coins: boolean | null, withheld: string | null, last_answer: string | null, own_folder: boolean}} Study */
