@@ -52,6 +52,8 @@ def test_categories_become_columns_and_new_items_need_known_values():
     assert same.features.tolist() == items.features.tolist()
     with pytest.raises(InvalidInput, match="row 1 of column 'material' holds 'glass'; it is 'steel', 'wood'"):
         Items.from_columns({"id": ["d"], "size": [1], "material": ["glass"]}, feature_columns=items.feature_names)
+    with pytest.raises(InvalidInput, match=r"no column 'material'; the table has 'id', 'size'$"):
+        Items.from_columns({"id": ["d"], "size": [1]}, feature_columns=items.feature_names)
     with pytest.raises(InvalidInput, match="row 1 of column 'material' is empty"):
         one_hot_names({"material": [None]}, ["material"])
     with pytest.raises(InvalidInput, match=r"no column 'materal'; .*; 'material' is the nearest"):

@@ -199,7 +199,7 @@ def test_ticked_columns_are_a_block_beside_what_an_encoder_makes(folder, batches
     draft = folder.dropped({"new.txt": b"fresh"})
     refused = folder.send("POST", f"/drafts/{draft}/items", {"study": "texts"})
     assert refused.status_code == 422
-    assert "the numbers 'size'; drop a table with these columns" in refused.json()["detail"]
+    assert "features from the columns 'size'; drop a table with them" in refused.json()["detail"]
     vectors = {"v.csv": b'id,text,v\na,one,"[1, 2]"\nb,two,"[3, 4]"\n'}
     refused = folder.make("vectors", vectors, encoder="auto", feature_columns=["v"])
     assert (refused.status_code, "'v' holds vectors" in refused.json()["detail"]) == (422, True), refused.text
@@ -219,7 +219,7 @@ def test_new_items_of_a_study_of_principal_components_bring_the_columns_that_wer
     assert items.ids == ("e",)
     assert items.features == pytest.approx(reduced.features[3:])  # those of d, which has the same numbers
     draft = folder.dropped({"more.txt": b"e"})
-    with pytest.raises(InvalidInput, match=r"have the numbers 'size', 'weight', .*; drop a table with these columns"):
+    with pytest.raises(InvalidInput, match="from the columns 'size', 'weight', 'kind'; drop a table with them"):
         making.find_more(folder.path / ".drafts" / draft, making.Columns(), (), recipe, {"a"})
     _, bare = Recipe.of_given(Items(list("abcd"), features=read.features), 2)
     with pytest.raises(InvalidInput, match="given as a matrix"):

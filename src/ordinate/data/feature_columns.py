@@ -6,7 +6,7 @@ n  items     d  feature columns
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import Any
 
@@ -30,9 +30,8 @@ def feature_matrix(columns: Columns, names: Sequence[str]) -> tuple[Floats, list
     if len(names) == 1 and names[0] in columns and _holds_vectors(columns[names[0]]):
         return _vectors(columns[names[0]], names[0]), None
     known = categories(columns, names)
-    missing = [name for name in names if name not in columns and name.partition("=")[0] not in known]
-    if missing:
-        raise no_column(columns, *missing)
+    if missing := [name for name in names if name not in columns and name.partition("=")[0] not in known]:
+        raise no_column(columns, *columns_of(missing))
     made = []
     for name in names:
         if name in columns:
@@ -60,6 +59,11 @@ def one_hot_names(columns: Columns, categorical: Sequence[str]) -> list[str]:
             )
         names += [f"{column}={value}" for value in values]
     return names
+
+
+def columns_of(names: Iterable[str]) -> list[str]:
+    """The columns of a table that features of these names are made of, such as "material" of "material=wood"."""
+    return list(dict.fromkeys(name.partition("=")[0] for name in names))
 
 
 def categories(columns: Columns, names: Sequence[str]) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ordinate import storage as storages
 from ordinate.data.cells import all_numbers, is_missing
+from ordinate.data.feature_columns import columns_of
 from ordinate.data.folders import READ
 from ordinate.data.formats import read_columns
 from ordinate.data.formats.utf8 import text_of
@@ -259,7 +260,8 @@ def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Reci
     items = found.take(new)
     if names and items.feature_names is None:
         raise InvalidInput(
-            f"the items of this study have the numbers {', '.join(map(repr, names))}; drop a table with these columns"
+            f"the items of this study have features from the columns {', '.join(map(repr, columns_of(names)))}; drop a "
+            "table with them"
         )
     if recipe is None:
         return items
