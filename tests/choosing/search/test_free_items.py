@@ -1,9 +1,13 @@
 """Among free items nearly all pairs tie; the choice is still the one that evaluating every pair gives."""
 
+import mmap
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from ordinate.choosing.search import CurvaturePower, LazySearch, MonotoneUtility, best_scored
 from ordinate.choosing.search.choice import item_priorities, pair_priority
@@ -104,6 +108,19 @@ def test_items_are_free_until_they_are_compared_or_asked_about() -> None:
     assert asked.free is not None
     assert np.flatnonzero(~belief.free).tolist() == [1, 4]
     assert np.flatnonzero(~asked.free).tolist() == [0, 1, 2, 4, 8]
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_NOHUGEPAGE"), reason="memory is asked for in small pages on Linux alone")
+def test_the_covariance_of_free_items_takes_little_memory() -> None:
+    def megabytes() -> float:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE / 1e6
+
+    answers, before = Answers(np.arange(50), np.arange(50, 100), np.ones(50)), megabytes()
+    belief = Independent().fit(np.empty((8_000, 0)), answers).belief
+    lost = 1.0 / (1.0 + np.exp(brentq(lambda margin: margin - 2.0 / (1.0 + np.exp(margin)), 0.0, 2.0)))
+    weight = lost * (1.0 - lost)
+    assert belief.variance[[0, 7_999]].tolist() == pytest.approx([1.0 - weight / (1.0 + 2.0 * weight), 1.0])
+    assert megabytes() - before < 150  # in all it would be 512
 
 
 def test_most_pairs_are_never_evaluated() -> None:
