@@ -178,7 +178,10 @@ def create(
             say(f"Aim: {aim_in_words(made.rules.aim, made.items.group is not None)}")
         say()
         say("What to type next:")
-        say(f"  ordinate annotate {quote(study)}    answer in this terminal")
+        if "html" in made.items.content:
+            say(f"  ordinate serve {quote(study)}       answer in the browser, which shows the pages")
+        else:
+            say(f"  ordinate annotate {quote(study)}    answer in this terminal")
         say(f"  ordinate order {quote(study)}       see the ordering so far")
 
 
