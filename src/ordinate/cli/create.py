@@ -275,6 +275,7 @@ def _items_and_comparisons(
         raise InvalidInput("give the items, with --items, or comparisons of them, with --comparisons, or both")
     read, recipe = read_items(columns, items or comparisons or "", table, encoder)
     if given is not None:
+        given = given.called_as_in(read)
         with naming(comparisons):
             given.require_items(read)
     return columns, read, recipe, given
