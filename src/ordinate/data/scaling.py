@@ -226,7 +226,9 @@ def _one_unit(
         centre += (block / unit).sum(axis=0)
     centre /= count
     for block in seen():
-        spread += np.square(block / unit - centre).sum(axis=0)
+        gaps = block / unit
+        gaps -= centre
+        spread += np.square(gaps, out=gaps).sum(axis=0)
     spread = np.sqrt(spread / count)
     kept = np.flatnonzero(spread > _CONSTANT)
     deviation = spread[kept] * unit[kept]

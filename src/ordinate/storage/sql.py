@@ -106,31 +106,32 @@ class SqlLog:
             raise NotAStudy(f"the features of entry {added} are damaged")
         else:
             features = np.frombuffer(numbers, dtype="<f8").reshape(count, columns)
-        ids, groups, *contents = self._item_columns(added)
+        found = self._item_columns(added)
+        groups = found.get("item_group")
         (labels,) = _only_row(self._connection.execute("SELECT [value] FROM log WHERE position = ?", (added,)))
         try:
             return Items(
-                ids=ids,
+                ids=found["id"],
                 features=features,
                 **_columns_named(names),
-                group=None if None in groups else groups,
-                content={
-                    kind: values
-                    for kind, values in zip(CONTENT_KINDS, contents, strict=True)
-                    if any(value is not None for value in values)
-                },
+                group=None if groups is None or None in groups else groups,
+                content={kind: found[kind] for kind in CONTENT_KINDS if kind in found},
                 labels=json.loads(labels or "{}"),
             )
         except (ValueError, TypeError) as error:
             raise NotAStudy(f"the items of entry {added} are damaged: {error}") from error
 
-    def _item_columns(self, added: int) -> list[list[Any]]:
-        """Ids, groups and each kind of content."""
-        wanted = ("id", "item_group", *CONTENT_KINDS)
-        columns: list[list[Any]] = [[] for _ in wanted]
-        query = f"SELECT {_names(wanted)} FROM items WHERE added = ? ORDER BY [row]"
+    def _item_columns(self, added: int) -> dict[str, list[Any]]:
+        """The ids, and the groups and each kind of content where any of the items has one."""
+        optional = ("item_group", *CONTENT_KINDS)
+        counts = ", ".join(f"count([{name}])" for name in optional)
+        having = _only_row(self._connection.execute(f"SELECT {counts} FROM items WHERE added = ?", (added,)))
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("id", *(name for name, count in zip(optional, having, strict=True) if count))
+        }
+        query = f"SELECT {_names(tuple(columns))} FROM items WHERE added = ? ORDER BY [row]"
         for rows in _in_parts(self._connection.execute(query, (added,))):
-            for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+            for column, values in zip(columns.values(), zip(*rows, strict=True), strict=True):
                 column.extend(values)
         return columns
 

@@ -107,7 +107,7 @@ def checked_rules(
     groups = items.group or ()
     codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
     wanted = checked_aim((rules or {}).get("aim", aim))
-    rows = {item: row for row, item in enumerate(items.ids)}
+    rows = dict(zip(items.ids, range(len(items)), strict=True))
     require_possible(wanted, rows, codes, groups)
     first = replace(Rules(random=random), **(rules or {}))
     if first.cuts:

@@ -354,11 +354,14 @@ class State:
 
     def _add_items(self, added: Items) -> None:
         self.items = joined(self.items, added) if self.rows else added
-        for item in added.ids:
-            self.rows[item] = len(self.rows)
-        names = ("",) * len(added) if added.group is None else added.group
-        codes = [self._group_codes.setdefault(name, len(self._group_codes)) for name in names]
-        self.group = np.concatenate([self.group, np.array(codes, dtype=np.int64)])
+        self.rows.update(zip(added.ids, range(len(self.rows), len(self.rows) + len(added)), strict=True))
+        if added.group is None:
+            codes = np.full(len(added), self._group_codes.setdefault("", len(self._group_codes)), dtype=np.int64)
+        else:
+            for name in dict.fromkeys(added.group):
+                self._group_codes.setdefault(name, len(self._group_codes))
+            codes = _looked_up(self._group_codes, added.group)
+        self.group = np.concatenate([self.group, codes])
         self.drop_caches()
 
     @property

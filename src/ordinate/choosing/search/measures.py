@@ -129,7 +129,8 @@ class Measuring:
         scale, kept = float(np.linalg.eigvalsh(form).max(initial=0.0)), self._kept
         if kept is None or kept.rounding > _NEAR * scale:
             norms = self._norms(belief) if kept is None else kept.norms
-            kept = _Kept(np.zeros_like(form), np.zeros(len(norms)), norms, 0.0)
+            # Before any answers, M differs from this in one direction.
+            kept = _Kept(scale * np.eye(len(form)), scale * norms, norms, SINGLE_ROUNDING * scale)
         values, vectors = np.linalg.eigh(form - kept.form)
         far = np.abs(values) > _NEAR * scale
         values, vectors, rest = values[far], vectors[:, far], values[~far]
