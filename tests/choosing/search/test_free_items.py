@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinate.choosing.search import CurvaturePower, LazySearch, MonotoneUtility, best_scored
+from ordinate.choosing.search.choice import item_priorities, pair_priority
+from ordinate.choosing.search.free_items import highest_priority
 from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs
 from ordinate.learning.belief import pending, update
@@ -69,6 +71,29 @@ def test_the_choice_is_that_of_brute_force(
             assert {choice.left, choice.right} == {plain.left, plain.right}
             assert choice.utility == plain.utility
         answered = update(answered, choice.left, choice.right)
+
+
+@given(n=st.integers(1, 12), share=st.sampled_from([0.0, 0.3, 0.9, 1.0]), seed=st.integers(0, 2**64 - 1))
+def test_the_highest_priority_is_that_of_all_pairs(n: int, share: float, seed: int) -> None:
+    rng, key = np.random.default_rng(seed), np.uint64(seed)
+    first, second = np.triu_indices(n, 1)
+    lacked = rng.random(len(first)) < share
+    found = highest_priority(item_priorities(key, np.arange(n)), first[lacked], second[lacked])
+    left = [
+        (int(pair_priority(key, i, j)), {int(i), int(j)}) for i, j in zip(first[~lacked], second[~lacked], strict=True)
+    ]
+    assert (set(found) if found else None) == (max(left, key=lambda one: one[0])[1] if left else None)
+
+
+def test_no_two_items_have_one_priority_and_each_pair_wins_as_often() -> None:
+    assert len(np.unique(item_priorities(np.uint64(2**64 - 1), np.arange(100_000)))) == 100_000
+    wins = np.zeros((5, 5))
+    for seed in np.random.default_rng(0).integers(0, 2**64, 10_000, dtype=np.uint64):
+        one, other = sorted(np.argsort(item_priorities(seed, np.arange(5)))[-2:])
+        wins[one, other] += 1
+    expected = 1_000.0
+    # The 99.9 % quantile of chi-square with 9 degrees of freedom.
+    assert np.square(wins[np.triu_indices(5, 1)] - expected).sum() / expected < 27.9
 
 
 def test_items_are_free_until_they_are_compared_or_asked_about() -> None:
