@@ -265,7 +265,7 @@ def _mostly_zero(items: int) -> Floats:
     try:
         memory = mmap.mmap(-1, 8 * items * items)
     except OSError as error:
-        raise MemoryError(f"there are no {8e-9 * items * items:.1f} GB for the covariance of {items:,} items") from error
+        raise MemoryError(f"the covariance of {items:,} items takes {8e-9 * items * items:.1f} GB") from error
     memory.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(memory).reshape(items, items)
 
