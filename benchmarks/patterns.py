@@ -24,16 +24,16 @@ CASES: list[tuple[str, int, int]] = [
     ("guro-contextual", 6072, 75),
     ("bald-hybrid", 500, 35),
     ("guro-independent", 2000, 0),
+    ("guro-independent", 20_000, 0),
 ]
-FIRST: list[tuple[str, int, int]] = [*CASES, ("guro-independent", 20_000, 0)]
 REOPENED = 100
 
 
 def rows(quick: bool) -> Iterator[Row]:
     for algorithm, n, d in [("guro-hybrid", 60, 5)] if quick else CASES:
         yield from compare(algorithm, n, d, *((3, 20, 5) if quick else (4, SETTLED, 50)))
-    for algorithm, n, d in [("guro-hybrid", 60, 5)] if quick else FIRST:
-        yield first_questions(algorithm, n, d, 5 if quick else SETTLED if n < 20_000 else 20)
+    for algorithm, n, d in [("guro-hybrid", 60, 5)] if quick else CASES:
+        yield first_questions(algorithm, n, d, 5 if quick else SETTLED)
     yield from in_a_file(*((60, 5, 20, 10) if quick else (500, 35, 400, REOPENED)))
 
 

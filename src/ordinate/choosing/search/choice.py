@@ -86,7 +86,7 @@ def _not_dominated(
 
 @compiled
 def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
-    """The higher priority of the two items, then the lower one: different pairs have different ones.
+    """The higher priority of the two items, then the lower one: different pairs have different ones, in either order.
 
     Were it a random number of the pair, the highest one of n items would take n^2 (see `free_items`).
     """
@@ -125,14 +125,18 @@ def _contenders(
 
     A pair may not if another one has both a higher priority and no lower utility, as the best one has for most.
     """
+    places, priorities, count = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.uint64), 0
+    # Of those with the highest utility, one; as nearly all do sometimes, this is done once for each.
     needed = np.uint64(0)
     for pair in range(utilities.shape[0]):
         if utilities[pair] == highest:
-            needed = max(needed, pair_priority(seed, min(left[pair], right[pair]), max(left[pair], right[pair])))
-    places, priorities, count = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.uint64), 0
+            priority = pair_priority(seed, left[pair], right[pair])
+            if count == 0 or priority > needed:
+                needed, count = priority, 1
+                places[0], priorities[0] = pair, priority
     for pair in range(utilities.shape[0]):
-        if utilities[pair] >= floor:
-            priority = pair_priority(seed, min(left[pair], right[pair]), max(left[pair], right[pair]))
+        if floor <= utilities[pair] < highest:
+            priority = pair_priority(seed, left[pair], right[pair])
             if priority >= needed:
                 if count == places.shape[0]:
                     places, priorities = np.append(places, places), np.append(priorities, priorities)
