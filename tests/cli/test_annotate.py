@@ -67,6 +67,15 @@ class TestPipedKeys:
         out = run("annotate", "study.db", keys="12q").out
         assert re.search(r"2 answers from you now · expected error \d+\.\d % \(\d+\.\d % when you began\)", out), out
 
+    def test_html_pages_are_for_the_browser(self, run, folder):
+        (folder / "pages.csv").write_text("id,html\na,<h1>One</h1>\nb,<h1>Two</h1>\n")
+        made = run("create", "pages.db", "--items", "pages.csv").out
+        assert "  ordinate serve pages.db       answer in the browser, which shows the pages\n" in made
+        assert "ordinate annotate" not in made
+        result = run("annotate", "pages.db", keys="1q")
+        assert "see them with: ordinate serve pages.db\n" in result.err
+        assert "<h1>One</h1>" in result.out
+
     def test_skips_are_no_answers(self, run, study):
         out = run("annotate", "study.db", keys="1suq").out
         assert "You gave 1 answer." in out

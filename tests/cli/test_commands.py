@@ -288,6 +288,14 @@ def test_without_answers_the_error_is_unknown_for_that_reason(run, study):
     assert line.split(None, 2)[2] == "unknown: there are no answers yet"
 
 
+def test_shares_that_the_rules_set_are_shown_as_they_were_set(run, study):
+    with Study.open("sqlite:///study.db") as opened:
+        opened.set_rules(random=0.07, target=0.1, cuts=[2], misplaced=0.125)
+    out = run("status", "study.db").out
+    for said in ("7 % of the questions", "10 % of pairs in the wrong order", "12.5 % of items in the wrong grade"):
+        assert re.search(rf" {re.escape(said)}\n", out), said
+
+
 class TestOrder:
     @pytest.fixture
     def answered(self, run, study, folder):

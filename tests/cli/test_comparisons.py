@@ -47,6 +47,26 @@ def test_groups_of_comparisons_are_kept_or_refused(run, folder):
     assert "row 2: item 'a' is compared in group 'g' and in 'h'" in run("order", "made.csv").err
 
 
+def test_a_scene_that_comes_alone_is_that_of_the_study(run, folder):
+    """Alone its conditions need no name of the scene, which those of the study have."""
+    header = "observer,scene,condition_A,condition_B,is_A_selected\n"
+    (folder / "both.csv").write_text(f"{header}1,street,q10,q90,0\n1,beach,q10,q90,1\n")
+    (folder / "street.csv").write_text(f"{header}2,street,q10,q90,0\n3,street,q90,q10,1\n")
+    made = run("create", "study.db", "--comparisons", "both.csv")
+    assert "so all are named after both, such as street/q10." in made.err
+    assert run("import", "study.db", "street.csv").code == 0
+    with Study.open("sqlite:///study.db") as opened:
+        assert opened.items.ids == ("street/q10", "street/q90", "beach/q10", "beach/q90")
+        assert [(one.left, one.right) for one in opened.comparisons()][2:] == [
+            ("street/q10", "street/q90"),
+            ("street/q90", "street/q10"),
+        ]
+    (folder / "items.csv").write_text("id,group\nq10,street\nq90,street\nb10,beach\nb90,beach\n")
+    assert run("order", "street.csv", "--items", "items.csv").code == 0
+    refused = run("order", "both.csv", "--items", "items.csv").err
+    assert "both.csv: row 2: there is no item 'beach/q10'" in refused
+
+
 def test_scores_that_round_to_zero_have_no_sign(run, folder):
     """Of coin tosses the scores are zero up to the last digits, which may be below it."""
     (folder / "coins.csv").write_text("left,right,winner\na,b,a\nb,a,a\nb,c,b\nc,b,b\nc,a,c\na,c,c\n")

@@ -73,6 +73,25 @@ test("an id that has a bar comes back as it was, and is never taken for two", as
   }
 });
 
+test("an aim is read as people write it", async () => {
+  show(form);
+  await new Rules(/** @type {any} */ (page), () => {}).look();
+  field("aim").value = " Above: essay 1 \nabove :b:c";
+  assert.deepEqual(await save(), { aim: ["above:essay 1", "above:b:c"] });
+  field("aim").value = "top: 10";
+  assert.deepEqual(await save(), { aim: ["top:10"] });
+});
+
+test("what is wrong with a practice pair is said in the words of the page", async () => {
+  show(form);
+  for (const [value, said] of [["p1", /“p1” lacks an item; write both/], ["p1 | p2 | up", /ends with “up”; the right answer is left, right or tie, or none/]]) {
+    await new Rules(/** @type {any} */ (page), () => {}).look();
+    field("practice").value = /** @type {string} */ (value);
+    assert.equal(await save(), null);
+    assert.match(refusal, /** @type {RegExp} */ (said));
+  }
+});
+
 test("rows of cells are read as they were written", () => {
   for (const rows of [[["a", "b"]], [["a|b", 'c"d', " e "], ["", "x"]], [['"q"', "two\nlines"], ["|", "||"]], [['""', "é"]]]) assert.deepEqual(parsed(written(rows)), rows);
   assert.deepEqual(parsed(' a|b \n\n "c | d" |\n"x" y | z'), [["a", "b"], ["c | d", ""], ['"x" y', "z"]]);

@@ -16,7 +16,7 @@ from ordinate.cli import media
 from ordinate.cli.answering import item_contents
 from ordinate.cli.keys import END, LEFT, RIGHT, Keys, open_keys
 from ordinate.cli.options import Annotator, StudyFile, open_study
-from ordinate.cli.screen import console, count, error_in_short, reliability_in_words, visible
+from ordinate.cli.screen import console, count, error_in_short, note, reliability_in_words, visible
 from ordinate.errors import (
     AlreadyAnswered,
     AnnotatorExcluded,
@@ -99,6 +99,8 @@ class _Session:
         self._lookup_seconds = 0.0
 
     def run(self) -> None:
+        if "html" in self._study.items.content:
+            note(f"A terminal shows the source of HTML pages; see them with: ordinate serve {quote(self._address)}")
         while True:
             try:
                 query = self._ask(self._annotator)

@@ -178,7 +178,10 @@ def create(
             say(f"Aim: {aim_in_words(made.rules.aim, made.items.group is not None)}")
         say()
         say("What to type next:")
-        say(f"  ordinate annotate {quote(study)}    answer in this terminal")
+        if "html" in made.items.content:
+            say(f"  ordinate serve {quote(study)}       answer in the browser, which shows the pages")
+        else:
+            say(f"  ordinate annotate {quote(study)}    answer in this terminal")
         say(f"  ordinate order {quote(study)}       see the ordering so far")
 
 
@@ -272,6 +275,7 @@ def _items_and_comparisons(
         raise InvalidInput("give the items, with --items, or comparisons of them, with --comparisons, or both")
     read, recipe = read_items(columns, items or comparisons or "", table, encoder)
     if given is not None:
+        given = given.called_as_in(read)
         with naming(comparisons):
             given.require_items(read)
     return columns, read, recipe, given

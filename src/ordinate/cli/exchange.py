@@ -38,7 +38,7 @@ def import_(
     from ordinate.data.comparison_formats import read_comparison_file
 
     with open_study(study) as opened:
-        read = read_comparison_file(file, reading.reading())
+        read = read_comparison_file(file, reading.reading()).called_as_in(opened.items)
         rows = zip(read.comparisons, read.queries, strict=True)
         given = [one for one, query in rows if query is None or not opened.is_practice(query)]
         notes = list(read.notes)

@@ -127,7 +127,7 @@ def status(
             **({} if selection is None else {"aim": aim_in_words(selection.aim, items.group is not None)}),
             **({} if selection is None else {"found": found_in_words(selection, of_aim)}),
             "open": _open(waiting),
-            "drawn at random": f"{percent(opened.rules.random)} of the questions",
+            "drawn at random": f"{100 * opened.rules.random:g} % of the questions",
             **_prior_in_words(settings),
             **_goals_in_words(opened.rules),
         }
@@ -177,9 +177,9 @@ def _goals_in_words(rules: Rules) -> dict[str, str]:
     """The rules by which the study is finished, as far as they are set."""
     goals = {
         "answers in all": None if rules.budget is None else f"{rules.budget:,}",
-        "target": None if rules.target is None else f"{percent(rules.target)} of pairs in the wrong order",
+        "target": None if rules.target is None else f"{100 * rules.target:g} % of pairs in the wrong order",
         "grades": f"cut after the ranks {', '.join(map(str, rules.cuts))}" if rules.cuts else None,
-        "misplaced": None if rules.misplaced is None else f"{percent(rules.misplaced)} of items in the wrong grade",
+        "misplaced": None if rules.misplaced is None else f"{100 * rules.misplaced:g} % of items in the wrong grade",
     }
     return {name: value for name, value in goals.items() if value}
 

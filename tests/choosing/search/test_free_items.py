@@ -1,11 +1,17 @@
 """Among free items nearly all pairs tie; the choice is still the one that evaluating every pair gives."""
 
+import mmap
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from ordinate.choosing.search import CurvaturePower, LazySearch, MonotoneUtility, best_scored
+from ordinate.choosing.search.choice import item_priorities, pair_priority
+from ordinate.choosing.search.free_items import highest_priority
 from ordinate.choosing.utilities.bald import Information
 from ordinate.data.pairs import AllPairs
 from ordinate.learning.belief import pending, update
@@ -71,6 +77,29 @@ def test_the_choice_is_that_of_brute_force(
         answered = update(answered, choice.left, choice.right)
 
 
+@given(n=st.integers(1, 12), share=st.sampled_from([0.0, 0.3, 0.9, 1.0]), seed=st.integers(0, 2**64 - 1))
+def test_the_highest_priority_is_that_of_all_pairs(n: int, share: float, seed: int) -> None:
+    rng, key = np.random.default_rng(seed), np.uint64(seed)
+    first, second = np.triu_indices(n, 1)
+    lacked = rng.random(len(first)) < share
+    found = highest_priority(item_priorities(key, np.arange(n)), first[lacked], second[lacked])
+    left = [
+        (int(pair_priority(key, i, j)), {int(i), int(j)}) for i, j in zip(first[~lacked], second[~lacked], strict=True)
+    ]
+    assert (set(found) if found else None) == (max(left, key=lambda one: one[0])[1] if left else None)
+
+
+def test_no_two_items_have_one_priority_and_each_pair_wins_as_often() -> None:
+    assert len(np.unique(item_priorities(np.uint64(2**64 - 1), np.arange(100_000)))) == 100_000
+    wins = np.zeros((5, 5))
+    for seed in np.random.default_rng(0).integers(0, 2**64, 10_000, dtype=np.uint64):
+        one, other = sorted(np.argsort(item_priorities(seed, np.arange(5)))[-2:])
+        wins[one, other] += 1
+    expected = 1_000.0
+    # The 99.9 % quantile of chi-square with 9 degrees of freedom.
+    assert np.square(wins[np.triu_indices(5, 1)] - expected).sum() / expected < 27.9
+
+
 def test_items_are_free_until_they_are_compared_or_asked_about() -> None:
     one = Answers(np.array([1]), np.array([4]), np.ones(1))
     belief = Independent().fit(np.empty((9, 0)), one).belief
@@ -79,6 +108,19 @@ def test_items_are_free_until_they_are_compared_or_asked_about() -> None:
     assert asked.free is not None
     assert np.flatnonzero(~belief.free).tolist() == [1, 4]
     assert np.flatnonzero(~asked.free).tolist() == [0, 1, 2, 4, 8]
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_NOHUGEPAGE"), reason="memory is asked for in small pages on Linux alone")
+def test_the_covariance_of_free_items_takes_little_memory() -> None:
+    def megabytes() -> float:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE / 1e6
+
+    answers, before = Answers(np.arange(50), np.arange(50, 100), np.ones(50)), megabytes()
+    belief = Independent().fit(np.empty((8_000, 0)), answers).belief
+    lost = 1.0 / (1.0 + np.exp(brentq(lambda margin: margin - 2.0 / (1.0 + np.exp(margin)), 0.0, 2.0)))
+    weight = lost * (1.0 - lost)
+    assert belief.variance[[0, 7_999]].tolist() == pytest.approx([1.0 - weight / (1.0 + 2.0 * weight), 1.0])
+    assert megabytes() - before < 150  # in all it would be 512
 
 
 def test_most_pairs_are_never_evaluated() -> None:

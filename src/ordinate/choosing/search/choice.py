@@ -31,8 +31,8 @@ def tie_floor(value: float) -> float:
 class BestSoFar:
     """The best of the pairs it was given, in whatever order; of pairs that tie, the one of the highest priority.
 
-    The priority of a pair is a pseudo-random number that depends on the seed and the pair alone. Only pairs that may
-    still be chosen are kept: few, however many tie.
+    That of a pair follows from a pseudo-random number of each item, which depends on the seed and the item alone. Only
+    pairs that may still be chosen are kept: few, however many tie.
     """
 
     def __init__(self, seed: np.uint64) -> None:
@@ -86,12 +86,35 @@ def _not_dominated(
 
 @compiled
 def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
-    """A pseudo-random 64-bit number of the pair i < j (splitmix64)."""
-    state = (np.uint64(i) << np.uint64(32)) ^ np.uint64(j) ^ seed
-    state += np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
+    """The higher priority of the two items, then the lower one: different pairs have different ones.
+
+    Were it a random number of the pair, the highest one of n items would take n^2 (see `free_items`).
+    """
+    one, other = item_priority(seed, i), item_priority(seed, j)
+    return (max(one, other) << np.uint64(32)) | min(one, other)
+
+
+@compiled
+def item_priority(seed: np.uint64, item: int) -> np.uint64:
+    """A pseudo-random 32-bit number, of each item another one: murmur3's finaliser, once for each half of the seed."""
+    low, state = np.uint64(0xFFFFFFFF), np.uint64(item)
+    for half in (seed & low, seed >> np.uint64(32)):
+        state ^= half
+        state ^= state >> np.uint64(16)
+        state = (state * np.uint64(0x85EBCA6B)) & low
+        state ^= state >> np.uint64(13)
+        state = (state * np.uint64(0xC2B2AE35)) & low
+        state ^= state >> np.uint64(16)
+    return state
+
+
+@compiled
+def item_priorities(seed: np.uint64, rows: Integers) -> NDArray[np.uint64]:
+    """(u,) of items (u,)."""
+    priorities = np.empty(rows.shape[0], dtype=np.uint64)
+    for place in range(rows.shape[0]):
+        priorities[place] = item_priority(seed, rows[place])
+    return priorities
 
 
 @compiled

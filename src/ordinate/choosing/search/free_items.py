@@ -2,7 +2,8 @@
 
 A free item is one that nothing is known about: its score is independent of all others, and all free ones have the same
 mean and variance. So all pairs of two free items of a group have one utility, and of these only the pair of the highest
-priority can be chosen. All pairs of one other item with free ones of its group have one utility too.
+priority can be chosen, mostly that of the two items of the highest priority. All pairs of one other item with free ones
+of its group have one utility too.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinate.choosing.search.choice import BestSoFar, pair_priority
+from ordinate.choosing.search.choice import BestSoFar, item_priorities
 from ordinate.choosing.search.utility import Utility, of_pairs
-from ordinate.compiled import compiled
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import AllPairs, PairList
 from ordinate.learning.belief import Belief
@@ -30,11 +30,10 @@ def best_with_free_items(
         # The pool may lack pairs of free items, such as skipped ones.
         first, second = pool.masked_in(number)
         both, place = free[rows[first]] & free[rows[second]], np.cumsum(free[rows]) - 1
-        start = np.append(0, np.cumsum(np.bincount(place[first[both]], minlength=len(alike))))
-        left, right = highest_priority(best.seed, alike, start, place[second[both]])
-        if left >= 0:
-            pair = np.array([left]), np.array([right])
-            best.add(*pair, of_pairs(utility, belief, *pair))
+        found = highest_priority(item_priorities(best.seed, alike), place[first[both]], place[second[both]])
+        if found is not None:
+            left, right = np.sort(alike[list(found)])[:, None]
+            best.add(left, right, of_pairs(utility, belief, left, right))
         utilities = of_pairs(utility, belief, others, np.full(len(others), alike[0]))
         for item, value in zip(others[utilities >= best.floor], utilities[utilities >= best.floor], strict=True):
             one, other = np.minimum(item, alike), np.maximum(item, alike)
@@ -53,33 +52,18 @@ def of_one_weight(free: NDArray[np.bool_], weights: Floats, pool: AllPairs) -> N
     return usual
 
 
-@compiled
-def highest_priority(seed: np.uint64, rows: Integers, start: Integers, lacked: Integers) -> tuple[int, int]:
-    """The pair of the highest priority of ascending rows (u,); -1, -1 where there is none.
-
-    Left out are the pairs of rows[i] with rows[lacked[start[i]:start[i + 1]]], ascending.
-    """
-    highest, first = np.uint64(0), -1
-    for place in range(rows.shape[0] - 1):
-        found = _highest_in_row(seed, rows, place, lacked[start[place] : start[place + 1]])
-        if found > highest:
-            highest, first = found, place
-    if first < 0:
-        return -1, -1
-    for other in range(first + 1, rows.shape[0]):
-        if pair_priority(seed, rows[first], rows[other]) == highest:
-            return rows[first], rows[other]
-    return -1, -1
-
-
-@compiled
-def _highest_in_row(seed: np.uint64, rows: Integers, place: int, lacked: Integers) -> np.uint64:
-    """The highest priority of the pairs of a row with later ones, but the lacked ones; 0 where there is none."""
-    highest, begin = np.uint64(0), place + 1
-    for stop in range(lacked.shape[0] + 1):
-        end = lacked[stop] if stop < lacked.shape[0] else rows.shape[0]
-        part = rows[begin:end]  # indices from 0 on let the loop be vectorised
-        for other in range(part.shape[0]):
-            highest = max(highest, pair_priority(seed, rows[place], part[other]))
-        begin = end + 1
-    return highest
+def highest_priority(priorities: NDArray[np.uint64], first: Integers, second: Integers) -> tuple[int, int] | None:
+    """Of the pairs of items 0, 1, ... (u,), but those of first[p] and second[p]; None where there is none."""
+    order = np.argsort(priorities)[::-1]
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    higher, lower = np.minimum(rank[first], rank[second]), np.maximum(rank[first], rank[second])
+    by_pair = np.lexsort((lower, higher))
+    begins = np.searchsorted(higher[by_pair], np.arange(len(order) + 1))
+    for place in range(len(order) - 1):
+        lacked = lower[by_pair[begins[place] : begins[place + 1]]]
+        # The first that is not lacked: those before it follow one another.
+        other = place + 1 + int(np.count_nonzero(lacked == np.arange(place + 1, place + 1 + len(lacked))))
+        if other < len(order):
+            return int(order[place]), int(order[other])
+    return None

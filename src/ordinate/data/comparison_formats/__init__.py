@@ -6,7 +6,7 @@ A format translates a table into the columns of our own form; `read_comparisons`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -128,6 +128,24 @@ class ReadComparisons:
             columns["text"] = [self.texts.get(item) for item in group_of]
         return columns
 
+    def called_as_in(self, items: Items) -> ReadComparisons:
+        """The same with the ids of these items, where each group has names of its own: a file of one scene calls
+        `q10` what is `street/q10` in a study of several."""
+        if self.group is None or items.group is None or not COMPARISON_FORMATS[self.format].own_names:
+            return self
+        known = set(zip(items.ids, items.group, strict=True))
+
+        def called(item: str, group: str) -> str:
+            prefix = f"{text_id(group)}/"
+            names = (item, prefix + item, item.removeprefix(prefix))
+            return next((name for name in names if (name, group) in known), item)
+
+        comparisons = [
+            one._replace(left=called(one.left, group), right=called(one.right, group))
+            for one, group in zip(self.comparisons, self.group, strict=True)
+        ]
+        return replace(self, comparisons=comparisons)
+
     def require_items(self, items: Items) -> None:
         """Raise InvalidInput, naming the row, where an item that is compared is not here, or in another group."""
         known = set(items.ids)
@@ -224,7 +242,7 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
 def comparisons_of(given: Any, items: Items) -> list[Comparison]:
     """Comparisons of these items from a frame of any form, or from rows of (left, right, outcome[, annotator])."""
     if hasattr(given, "columns"):
-        read = read_comparisons(frame_columns(given))
+        read = read_comparisons(frame_columns(given)).called_as_in(items)
         read.require_groups_of(items)
         if "count" in read.columns_not_used:
             raise InvalidInput(

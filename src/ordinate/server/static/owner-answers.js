@@ -11,6 +11,9 @@ const SURPRISING = 0.9; // a probability of the opposite answer from which on an
 /** Which side an answer chose, whatever its strength. @param {string} answer */
 export const sideOf = (answer) => (answer.startsWith("left") ? "left" : answer.startsWith("right") ? "right" : null);
 
+/** How probable an answer is by the ordering, which is never certain. @param {number} surprise */
+export const expectedInWords = (surprise) => `expected with ${surprise < 0.005 ? "more than 99\u00a0%" : surprise > 0.999 ? "less than 0.1\u00a0%" : percent(1 - surprise)} probability`;
+
 export class AnswerList {
   #page;
   /** @type {HTMLElement} */
@@ -68,7 +71,7 @@ export class AnswerList {
       one.annotator ?? "without a name",
       new Date(one.at).toLocaleString(),
       one.duration_ms === null ? null : `${(one.duration_ms / 1000).toFixed(1)} s`,
-      one.surprise === null ? null : `expected with ${percent(1 - one.surprise)}`,
+      one.surprise === null ? null : expectedInWords(one.surprise),
     ];
     return make(
       "li",

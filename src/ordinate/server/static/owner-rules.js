@@ -74,7 +74,8 @@ const rows = (text) => text.split("\n").map((line) => line.trim()).filter(Boolea
 
 /** @param {string} text */
 function lines(text) {
-  const given = rows(text);
+  // People write a space after a colon.
+  const given = rows(text).map((line) => line.replace(/^(top|bottom|above)\s*:\s*/i, (_, kind) => `${kind.toLowerCase()}:`));
   return given.length ? given : ["order"];
 }
 
@@ -84,10 +85,13 @@ function maker(row) {
   return { item, name };
 }
 
-/** "photo-01 | photo-07 | left"; likewise. @param {string[]} row */
+/** "photo-01 | photo-07 | left". @param {string[]} row */
 function practicePair(row) {
-  const [left = "", right = "", expected] = ofAtMost(3, row);
-  return { left, right, ...(expected ? { expected: expected.toLowerCase() } : {}) };
+  const [left = "", right = "", said = ""] = ofAtMost(3, row);
+  if (!left || !right) throw new Refused(422, `the practice pair “${written([row])}” lacks an item; write both with a bar between them, as in a | b`);
+  const expected = said.toLowerCase();
+  if (!["", "left", "right", "tie"].includes(expected)) throw new Refused(422, `the practice pair “${written([row])}” ends with “${said}”; the right answer is left, right or tie, or none`);
+  return { left, right, ...(expected ? { expected } : {}) };
 }
 
 /** Nobody guesses which of several bars belongs to an id. @param {number} most @param {string[]} row */
