@@ -2,7 +2,7 @@
 
 The features are clusters with a falling spectrum, as embeddings have; the answers come from a logistic annotator. The
 loss is measured now and then against every pair that the sampled rows are in: all rows with --rows 0. Seconds are
-processor time, but for wall_ms; product_s is that of a float64 product of 2,048 x 2,048, the yardstick of the machine.
+processor time, except wall_ms; product_s is that of a float64 product of 2,048 x 2,048, the yardstick of the machine.
 
     python benchmarks/large.py                                    # 100,000 x 64, 1,000 answers, contextual and factored
     python benchmarks/large.py --items 1000000 --columns 128 --answers 200 --rows 2048

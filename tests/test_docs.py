@@ -104,6 +104,11 @@ def test_files_of_the_project_that_are_named_in_full_are_there(page: Path) -> No
         assert "NAME" in path or (ROOT / path).exists(), path
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_percentages_have_a_space(page: Path) -> None:
+    assert not re.findall(r".*\d%.*", by_hand(page))
+
+
 @pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "pictures").glob("*.png")), ids=lambda path: path.stem)
 def test_pictures_of_a_page_show_all_its_looks(picture: Path) -> None:
     """Wide and on a phone, light and dark; a look that was not taken leaves one grey."""

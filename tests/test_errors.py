@@ -35,19 +35,21 @@ def test_an_error_arrives_as_it_was_sent(error: errors.OrdinateError) -> None:
 
 
 def messages(tree: ast.Module) -> Iterator[str]:
-    """The texts in what is raised, without those that are for commands alone."""
+    """The texts in errors, raised or made, without those that are for commands alone."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Raise) and node.exc is not None:
+        made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in vars(errors)
+        error = node if made else node.exc if isinstance(node, ast.Raise) else None
+        if error is not None:
             hints = {
                 part
-                for call in ast.walk(node.exc)
+                for call in ast.walk(error)
                 if isinstance(call, ast.Call)
                 and isinstance(call.func, ast.Attribute)
                 and call.func.attr == "with_option"
                 for argument in call.args
                 for part in ast.walk(argument)
             }
-            texts = [one for one in ast.walk(node.exc) if isinstance(one, ast.Constant) and one not in hints]
+            texts = [one for one in ast.walk(error) if isinstance(one, ast.Constant) and one not in hints]
             yield "".join(one.value for one in texts if isinstance(one.value, str))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ordinate import Study
+from ordinate.datasets import read_recorded
 
 BATTLES = "model_a,model_b,winner,judge\nx,y,model_a,j1\ny,z,model_a,j2\nx,z,tie (bothbad),j1\nx,z,model_a,j2\n"
 
@@ -53,7 +54,7 @@ def test_a_scene_that_comes_alone_is_that_of_the_study(run, folder):
     (folder / "both.csv").write_text(f"{header}1,street,q10,q90,0\n1,beach,q10,q90,1\n")
     (folder / "street.csv").write_text(f"{header}2,street,q10,q90,0\n3,street,q90,q10,1\n")
     made = run("create", "study.db", "--comparisons", "both.csv")
-    assert "so all are named after both, such as street/q10." in made.err
+    assert "so each is called GROUP/NAME, such as 'street/q10'." in made.err
     assert run("import", "study.db", "street.csv").code == 0
     with Study.open("sqlite:///study.db") as opened:
         assert opened.items.ids == ("street/q10", "street/q90", "beach/q10", "beach/q90")
@@ -65,6 +66,12 @@ def test_a_scene_that_comes_alone_is_that_of_the_study(run, folder):
     assert run("order", "street.csv", "--items", "items.csv").code == 0
     refused = run("order", "both.csv", "--items", "items.csv").err
     assert "both.csv: row 2: there is no item 'beach/q10'" in refused
+    (folder / "items.csv").write_text("id\nq10\nq90\n")
+    refused = run("order", "both.csv", "--items", "items.csv").err
+    assert "the comparisons have groups but the study has none" in refused
+    (folder / "items.csv").write_text("id,group\nstreet/q10,street\nstreet/q90,street\n")
+    read = read_recorded(folder / "items.csv", folder / "street.csv")
+    assert {one.left for one in read.comparisons} == {"street/q10", "street/q90"}
 
 
 def test_scores_that_round_to_zero_have_no_sign(run, folder):

@@ -82,7 +82,7 @@ def _numbers(values: Sequence[Any], column: str) -> Floats:
     except InvalidInput as error:
         texts = {value for value in values if isinstance(value, str)}
         if 1 < len(texts) <= _MOST_VALUES and not any(text.strip()[:1].isdecimal() for text in texts):
-            error.option = f"if the column holds categories, make the study with --categorical {quote(column)}"
+            error.with_option(f"if the column holds categories, make the study with --categorical {quote(column)}")
         raise
 
 

@@ -57,6 +57,7 @@ def read_recorded(
     """
     read = read_comparison_file(comparisons, reading or Reading())
     table = Items.read(items, features=features, **options)
+    read = read.called_as_in(table)
     if table.group is None and read.group is not None:
         with naming(comparisons):
             compared = read.item_columns()

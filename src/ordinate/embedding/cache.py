@@ -46,7 +46,7 @@ class VectorCache:
         except OSError as error:
             raise StorageFailed(
                 f"the cache folder {folder} cannot be created ({error.strerror}); choose another one"
-            ).with_option("the option is that of `ordinate embed --cache FOLDER`") from error
+            ).with_option("name one with `ordinate embed --cache FOLDER`") from error
         try:
             self._create()
         except sqlite3.DatabaseError as error:
@@ -99,7 +99,7 @@ class VectorCache:
 
     def _failed(self, error: Exception) -> StorageFailed:
         return StorageFailed(f"the cache {self._path} cannot be used ({error}); choose another folder").with_option(
-            "the option is that of `ordinate embed --cache FOLDER`"
+            "name one with `ordinate embed --cache FOLDER`"
         )
 
 

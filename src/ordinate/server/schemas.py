@@ -325,8 +325,8 @@ class Status(BaseModel):
     )
     error_history: list[tuple[int, float]] = Field(
         default_factory=list,
-        description="After so many answers the expected error, if people answered sensibly; empty where it is withheld "
-        "but not while the answers cannot be told from coin tosses.",
+        description="After so many answers the expected error, if people answered sensibly; empty where it is "
+        "withheld, except while the answers cannot be told from coin tosses.",
     )
     forecast: ForecastShown | None = None
     your: Yours

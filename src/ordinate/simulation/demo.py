@@ -88,8 +88,8 @@ def run_demo(
     """Make the folder with study.db, items.csv, photos/, ordering.csv, error.png, contact_sheet.png and rows.csv, the
     data of the plot. After an error there is no folder.
 
-    seed      of the photos and the study; the comparison of algorithms uses the next `seeds` seeds. Of 0, a check that
-              fails by chance in one of a hundred studies does, so the expected error is withheld
+    seed      of the photos and the study; the comparison of algorithms uses the next `seeds` seeds. With seed 0 a
+              check fails by chance, so the expected error is withheld
     budget    questions in the study, and in each run
     progress  called with (questions asked, questions in all)
 

@@ -119,10 +119,13 @@ def connection(data: StudyData) -> tuple[Finding, Finding]:
     return connected.check(data), bridged.check(data)
 
 
-def withheld(state: State, results: Results, data: StudyData | None) -> str | None:
+def withheld(
+    state: State, results: Results, data: StudyData | None, found: Mapping[str, Finding] | None = None
+) -> str | None:
     """Why the expected error is not to be believed, so that nobody is shown it; None where it is.
 
-    It runs the checks that withhold it. `data` None: there are no answers.
+    data   None: there are no answers
+    found  what the checks have found, if they have been run; None: it runs those that withhold it
     """
     if data is None:
         return "there are no answers yet"
@@ -130,9 +133,10 @@ def withheld(state: State, results: Results, data: StudyData | None) -> str | No
         return "there is no pair to compare"
 
     def look() -> str | None:
+        if found is not None:
+            return _doubt(found)
         with one_thread():
-            found = {name: check.run(data) for name, check in CHECKS.items() if check.withholds}
-        return _doubt(found)
+            return _doubt({name: check.run(data) for name, check in CHECKS.items() if check.withholds})
 
     return results.withheld(state, look)
 
@@ -151,12 +155,12 @@ def reliability(state: State, results: Results, data: StudyData | None) -> Relia
 
 def verdict(state: State, results: Results, data: StudyData | None) -> Verdict:
     """`data` None: there are no answers."""
-    why = withheld(state, results, data)
     if data is None:
-        rows = [Row(name, *not_run("There are no answers.")) for name in CHECKS]
+        rows, why = [Row(name, *not_run("There are no answers.")) for name in CHECKS], withheld(state, results, data)
         return Verdict("There are no answers yet, so there is nothing to check.", None, tuple(rows), withheld=why)
     with one_thread():
         found = {name: check.run(data) for name, check in CHECKS.items()}
+    why = withheld(state, results, data, found)
     stated = results.reliability(state)
     error = None if why is not None else Interval(stated.expected_error, stated.error_low, stated.error_high)
     made = tuple(Row(name, *one) for name, one in found.items())

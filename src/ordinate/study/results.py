@@ -233,8 +233,10 @@ class Results:
         return self._found[key]
 
     def reliability(self, state: State) -> Reliability:
-        """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be; whether that
-        is withheld says `checking.reliability`."""
+        """Whether the answers are better than coin tosses, and how wrong the ordering is expected to be.
+
+        `checking.reliability` says whether that is withheld.
+        """
         error = error_interval(self.expected_error(state), self.uncertainty(state).spread)
         return Reliability(self._better_than_coins(state), *error)
 

@@ -121,6 +121,9 @@ def test_the_covariance_of_free_items_takes_little_memory() -> None:
     weight = lost * (1.0 - lost)
     assert belief.variance[[0, 7_999]].tolist() == pytest.approx([1.0 - weight / (1.0 + 2.0 * weight), 1.0])
     assert megabytes() - before < 150  # in all it would be 512
+    others = np.arange(100, 8_000)
+    assert (belief.covariance(others[:50], others).sum(axis=1) == 1.0).all()
+    assert megabytes() - before < 150, "what is only read takes none"
 
 
 def test_most_pairs_are_never_evaluated() -> None:

@@ -172,7 +172,9 @@ def test_a_condition_in_two_scenes_is_two_items() -> None:
         "id": ["street/q10", "street/q90", "street/q50", "beach/q10", "beach/q90"],
         "group": ["street", "street", "street", "beach", "beach"],
     }
-    assert read.notes == ["Items of one name are in several groups, so all are named after both, such as street/q10."]
+    assert read.notes == [
+        "Items of one name are in several groups, so each is called GROUP/NAME, such as 'street/q10'."
+    ]
     # Written and read again, the names stay: none of them is in two scenes any more.
     columns = read.item_columns()
     items = Items(columns["id"], group=columns["group"])
@@ -187,6 +189,11 @@ def test_one_text_as_the_answer_to_two_prompts_is_two_items() -> None:
     assert columns["id"] == ["Why?/Yes.", "Why?/No.", f"{text_id(long)}/Yes.", f"{text_id(long)}/Perhaps."]
     assert columns["text"] == ["Yes.", "No.", "Yes.", "Perhaps."]
     assert columns["group"] == ["Why?", "Why?", long, long]
+
+
+def test_two_items_that_would_get_one_name_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="items of two groups would both be called 'a/b/c'"):
+        read_comparisons({"prompt": ["a", "a/b", "x"], "chosen": ["b/c", "c", "c"], "rejected": ["d", "e", "d"]})
 
 
 def test_scenes_of_pwcmp_are_groups_and_selections_are_numbers() -> None:

@@ -31,8 +31,8 @@ def tie_floor(value: float) -> float:
 class BestSoFar:
     """The best of the pairs it was given, in whatever order; of pairs that tie, the one of the highest priority.
 
-    That of a pair follows from a pseudo-random number of each item, which depends on the seed and the item alone. Only
-    pairs that may still be chosen are kept: few, however many tie.
+    The priority of a pair follows from those of its items, which depend on the seed and the item alone. Only pairs that
+    may still be chosen are kept: few, however many tie.
     """
 
     def __init__(self, seed: np.uint64) -> None:
@@ -96,7 +96,7 @@ def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
 
 @compiled
 def item_priority(seed: np.uint64, item: int) -> np.uint64:
-    """A pseudo-random 32-bit number, of each item another one: murmur3's finaliser, once for each half of the seed."""
+    """A pseudo-random 32-bit number, different for each item: murmur3's finaliser, once for each half of the seed."""
     low, state = np.uint64(0xFFFFFFFF), np.uint64(item)
     for half in (seed & low, seed >> np.uint64(32)):
         state ^= half

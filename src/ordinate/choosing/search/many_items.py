@@ -74,9 +74,10 @@ class ManyItemsSearch:
 
     def upper_bound(self, answered: ManyItemsBelief, pool: AllPairs) -> float:
         """Of the utility of every pair that is not listed, before or after the open queries."""
-        pairs = self._after(answered, pool)
+        pairs, most = self._after(answered, pool), self._most_items(pool)
+        if most == len(pool.division.order):
+            return pairs.bound
         if self._others is None or self._others[0] is not pairs:
-            most = self._most_items(pool)
             self._others = pairs, bound_of_others(pairs.belief, self._measuring, most, self._limits, self._utility)
         return max(pairs.bound, self._others[1])
 
@@ -109,7 +110,8 @@ class ManyItemsSearch:
 
     def _most_items(self, pool: AllPairs) -> int:
         many = pool.starts[-1] > self._limits.most_pairs
-        return self._limits.most_items if many else len(pool.division.order)
+        items = len(pool.division.order)
+        return min(self._limits.most_items, items) if many else items
 
 
 def _leads_to(belief: ManyItemsBelief, later: ManyItemsBelief) -> bool:

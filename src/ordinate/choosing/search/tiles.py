@@ -99,15 +99,10 @@ class Searched(NamedTuple):
 def bound_of_others(
     belief: ManyItemsBelief, measuring: Measuring, most: int, limits: Limits, utility: MonotoneUtility
 ) -> float:
-    """Upper bound of the utility of every pair with an item that is not searched; 0 where all items are.
-
-    The blocks of these items are large.
-    """
+    """Upper bound of the utility of every pair with an item that is not searched, in large blocks; some are not."""
     items = measuring.every(belief, utility.weights)
     searched = measuring.widest(belief, most, utility.weights)
     others = np.setdiff1d(np.arange(len(items.rows)), searched, assume_unique=True)
-    if not len(others):
-        return 0.0
     inner, inner_begins = _in_blocks(items.at(searched), limits.block)
     outer, outer_begins = _in_blocks(items.at(others), 1 + len(others) // limits.outer_blocks)
     items = items.at(np.concatenate([searched[inner], others[outer]]))

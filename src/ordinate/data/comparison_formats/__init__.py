@@ -148,12 +148,13 @@ class ReadComparisons:
 
     def require_items(self, items: Items) -> None:
         """Raise InvalidInput, naming the row, where an item that is compared is not here, or in another group."""
+        # First, since items are named by their groups where the table has some.
+        self.require_groups_of(items)
         known = set(items.ids)
         for row, one in zip(self.rows, self.comparisons, strict=True):
             for item in (one.left, one.right):
                 if item not in known:
                     raise InvalidInput(f"row {row}: there is no item {item!r}{suggestion(item, items.ids)}")
-        self.require_groups_of(items)
 
     def require_groups_of(self, items: Items) -> None:
         """Raise InvalidInput, naming the row, where the groups of the items do not agree with those of the table."""
@@ -219,10 +220,15 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
         notes.append(f"Both items were called bad in {bad:,}; these count as ties.")
     queries = [None if is_missing(one) else str(one) for one in found.get("query", empty)]
     groups = None if "group" not in found else _groups(found["group"], rows)
-    if groups is not None and COMPARISON_FORMATS[name].own_names and _in_two_groups(checked, groups):
+    if groups is not None and COMPARISON_FORMATS[name].own_names and _in_two_groups(checked, groups) is not None:
         checked = [_named_in(group, one) for group, one in zip(groups, checked, strict=True)]
+        if (both := _in_two_groups(checked, groups)) is not None:
+            raise InvalidInput(
+                f"items of two groups would both be called {both!r}; rename a group or an item, so that group/item is "
+                "another name for each"
+            )
         notes.append(
-            f"Items of one name are in several groups, so all are named after both, such as {checked[0].left}."
+            f"Items of one name are in several groups, so each is called GROUP/NAME, such as {checked[0].left!r}."
         )
     texts = _texts(found, checked, rows)
     if "count" in found:
@@ -310,7 +316,7 @@ def _in_words(winner: Sequence[Any], rows: Sequence[int], words: Mapping[str, st
             raise InvalidInput(
                 f"row {row}: the winner {word!r} is none of the words whose meaning was given, "
                 f"{', '.join(map(repr, words))}"
-            ).with_option(f"say what it means, too: --answers {quote(word)}=left, right, tie or skip")
+            ).with_option(f"say what it means, too: --answers {quote(word)}=tie (or left, right, skip)")
     return found
 
 
@@ -346,14 +352,16 @@ def _groups(values: Sequence[Any], rows: Sequence[int]) -> list[str]:
     return [id_text(value) for value in values]
 
 
-def _in_two_groups(comparisons: Sequence[Comparison], groups: Sequence[str]) -> bool:
-    """Whether an item of one name is compared in two groups."""
+def _in_two_groups(comparisons: Sequence[Comparison], groups: Sequence[str]) -> str | None:
+    """The name of an item that is compared in two groups, if there is one."""
     group_of: dict[str, str] = {}
-    return any(
-        group_of.setdefault(item, group) != group
+    found = (
+        item
         for group, one in zip(groups, comparisons, strict=True)
         for item in (one.left, one.right)
+        if group_of.setdefault(item, group) != group
     )
+    return next(found, None)
 
 
 def _named_in(group: str, one: Comparison) -> Comparison:

@@ -9,6 +9,7 @@ Cov(f) = A + A X S^-1 X^T A / item_variance^2 = (K^-1 + L)^-1
 from __future__ import annotations
 
 import mmap
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -258,15 +259,18 @@ def kept_prior(features: Same, prior: Prior) -> KeptPrior | None:
 
 
 def _mostly_zero(items: int) -> Floats:
-    """(n, n) zeros in small pages, where there is a choice: only those that are written to take memory and time. The
-    diagonal alone is in every one of the large pages that NumPy asks for, 3 GB of 20,000 items."""
+    """(n, n) zeros of which only what is written to takes memory and time.
+
+    NumPy asks for pages of 2 MB: the diagonal has a number in each of them, which makes 3 GB of 20,000 items.
+    """
     if not (items and hasattr(mmap, "MADV_NOHUGEPAGE")):
         return np.zeros((items, items))
     try:
-        memory = mmap.mmap(-1, 8 * items * items)
+        memory = mmap.mmap(-1, 8 * items * items, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(f"the covariance of {items:,} items takes {8e-9 * items * items:.1f} GB") from error
-    memory.madvise(mmap.MADV_NOHUGEPAGE)
+    with suppress(OSError):  # a kernel without large pages
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
     return np.frombuffer(memory).reshape(items, items)
 
 
