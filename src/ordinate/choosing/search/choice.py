@@ -126,7 +126,7 @@ def _contenders(
     A pair may not if another one has both a higher priority and no lower utility, as the best one has for most.
     """
     places, priorities, count = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.uint64), 0
-    # Of those with the highest utility, one; as nearly all do sometimes, this is done once for each.
+    # Of the pairs with the highest utility only one can be chosen. Nearly all may have it: each is looked at once.
     needed = np.uint64(0)
     for pair in range(utilities.shape[0]):
         if utilities[pair] == highest:

@@ -99,7 +99,10 @@ class Searched(NamedTuple):
 def bound_of_others(
     belief: ManyItemsBelief, measuring: Measuring, most: int, limits: Limits, utility: MonotoneUtility
 ) -> float:
-    """Upper bound of the utility of every pair with an item that is not searched, in large blocks; some are not."""
+    """Upper bound of the utility of every pair with an item that is not among the `most` searched; there are others.
+
+    The blocks of the others are large.
+    """
     items = measuring.every(belief, utility.weights)
     searched = measuring.widest(belief, most, utility.weights)
     others = np.setdiff1d(np.arange(len(items.rows)), searched, assume_unique=True)
