@@ -26,7 +26,9 @@ class PositiveDefinite:
         self._scale = np.sqrt(np.diagonal(matrix))
         matrix /= np.outer(self._scale, self._scale)
         # The transpose is what LAPACK takes as its own, so nothing is copied.
-        self._lower, failed = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1) if len(matrix) else (matrix, 0)
+        self._lower, failed = matrix.T, 0
+        if len(matrix):
+            self._lower, failed = lapack.dpotrf(self._lower, lower=1, overwrite_a=1)
         if failed:
             values, vectors = np.linalg.eigh(information)
             root = vectors * np.sqrt(np.maximum(values, 0.0) + precision)
