@@ -90,6 +90,15 @@ def test_of_a_contextual_study_whose_features_miss_something_no_error_is_stated(
     assert "features suffice" in [row.check for row in verdict.failed]
     assert verdict.error is None
     assert verdict.sentence.startswith("Do not rely on the figures of this order: ")
+    # No figure that is withheld finishes a study, and the share found for an aim presumes as much.
+    study.set_rules(target=0.3, cuts=[10], misplaced=0.4, aim="top:4")
+    assert stated.error_high < 0.3
+    assert study.ordering().grades.misplaced.high < 0.4
+    assert study.rule_met() is None
+    study.ask("somebody")
+    assert study.finished is None
+    assert study.selection().right is study.ordering().selection.right is None
+    assert study.selection().withheld == study.forecast_of_aim().withheld == stated.withheld
 
 
 @pytest.mark.parametrize(
