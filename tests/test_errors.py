@@ -55,10 +55,10 @@ def messages(tree: ast.Module) -> Iterator[str]:
 
 def test_an_error_below_the_commands_names_no_option_to_those_who_gave_no_command() -> None:
     """A person in the browser, or a program, cannot give an option. Whole commands may be named, and how a server is
-    started. What the experiments run is always a command."""
+    started."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] in ("cli", "experiments"):
+        if path.relative_to(PACKAGE).parts[0] == "cli":
             continue
         for text in messages(ast.parse(path.read_text(encoding="utf-8"))):
             if OPTION.search(re.sub(r"`[^`]*`|(ordinate|dask) [a-z].*|when the server starts: --media", "", text)):

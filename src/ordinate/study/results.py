@@ -50,7 +50,7 @@ FEWEST_PER_ITEM = 3
 
 
 Doubt = Callable[[], str | None]
-"""Says why the expected error is not to be believed, which takes some fits; None where it is: see `checking.withheld`."""
+"""Says why the expected error is not to be believed, None where it is; see `checking.withheld`. It takes some fits."""
 HISTORY_STEPS = 20
 SLOW_ABOVE = 2000
 """Items; above so many, results take seconds: the expected error is that of all pairs."""

@@ -684,6 +684,11 @@ class Study:
         if len(items):
             self._ledger.write(lambda transaction: owner.add_items(transaction, self.settings, items))
 
+    def require_addable(self, items: Items) -> None:
+        """Raise InvalidInput where `add_items` would refuse these items."""
+        with self._ledger.reading() as state:
+            owner.require_addable(state, self.settings, items)
+
     @property
     def excluded_items(self) -> tuple[str, ...]:
         with self._ledger.reading() as state:
