@@ -215,9 +215,8 @@ def test_new_items_of_a_study_of_principal_components_bring_the_columns_that_wer
     read = Items.from_columns(table, feature_columns=("size", "weight"), categorical=("kind",))
     reduced, recipe = Recipe.of_given(read, 2)
     draft = folder.dropped({"more.csv": b"id,size,weight,kind\na,1,3,x\ne,8,1,y\n"})
-    items = making.find_more(
-        folder.path / ".drafts" / draft, making.Columns(), making.Wanted((), recipe, frozenset("a"))
-    )
+    wanted = making.Wanted((), recipe, frozenset("a"))
+    items = making.find_more(folder.path / ".drafts" / draft, making.Columns(), wanted)
     assert items.ids == ("e",)
     assert items.features == pytest.approx(reduced.features[3:])  # those of d, which has the same numbers
     draft = folder.dropped({"more.txt": b"e"})
