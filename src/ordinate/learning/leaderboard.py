@@ -8,8 +8,8 @@ answers about that prompt. So the covariance is the sandwich with prompts as clu
     H = I / PRIOR_VARIANCE + sum_t w_t z_t z_t'
     V = G / (G - 1) H^-1 (sum_g u_g u_g') H^-1,  u_g = sum_{t in g} s_t z_t
 
-Where the answers about a model balance in every prompt (as where all are ties, or a judge always says left and sees both
-orders), its u_g are 0, and the sandwich would say that its score is known exactly. For these answers
+Where the answers about a model balance in every prompt (as where all are ties, or a judge always says left and sees
+both orders), its u_g are 0, and the sandwich would say that its score is known exactly. For these answers
 H^-1 (sum_t w_t z_t z_t') H^-1 is added: each counts as in Bradley and Terry's model, on its own.
 """
 
