@@ -93,12 +93,17 @@ def test_of_a_contextual_study_whose_features_miss_something_no_error_is_stated(
     # No figure that is withheld finishes a study, and the share found for an aim presumes as much.
     study.set_rules(target=0.3, cuts=[10], misplaced=0.4, aim="top:4")
     assert stated.error_high < 0.3
-    assert study.ordering().grades.misplaced.high < 0.4
+    ordering, selection, forecast = study.ordering(), study.selection(), study.forecast_of_aim()
+    assert ordering.grades is not None
+    assert ordering.grades.misplaced.high < 0.4
     assert study.rule_met() is None
     study.ask("somebody")
     assert study.finished is None
-    assert study.selection().right is study.ordering().selection.right is None
-    assert study.selection().withheld == study.forecast_of_aim().withheld == stated.withheld
+    assert selection is not None
+    assert forecast is not None
+    assert ordering.selection is not None
+    assert selection.right is ordering.selection.right is None
+    assert selection.withheld == forecast.withheld == stated.withheld
 
 
 @pytest.mark.parametrize(
