@@ -155,10 +155,11 @@ def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> F
     if int(named.sum()) < 2:
         return None
     key = annotators * (int(pairs.max(initial=0)) + 1) + pairs
+    ascending = np.sort(key)
+    if not (ascending[1:] == ascending[:-1]).any():
+        return None
     order = np.argsort(key, kind="stable")
     begins = np.flatnonzero(np.diff(key[order], prepend=-1))
-    if len(begins) == len(key):
-        return None
     times = np.empty(len(key), dtype=np.int64)
     of_run = np.diff(begins, append=len(key))
     times[order] = np.repeat(of_run, of_run)

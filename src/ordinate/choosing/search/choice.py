@@ -90,7 +90,12 @@ def pair_priority(seed: np.uint64, i: int, j: int) -> np.uint64:
 
     Were it a random number of the pair, the highest one of n items would take n^2 (see `free_items`).
     """
-    one, other = item_priority(seed, i), item_priority(seed, j)
+    return joined_priority(item_priority(seed, i), item_priority(seed, j))
+
+
+@compiled
+def joined_priority(one: np.uint64, other: np.uint64) -> np.uint64:
+    """That of the pair of two items of these priorities."""
     return (max(one, other) << np.uint64(32)) | min(one, other)
 
 

@@ -12,9 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinate.choosing.search.choice import BestSoFar, Choice, tie_floor
+from ordinate.choosing.search.choice import BestSoFar, Choice, item_priorities, joined_priority, tie_floor
 from ordinate.choosing.search.utility import MonotoneUtility, of_pairs
-from ordinate.compiled import fast
+from ordinate.compiled import compiled, fast
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.pairs import PairList
 from ordinate.learning.belief import Belief
@@ -49,17 +49,16 @@ class ListSearch:
         waiting, most = pool.kept.copy(), _FEW
         found: list[tuple[Integers, Floats]] = []
 
-        def evaluate(near: Integers, of: Integers) -> float:
-            """The pairs `near`, whose utilities are those of the pairs `of`; returns the highest."""
-            utilities = of_pairs(self._utility, belief, left[of], right[of])
-            kept = utilities if belief is answered else of_pairs(self._utility, answered, left[of], right[of])
+        def evaluate(near: Integers) -> float:
+            """The pairs at these places; returns the highest utility."""
+            utilities = of_pairs(self._utility, belief, left[near], right[near])
+            kept = utilities if belief is answered else of_pairs(self._utility, answered, left[near], right[near])
             self._upper[near], waiting[near] = kept, False
-            found.append((near, np.broadcast_to(utilities, len(near))))
+            found.append((near, utilities))
             return float(utilities.max())
 
-        alike = self._of_free_items(belief, waiting)
-        if len(alike):
-            highest = evaluate(alike, alike[:1])
+        if len(of_free := self._of_free_items(belief, waiting, seed)):
+            highest = evaluate(of_free)
             reached = self._reached(highest, slack)
         else:
             # The pairs of the highest bound come first: after a refit all of them, otherwise one that rules out most.
@@ -68,19 +67,22 @@ class ListSearch:
             if len(near) > most and reached < _UNKNOWN:
                 near = near[np.argpartition(self._upper[near], -most)[-most:]]
                 most *= 2
-            highest = max(highest, evaluate(near, near))
+            highest = max(highest, evaluate(near))
             reached = self._reached(highest, slack)
         places, utilities = (np.concatenate(column) for column in zip(*found, strict=True))
         best, tied = BestSoFar(seed), np.flatnonzero(utilities >= tie_floor(highest))
         best.add(left[places[tied]], right[places[tied]], utilities[tied])
-        return best.choice(len(places) - max(len(alike) - 1, 0))
+        return best.choice(len(places))
 
-    def _of_free_items(self, belief: Belief, waiting: NDArray[np.bool_]) -> Integers:
-        """The places of the marked pairs of two free items, which have one utility (see `free_items`)."""
+    def _of_free_items(self, belief: Belief, waiting: NDArray[np.bool_], seed: np.uint64) -> Integers:
+        """The place of the pair to look at of all marked ones of two free items, which have one utility (see
+        `free_items`). The marks of these are taken off: no other one of them can be chosen."""
         free = belief.free
         if free is None or self._utility.weights is not None:
             return np.empty(0, dtype=np.int64)
-        return np.flatnonzero(waiting & free[self._listing.left] & free[self._listing.right])
+        priorities = item_priorities(seed, np.arange(len(free)))
+        place = take_free_pairs(priorities, self._listing.left, self._listing.right, free, waiting)
+        return np.array([place] if place >= 0 else [], dtype=np.int64)
 
     def _reached(self, highest: float, slack: float) -> float:
         """The bound from which on a pair may tie with, or exceed, a utility."""
@@ -98,5 +100,24 @@ def _highest(values: Floats, among: NDArray[np.bool_]) -> float:
 
 def _reaching(values: Floats, among: NDArray[np.bool_], floor: float) -> Integers:
     """The places of the marked values of at least `floor`."""
-    places = np.flatnonzero(values >= floor)
-    return places[among[places]]
+    return np.flatnonzero((values >= floor) & among)
+
+
+@compiled
+def take_free_pairs(
+    priorities: NDArray[np.uint64],
+    left: Integers,
+    right: Integers,
+    free: NDArray[np.bool_],
+    waiting: NDArray[np.bool_],
+) -> int:
+    """Take the marks (L,) off all pairs of two free items (n,); the place of the one of the highest priority, or -1."""
+    best, highest = -1, np.uint64(0)
+    for place in range(left.shape[0]):
+        i, j = left[place], right[place]
+        if waiting[place] and free[i] and free[j]:
+            waiting[place] = False
+            priority = joined_priority(priorities[i], priorities[j])
+            if best < 0 or priority > highest:
+                best, highest = place, priority
+    return best

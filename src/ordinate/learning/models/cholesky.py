@@ -19,14 +19,17 @@ class PositiveDefinite:
     """
 
     def __init__(self, information: Floats, precision: float) -> None:
-        from scipy.linalg import LinAlgError, cholesky
+        from scipy.linalg import lapack
 
         matrix = information.copy()
         matrix.flat[:: len(matrix) + 1] += precision
-        self._scale = np.sqrt(np.diagonal(matrix)) if len(matrix) else np.empty(0)
-        try:
-            self._lower = cholesky(matrix / np.outer(self._scale, self._scale), lower=True, check_finite=False)
-        except LinAlgError:
+        self._scale = np.sqrt(np.diagonal(matrix))
+        matrix /= np.outer(self._scale, self._scale)
+        # The transpose is what LAPACK takes as its own, so nothing is copied.
+        self._lower, failed = matrix.T, 0
+        if len(matrix):
+            self._lower, failed = lapack.dpotrf(self._lower, lower=1, overwrite_a=1)
+        if failed:
             values, vectors = np.linalg.eigh(information)
             root = vectors * np.sqrt(np.maximum(values, 0.0) + precision)
             self._scale = np.ones(len(matrix))

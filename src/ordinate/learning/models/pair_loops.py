@@ -135,35 +135,48 @@ def conjugate_gradients(
     maximum, as much less as keeps Newton's convergence quadratic; or after `most` products.
     The gradient by item must sum to 0, as H keeps it: constants are eigenvectors that the preconditioner knows.
     """
+    # Loops, one for all that is done with an item, where array expressions would make several passes.
     items, columns = features.shape
-    share = 1.0 / (1.0 + item_variance * degree)
-    removed = item_variance * degree * share
+    share, removed = np.empty(items), np.empty(items)
     theta, tension, scores = np.zeros(columns), np.zeros(items), np.zeros(items)
     # r = (r_theta + X^T r_score, r_item). Its parts are kept apart, and so are the scores that theta moves: a step then
     # takes one product with X^T and one with X.
-    r_theta, r_score, r_item = theta_gradient.copy(), slope.copy(), item_gradient + slope
+    r_theta, r_score, r_item, r_left = theta_gradient.copy(), slope.copy(), np.empty(items), np.empty(items)
     p_theta, p_tension, p_score = np.zeros(columns), np.zeros(items), np.zeros(items)
-    laplacian_p, r_z_before, r_z_first = np.empty(items), 0.0, 0.0
+    z_tension, laplacian_p, r_z_before, r_z_first = np.empty(items), np.empty(items), 0.0, 0.0
+    for item in range(items):
+        share[item] = 1.0 / (1.0 + item_variance * degree[item])
+        removed[item] = item_variance * degree[item] * share[item]
+        r_item[item] = item_gradient[item] + slope[item]
     for step in range(most):
-        z_theta = schur_inverse @ (r_theta + features.T @ (r_score - removed * r_item))
+        for item in range(items):
+            r_left[item] = r_score[item] - removed[item] * r_item[item]
+        z_theta = schur_inverse @ (r_theta + features.T @ r_left)
         z_linear = features @ z_theta
-        z_tension = share * (r_item - degree * z_linear)
-        z_tension -= z_tension.sum() / max(items, 1)  # no items: in Numba 0.61, mean() then divides by zero
+        total = 0.0
+        for item in range(items):
+            z_tension[item] = share[item] * (r_item[item] - degree[item] * z_linear[item])
+            total += z_tension[item]
+        mean = total / max(items, 1)
+        for item in range(items):
+            z_tension[item] -= mean
         r_z = float(r_theta @ z_theta + r_score @ z_linear + item_variance * (r_item @ z_tension))
         if step == 0:
             r_z_first = r_z
         if r_z <= (r_z_first * tolerance if tolerance > 0.0 else max(0.01 * r_z_first * min(1.0, r_z_first), _FINE)):
             break
         beta = r_z / r_z_before if step else 0.0
-        p_theta = z_theta + beta * p_theta
-        for item in range(items):  # here and below, one pass where array expressions would make several
+        for column in range(columns):
+            p_theta[column] = z_theta[column] + beta * p_theta[column]
+        for item in range(items):
             p_tension[item] = z_tension[item] + beta * p_tension[item]
             p_score[item] = z_linear[item] + item_variance * z_tension[item] + beta * p_score[item]
         laplacian_product(left, right, weight, p_score, laplacian_p)
         prior_curvature = theta_precision * (p_theta @ p_theta) + item_variance * (p_tension @ p_tension)
         alpha = r_z / float(prior_curvature + p_score @ laplacian_p)
-        theta += alpha * p_theta
-        r_theta -= alpha * theta_precision * p_theta
+        for column in range(columns):
+            theta[column] += alpha * p_theta[column]
+            r_theta[column] -= alpha * theta_precision * p_theta[column]
         for item in range(items):
             tension[item] += alpha * p_tension[item]
             scores[item] += alpha * p_score[item]
