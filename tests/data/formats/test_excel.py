@@ -50,9 +50,7 @@ def test_a_second_sheet_of_the_same_columns_is_refused_and_notes_are_not():
         file = io.BytesIO()
         made.save(file)
         if refused:
-            with pytest.raises(
-                InvalidInput, match="the sheet 'batch 2' has the same columns as the first one, and no other"
-            ):
+            with pytest.raises(InvalidInput, match="the sheet 'batch 2' has the same columns as the first one"):
                 excel.decode(file.getvalue())
         else:
             assert excel.decode(file.getvalue()) == {"id": ["a"], "x": [1]}

@@ -2,8 +2,8 @@
 
 A cell that holds a formula is read as the value that Excel last computed. Texts are written as texts, so that none is
 run as a formula. An empty text becomes an empty cell. Characters that XML cannot hold are written as Excel does, as
-_x0001_, and read back. Other sheets are for notes: one with the columns of the first is refused, since its rows would be
-missed.
+_x0001_, and read back. Other sheets are for notes: one with the columns of the first is refused, so that nobody misses
+its rows.
 """
 
 from __future__ import annotations
