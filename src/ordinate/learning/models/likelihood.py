@@ -92,8 +92,7 @@ class PairCounts(NamedTuple):
 
     @classmethod
     def of(cls, answers: Answers, items: int) -> PairCounts:
-        # Columns of a larger array, too, are one kind of array for the compiled loop: each kind is compiled on its own.
-        counted = count_pairs(*map(np.ascontiguousarray, answers[:3]), items)
+        counted = count_pairs(*answers[:3], items)
         return cls(*counted, Kinds.of(answers, *counted[:2], items))
 
     def weight(self, margin: Floats) -> Floats:
