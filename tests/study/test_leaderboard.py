@@ -184,6 +184,7 @@ def test_errors_and_ranks_of_models_that_won_or_lost_everything_are_withheld():
     assert alone.unbounded == ()
 
 
+@pytest.mark.slow  # it compiles its own loops for seconds, by JAX, which then warns of every fork of this process
 @pytest.mark.filterwarnings("ignore")  # of arena-rank
 def test_it_agrees_with_arena_rank():
     """Scores to 0.001, and standard errors, which it does not cluster, to 1 %."""
