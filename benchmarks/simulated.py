@@ -63,7 +63,7 @@ def rows(quick: bool) -> Iterator[Row]:
         dataset = recorded(items, columns, answers, keep)
         spent, peak, failure = apart(thousand_answers, dataset, budget, limit=600.0)
         product = best_of(lambda: square @ square, 5)
-        of = f"a product of {side:,} x {side:,}, which took {1e3 * product:.0f} ms"
-        note = failure or f"{spent / product:.0f} times {of}"
+        times = f"{spent / product:.0f} times a product of {side:,} x {side:,}"
+        note = failure or f"{times}, which took {1e3 * product:.0f} ms"
         d = dataset.items.features.shape[1]
         yield Row("simulated", "1,000 answers", who, items, d, budget, spent, spent, spent, 1, peak, note)
