@@ -213,6 +213,7 @@ def named(answers):
     return [(*(MODELS["abc".index(model)] for model in answer[:2]), answer[2]) for answer in answers]
 
 
+@pytest.mark.slow  # it compiles its own loops for seconds, by JAX, which then warns of every fork of this process
 @pytest.mark.filterwarnings("ignore")  # of arena-rank
 def test_it_agrees_with_arena_rank():
     """Scores to 0.001, and standard errors, which it does not cluster, to 1 %."""
