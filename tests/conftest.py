@@ -38,6 +38,21 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+MEMORY = Path("/dev/shm")
+"""Linux's folder of files in memory."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The tests of every run keep their files in memory, if there is room.
+
+    They write thousands of small studies and flush each answer to the disk, for which some disks take 20 ms. The slow
+    tests and those under load kill and fill what writes to a disk as people have it.
+    """
+    room = MEMORY.is_mount() and shutil.disk_usage(MEMORY).free > 2 * 1024**3
+    if room and os.access(MEMORY, os.W_OK) and "not slow" in config.option.markexpr:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of the whole product, which take longest, come first: were they last, one worker would end alone."""
     here = Path(__file__).parent
@@ -224,7 +239,7 @@ def postgresql() -> Iterator[Cluster]:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
     pytest.importorskip("psycopg", reason="psycopg is not installed (the extra postgresql)")
     programs = found[-1].parent if found else Path(str(named)).parent
-    folder = Path(tempfile.mkdtemp(prefix="ordinate-postgresql-"))
+    folder = Path(tempfile.mkdtemp(prefix="ordinate-postgresql-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     try:
         made = Cluster(programs, folder)
         try:

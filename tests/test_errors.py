@@ -34,6 +34,16 @@ def test_an_error_arrives_as_it_was_sent(error: errors.OrdinateError) -> None:
     assert (str(arrived), arrived.args, vars(arrived)) == (str(error), error.args, vars(error))
 
 
+def test_a_message_that_quotes_a_huge_cell_keeps_what_is_wrong_and_what_to_do() -> None:
+    cell = "x" * 10**6
+    with pytest.raises(errors.InvalidInput) as caught, errors.naming("items.csv"):
+        raise errors.InvalidInput(f"row 2 of column 'size' holds {cell!r}, which is no number; write decimals")
+    message = str(caught.value)
+    assert message.startswith("items.csv: row 2 of column 'size' holds 'xxx")
+    assert message.endswith("xxx', which is no number; write decimals")
+    assert len(message) < 3000
+
+
 def messages(tree: ast.Module) -> Iterator[str]:
     """The texts in errors, raised or made, without those that are for commands alone."""
     for node in ast.walk(tree):
@@ -55,10 +65,10 @@ def messages(tree: ast.Module) -> Iterator[str]:
 
 def test_an_error_below_the_commands_names_no_option_to_those_who_gave_no_command() -> None:
     """A person in the browser, or a program, cannot give an option. Whole commands may be named, and how a server is
-    started. What the experiments run is always a command."""
+    started."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] in ("cli", "experiments"):
+        if path.relative_to(PACKAGE).parts[0] == "cli":
             continue
         for text in messages(ast.parse(path.read_text(encoding="utf-8"))):
             if OPTION.search(re.sub(r"`[^`]*`|(ordinate|dask) [a-z].*|when the server starts: --media", "", text)):

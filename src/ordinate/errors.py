@@ -6,6 +6,9 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Self
 
+_HALF = 1000
+"""Characters: longer messages lose their middle."""
+
 
 class OrdinateError(Exception):
     """The base class of all errors of this package.
@@ -16,6 +19,11 @@ class OrdinateError(Exception):
 
     exit_code = 2
     option = ""
+
+    def __str__(self) -> str:
+        # A message may quote a cell of megabytes. What is wrong stands before it, and what to do behind it.
+        message = super().__str__()
+        return message if len(message) <= 2 * _HALF else f"{message[:_HALF]} ... {message[-_HALF:]}"
 
     def with_option(self, option: str) -> Self:
         self.option = option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fastapi.testclient import TestClient
@@ -16,7 +17,8 @@ def opened(study, link):
     found = re.search(r"/join/([^/]+)/(\S+)$", link)
     assert found is not None
     name, token = found.groups()
-    app = create_app([study], secret_for(None, "localhost", study.parent))
+    # No process of its own chooses pairs: nobody asks for one.
+    app = create_app([study], secret_for(None, "localhost", study.parent), executor=lambda: ThreadPoolExecutor(1))
     with TestClient(app) as client:
         return client.get(f"/api/v1/studies/{name}", headers={"Authorization": f"Bearer {token}"}).json()
 

@@ -62,12 +62,12 @@ def test_an_unknown_experiment_lists_those_there_are(run):
     assert all(name in done.err for name in EXPERIMENTS)
 
 
-@pytest.mark.parametrize("option", ["--task", "--reference"])
-def test_what_belongs_to_the_synthetic_experiment_is_refused_elsewhere(run, folder, option):
+@pytest.mark.parametrize(("option", "what"), [("--task", "a task"), ("--reference", "a reference")])
+def test_what_belongs_to_the_synthetic_experiment_is_refused_elsewhere(run, folder, option, what):
     (folder / "file").write_text(json.dumps({"algorithms": {"GURO": {"step": [0], "mean": [0.5], "se": [0.0]}}}))
     done = run("reproduce", "wisc-ads", option, "file", "--folder", ".")
     assert done.code == 2
-    assert f"{option} is only for the synthetic experiment; leave it out for wisc-ads" in done.err
+    assert f"{what} is only for the synthetic experiment; leave file out for wisc-ads" in done.err
 
 
 @pytest.mark.parametrize("wrong", ["{", "{}", '{"algorithms": {"GURO": {"step": [0]}}}'])

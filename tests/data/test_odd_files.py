@@ -5,6 +5,7 @@ The files are made here, byte by byte, as other programs and people make them.
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import zipfile
@@ -151,7 +152,16 @@ TABLES = [
     Odd("formulas marked as texts", "t.csv", b"id\n'=1+1\n'@x\n", ("=1+1", "@x")),
     Odd("formulas", "t.csv", b"id\n=1+1\n@x\n", ("=1+1", "@x")),
     Odd("Group in capitals", "t.csv", b"id,Group\na,1\nb,1\n", Error("column 'Group' looks like 'group'")),
-    Odd("a spreadsheet under .csv", "t.csv", zipped("xl/workbook.xml"), Error("t.csv: line 1 .*(NUL|UTF-8)")),
+    Odd(
+        "a spreadsheet under .csv",
+        "t.csv",
+        zipped("xl/workbook.xml"),
+        Error("t.csv: this is a ZIP archive or a workbook"),
+    ),
+    Odd("gzip under .csv", "t.csv", gzip.compress(b"id\na\n"), Error("t.csv: this file is compressed by gzip; unpack")),
+    Odd("Parquet under .csv", "t.csv", parquet(id=["a"]), Error("t.csv: this is a Parquet file.*call it .parquet")),
+    Odd("an old workbook under .json", "t.json", b"\xd0\xcf\x11\xe0" + bytes(9), Error("a workbook of an old form")),
+    Odd("a matrix under .csv", "t.csv", npy(np.ones((2, 2))), Error("call it .npy")),
     Odd("a spreadsheet", "t.ods", zipped("content.xml"), Error(r"unknown suffix '\.ods'; tables are \.csv")),
     Odd("a web page under .csv", "t.csv", b"<!DOCTYPE html>\n<html></html>\n", Error("no column 'id'")),
     Odd("no suffix", "items", b"id\na\n", Error("the name has no suffix; tables are .csv")),
@@ -164,6 +174,8 @@ TABLES = [
     Odd("numbers for ids", "t.json", b'[{"id": 7}, {"id": 8.0}, {"id": "007"}]', ("7", "8", "007")),
     Odd("a comma at the end", "t.json", b'[{"id": "a"},]', Error("this is no JSON: .*column")),
     Odd("cut JSON", "t.json", b'[{"id": "a"', Error("this is no JSON")),
+    Odd("JSON Lines under .json", "t.json", b'{"id": "a"}\n{"id": "b"}\n', Error("as JSON Lines do; call it .jsonl")),
+    Odd("5,000 digits", "t.json", b'[{"id": ' + b"9" * 5000 + b"}]", Error("t.json: a whole number has thousands of")),
     Odd("a number", "t.json", b"7", Error("the file must hold a list of objects")),
     Odd("columns instead of rows", "t.json", b'{"id": ["a", "b"]}', Error("the file must hold a list of objects")),
     Odd("a key twice", "t.json", b'[{"id": "a", "id": "b"}]', Error("the key 'id' stands twice")),

@@ -22,6 +22,7 @@ from ordinate.report import gather, page, write_report
 from ordinate.study.study import Study
 from ordinate.study.words import next_in_words
 
+pytestmark = pytest.mark.xdist_group("report")  # one report, which takes seconds to draw, for most of them
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
 FEATURES = np.random.default_rng(0).normal(size=(20, 3))
 
@@ -136,7 +137,7 @@ def test_pictures_are_inside_the_page_small_and_those_elsewhere_are_not_fetched(
     Image.new("RGB", (900, 600), "red").save(tmp_path / "photo.png")
     (tmp_path / "secret.txt").write_text("not a picture")
     places = ["photo.png", "https://example.org/a.png", "gone.png", "secret.txt"] + [None] * 16
-    read = Read(page(gather(study(image=places)), [tmp_path]))
+    read = Read(page(gather(study(12, image=places)), [tmp_path]))
     (picture,) = read.all("img")
     made = Image.open(io.BytesIO(base64.b64decode(str(picture["src"]).partition("base64,")[2])))
     assert max(made.size) == 128
@@ -150,7 +151,7 @@ def test_pictures_outside_the_folder_are_left_out_and_named_until_their_folder_i
         Image.new("RGB", (30, 20), "red").save(folder / "photo.png")
     (own / "link.png").symlink_to(other / "photo.png")
     places = ["photo.png", "../other/photo.png", str(other / "photo.png"), "link.png"] + [None] * 16
-    with study(image=places) as made:
+    with study(12, image=places) as made:
         read = Read(page(gather(made), [own]))
         assert len(read.all("img")) == 1
         said = re.search(r"Left out: 3 pictures in files outside the study’s folder, of (.*?)\. To show", read.text)
@@ -199,7 +200,7 @@ def test_a_question_in_markdown_is_read_without_its_marks(tmp_path: Path) -> Non
 
 
 def test_groups_are_listed_after_each_other(tmp_path: Path) -> None:
-    read = Read(page(gather(study(groups=True)), [tmp_path]))
+    read = Read(page(gather(study(12, groups=True)), [tmp_path]))
     assert "20 items in 2 groups" in read.text
     assert "ward 0:" in read.text
 
@@ -241,9 +242,9 @@ def test_text_is_escaped_and_markup_is_not() -> None:
     assert joined("<", Html("<br>"), None) == "&lt;<br>"
 
 
-def test_an_aim_and_what_was_found_for_it(tmp_path: Path) -> None:
+def test_an_aim_and_what_was_found_for_it(tmp_path: Path, reported: tuple[Study, Read]) -> None:
+    assert "Wanted" not in reported[1].text
     made = study()
-    assert "Wanted" not in Read(page(gather(made), [tmp_path])).text
     made.set_rules(aim="top:3")
     text = Read(page(gather(made), [tmp_path])).text
     assert "the first 3 items" in text

@@ -215,15 +215,16 @@ def test_new_items_of_a_study_of_principal_components_bring_the_columns_that_wer
     read = Items.from_columns(table, feature_columns=("size", "weight"), categorical=("kind",))
     reduced, recipe = Recipe.of_given(read, 2)
     draft = folder.dropped({"more.csv": b"id,size,weight,kind\na,1,3,x\ne,8,1,y\n"})
-    items = making.find_more(folder.path / ".drafts" / draft, making.Columns(), (), recipe, {"a"})
+    wanted = making.Wanted((), recipe, frozenset("a"))
+    items = making.find_more(folder.path / ".drafts" / draft, making.Columns(), wanted)
     assert items.ids == ("e",)
     assert items.features == pytest.approx(reduced.features[3:])  # those of d, which has the same numbers
     draft = folder.dropped({"more.txt": b"e"})
     with pytest.raises(InvalidInput, match="from the columns 'size', 'weight', 'kind'; drop a table with them"):
-        making.find_more(folder.path / ".drafts" / draft, making.Columns(), (), recipe, {"a"})
+        making.find_more(folder.path / ".drafts" / draft, making.Columns(), wanted)
     _, bare = Recipe.of_given(Items(list("abcd"), features=read.features), 2)
     with pytest.raises(InvalidInput, match="given as a matrix"):
-        making.find_more(folder.path / ".drafts" / draft, making.Columns(), (), bare, {"a"})
+        making.find_more(folder.path / ".drafts" / draft, making.Columns(), making.Wanted((), bare, frozenset("a")))
 
 
 def test_items_are_added_with_their_files_and_those_that_are_there_stay(folder):
@@ -514,6 +515,39 @@ def test_items_that_cannot_be_added_leave_their_files_in_the_draft(folder):
     assert len(folder.study("table").items) == 2
     assert list((folder.path / "table").rglob("*.png")) == []
     assert len(list((folder.path / ".drafts" / draft / "media").glob("*.png"))) == 4
+
+
+SIZES = {"t.csv": b"id,size,kind\na,1,x\nb,2,x\n"}
+GROUPS = {"t.csv": b"id,size,group\na,1,g\nb,2,g\nc,1,h\nd,2,h\n"}
+
+
+@pytest.mark.parametrize(
+    ("made", "more", "reason"),
+    [
+        (SIZES, b"id,kind\nc,y\n", "column 'size'"),
+        (SIZES, b"id,size\nc,big\n", "row 1 of column 'size' holds 'big'"),
+        (SIZES, b"id,size\nc,\n", "row 1 of column 'size' is empty"),
+        (SIZES, b"id,size\nc,inf\n", "row 1 of column 'size'"),
+        (SIZES, b"id,size,group\nc,3,g\n", "the study has no groups"),
+        (GROUPS, b"id,size\ne,3\n", "the study has groups; give each of these items its group"),
+        ({"v.csv": b'id,v\na,"[1, 2]"\nb,"[3, 4]"\n'}, b'id,v\nc,"[5, 6]"\n', "those of the study have 2"),
+    ],
+)
+def test_a_preview_refuses_what_the_study_would_refuse(folder, made, more, reason):
+    column = "v" if "v.csv" in made else "size"
+    assert folder.make("table", made, feature_columns=[column]).status_code == 201
+    draft = folder.dropped({"more.csv": more})
+    answers = [folder.send("POST", f"/drafts/{draft}/{what}", {"study": "table"}) for what in ("preview", "items")]
+    for refused in answers:
+        assert (refused.status_code, reason in refused.json()["detail"]) == (422, True), refused.text
+
+
+def test_a_preview_says_what_an_encoder_could_not_read(folder, batches):
+    assert folder.make("texts", {f"{k}.txt": b"word " * k for k in range(1, 6)}, encoder="auto").status_code == 201
+    draft = folder.dropped({"more.csv": b"id,text\n1.txt,known\nb,\n"})
+    for what in ("preview", "items"):
+        refused = folder.send("POST", f"/drafts/{draft}/{what}", {"study": "texts"})
+        assert (refused.status_code, "item 'b' (row 1) has no text" in refused.json()["detail"]) == (422, True)
 
 
 def test_other_files_are_looked_at_while_a_study_is_being_made(folder, monkeypatch):

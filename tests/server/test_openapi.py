@@ -26,6 +26,7 @@ from ordinate.server.limits import Limits
 from ordinate.server.signing import LinkSigner
 from ordinate.study.study import Study
 
+pytestmark = pytest.mark.xdist_group("openapi")  # one document, which takes seconds to read, for all
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

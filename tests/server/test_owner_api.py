@@ -528,7 +528,7 @@ def test_an_aim_is_a_rule_and_the_ordering_says_what_was_found_for_it(site):
 def test_a_study_with_an_aim_gets_the_rules_for_people_too(tmp_path):
     path = tmp_path / "aimed.db"
     Study.create(Items(list("abcd")), aim="top:1", storage=f"sqlite:///{path}").close()
-    app = create_app([path], "a secret of sixteen letters or more")
+    app = create_app([path], "a secret of sixteen letters or more", executor=lambda: ThreadPoolExecutor(1))
     try:
         rules = next(iter(app.state.authenticator.registry)).study.rules
         assert (rules.aim, rules.lease, rules.again) == (("top:1",), 600.0, False)

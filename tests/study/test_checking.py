@@ -90,6 +90,20 @@ def test_of_a_contextual_study_whose_features_miss_something_no_error_is_stated(
     assert "features suffice" in [row.check for row in verdict.failed]
     assert verdict.error is None
     assert verdict.sentence.startswith("Do not rely on the figures of this order: ")
+    # No figure that is withheld finishes a study, and the share found for an aim presumes as much.
+    study.set_rules(target=0.3, cuts=[10], misplaced=0.4, aim="top:4")
+    assert stated.error_high < 0.3
+    ordering, selection, forecast = study.ordering(), study.selection(), study.forecast_of_aim()
+    assert ordering.grades is not None
+    assert ordering.grades.misplaced.high < 0.4
+    assert study.rule_met() is None
+    study.ask("somebody")
+    assert study.finished is None
+    assert selection is not None
+    assert forecast is not None
+    assert ordering.selection is not None
+    assert selection.right is ordering.selection.right is None
+    assert selection.withheld == forecast.withheld == stated.withheld
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,36 @@ def test_errors_and_ranks_of_models_that_won_or_lost_everything_are_withheld():
     assert alone.unbounded == ()
 
 
+TIES = [("a", "b", "tie"), ("b", "c", "tie"), ("a", "c", "tie")] * 4
+LEFT_ALWAYS = [("a", "b", "left"), ("b", "a", "left"), ("b", "c", "left"), ("c", "b", "left")] * 3
+VARIED = [("b", "c", "left"), ("c", "b", "left"), ("b", "c", "left")] * 4
+
+
+@pytest.mark.parametrize(
+    ("balanced", "others"), [(TIES, []), (LEFT_ALWAYS, []), (TIES[::3], VARIED)], ids=["ties", "left", "one model"]
+)
+def test_answers_that_balance_in_every_prompt_do_not_make_a_score_exact(balanced, others):
+    told = [(MODELS.index(one), MODELS.index(two), said) for one, two, said in named(balanced + others)]
+    outcome = np.array([{"left": 1.0, "tie": 0.5}[said] for *_, said in told])
+    left, right = np.array([answer[:2] for answer in told]).T
+    # Of two answers each, so that those of a judge who always says left are in the same prompt.
+    found = scores(Answers(left, right, outcome), 3, np.arange(len(told)) // 2)
+    weight = 0.25 * np.bincount(np.concatenate([left, right]), minlength=3)  # of Bradley and Terry where all are alike
+    assert (np.sqrt(np.diag(found.covariance)) > 0.3 / np.sqrt(weight)).all()
+    if not others:
+        z = np.eye(3)[left] - np.eye(3)[right]
+        expected = np.linalg.pinv(0.25 * z.T @ z)
+        np.testing.assert_allclose(found.covariance, expected, rtol=1e-3, atol=1e-6)
+        assert found.ranks(np.random.default_rng(0)).low.tolist() == [1, 1, 1]
+    # The model that only tied is known less well than the one with which it tied.
+    assert not others or found.covariance[0, 0] > found.covariance[1, 1]
+
+
+def named(answers):
+    return [(*(MODELS["abc".index(model)] for model in answer[:2]), answer[2]) for answer in answers]
+
+
+@pytest.mark.slow  # it compiles its own loops for seconds, by JAX, which then warns of every fork of this process
 @pytest.mark.filterwarnings("ignore")  # of arena-rank
 def test_it_agrees_with_arena_rank():
     """Scores to 0.001, and standard errors, which it does not cluster, to 1 %."""

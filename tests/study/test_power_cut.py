@@ -49,7 +49,10 @@ study.close()
 CALLS = "openat,close,dup,pwrite64,write,ftruncate,fsync,fdatasync,unlink,rename,link"
 CUTS = 200
 
-pytestmark = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed"),
+    pytest.mark.xdist_group("power_cut"),  # one trace for all
+]
 
 
 @dataclass

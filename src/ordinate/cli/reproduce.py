@@ -10,6 +10,7 @@ import typer
 
 from ordinate.cli.options import WorkerOptions
 from ordinate.cli.screen import count, note, print_table, progress_bar, say
+from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
     from ordinate.experiments.reproduce import Done
@@ -120,7 +121,10 @@ def reproduce(
             shown = bar.add_task(what, total=None)
             return lambda made, total: bar.update(shown, completed=made, total=total)
 
-        found = chosen(name, sources, wishes, lambda missing: note(f"Left out: {missing}"))
+        def left_out(missing: InvalidInput) -> None:
+            note(f"Left out: {missing}{f'; {missing.option}' if missing.option else ''}")
+
+        found = chosen(name, sources, wishes, left_out)
         all_done = [
             report_case(case, sources, Path(out)) if name == REPORT else run_case(case, sources, Path(out), jobs, watch)
             for case in found

@@ -42,7 +42,7 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     target = bradley_terry(dataset.items, dataset.comparisons)
     few = min(FEW, len(dataset.comparisons))
     task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
-    main = Setting("held-out", task, plan, COMPARED, seeds=40)
+    main = Setting("held-out", task, plan, COMPARED, seeds=100)
     counted = replace(plan, budget=min(few, budget), every=max(1, min(few, budget) // 40))
     return [
         main,

@@ -44,7 +44,7 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     bare = Dataset(replace(items, content={}), dataset.truth, made, computed=dataset.computed)
     task = HumanTask(bare, bradley_terry(items, made), unit_to_hold_out(made))
     if not items.features.shape[1]:
-        return [Setting("held-out", task, plan, _FEATURE_FREE, seeds=2, hybrid_candidates=CANDIDATES)]
+        return [Setting("held-out", task, plan, _FEATURE_FREE, seeds=20, hybrid_candidates=CANDIDATES)]
     main = Setting("held-out", task, plan, _COMPARED, seeds=20, hybrid_candidates=CANDIDATES)
     short = replace(main, plan=replace(plan, budget=budget // 2))
     # The first half of the items gets as many answers per item as in the paper, about three.

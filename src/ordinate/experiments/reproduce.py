@@ -84,12 +84,11 @@ def cases(name: str, sources: Sources, wishes: Wishes) -> Iterator[Case]:
         found = list(_found(name, row, sources))
     if not found:
         known = ", ".join(f"{one} (in place of {data.stand_in})" if data.stand_in else one for one, data in row.items())
-        where = (
-            f"{sources.folder} has none of these folders"
-            if sources.folder
-            else "give the folder that holds one with --folder"
+        if sources.folder:
+            raise DataMissing(f"{name} runs on {known}; {sources.folder} has none of these folders")
+        raise DataMissing(f"{name} runs on {known}; name the folder that holds one").with_option(
+            "the option is --folder FOLDER"
         )
-        raise DataMissing(f"{name} runs on {known}; {where}")
     for data_name, data, dataset in found:
         with one_thread():
             settings = tuple(wishes.applied(setting) for setting in data.build(dataset, wishes))
@@ -105,11 +104,9 @@ def chosen(name: str, sources: Sources, wishes: Wishes, left_out: Callable[[Data
     """
     if name not in (ALL, REPORT):
         experiment(name)
-        for option, file in (("--task", sources.task), ("--reference", sources.reference)):
+        for what, file in (("a task", sources.task), ("a reference", sources.reference)):
             if file is not None and name != "synthetic":
-                raise InvalidInput(
-                    f"{option} is only for the synthetic experiment; leave it out for {name} (got {file})"
-                )
+                raise InvalidInput(f"{what} is only for the synthetic experiment; leave {file} out for {name}")
         yield from cases(name, sources, wishes)
         return
     for each in EXPERIMENTS:
@@ -130,7 +127,7 @@ def _found(name: str, row: Experiment, sources: Sources) -> Iterator[tuple[str, 
         elif Path(sources.data).is_dir():
             yield Path(sources.data).resolve().name, own, read_recorded_folder(sources.data)
         else:
-            raise InvalidInput(f"--data must be a folder or one of {', '.join(row)}; got {sources.data!r}")
+            raise InvalidInput(f"the data of {name} are a folder or one of {', '.join(row)}; got {sources.data!r}")
         return
     for data_name, data in row.items():
         if sources.data not in (None, data_name):

@@ -117,12 +117,14 @@ def _keep_plan(setting: Setting, folder: Path) -> None:
     try:
         kept = json.loads(read_bytes(path))
     except ValueError:
-        raise InvalidInput(
-            f"{path} is not a plan; delete the folder {folder}, or choose another one with --out"
+        raise InvalidInput(f"{path} is not a plan; delete the folder {folder}, or choose another one").with_option(
+            "the option is --out FOLDER"
         ) from None
     if isinstance(kept, dict) and kept.get("task") == digest(setting.task, computed=True):
         kept["task"] = plan["task"]  # as plans had it before: they could be continued on this kind of machine alone
     differing = [name for name in plan if not isinstance(kept, dict) or kept.get(name) != plan[name]]
     if differing:
         changes = ", ".join(f"{name} is {kept.get(name)} there and {plan[name]} now" for name in differing)
-        raise InvalidInput(f"{folder} holds rows of another plan: {changes}. Delete it, or choose another with --out")
+        raise InvalidInput(
+            f"{folder} holds rows of another plan: {changes}; delete it, or choose another folder"
+        ).with_option("the option is --out FOLDER")

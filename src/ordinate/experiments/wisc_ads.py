@@ -26,7 +26,7 @@ def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
     target = bradley_terry(dataset.items, dataset.comparisons)
     task = HumanTask(dataset, target, unit_to_hold_out(dataset.comparisons))
     if not dataset.items.features.shape[1]:
-        return [Setting("held-out", task, plan, FEATURE_FREE, seeds=4)]
+        return [Setting("held-out", task, plan, FEATURE_FREE, seeds=20)]
     main = Setting("held-out", task, plan, COMPARED, seeds=20)
     return [main, main.with_defaults(BY_DEFAULT, seeds=20)]
 

@@ -113,14 +113,14 @@ def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting
     plan = as_the_paper(budget, every=budget // 40, refit_every=1)
     whole, halves = LinearTask(bare, scores, level, 200), HalvesTask(bare, scores, level, 300)
     main = Setting("in-sample", whole, plan, ALGORITHMS, seeds=100)
-    generalisation = Setting("generalisation", halves, plan, _MAIN, seeds=50)
+    generalisation = Setting("generalisation", halves, plan, _MAIN, seeds=100)
     return [
         main,
         generalisation,
         main.with_defaults(BY_DEFAULT, seeds=20),
         generalisation.with_defaults(_MAIN_BY_DEFAULT, seeds=20),
         # Refits where the paper has sequential updates, and sequential updates of exact BALD.
-        Setting("other-updates", whole, plan, OTHER_UPDATES, seeds=20),
+        Setting("other-updates", whole, plan, OTHER_UPDATES, seeds=100),
         # GURO with what the paper found to make no difference.
         Setting("refit-every-25", whole, replace(plan, refit_every=25), ("guro-contextual",), seeds=100),
         Setting("covariance-renewed", whole, replace(plan, renew_covariance=True), ("guro-contextual",), seeds=100),

@@ -7,6 +7,10 @@ answers about that prompt. So the covariance is the sandwich with prompts as clu
 
     H = I / PRIOR_VARIANCE + sum_t w_t z_t z_t'
     V = G / (G - 1) H^-1 (sum_g u_g u_g') H^-1,  u_g = sum_{t in g} s_t z_t
+
+Where the answers about a model balance in every prompt (as where all are ties, or a judge always says left and sees
+both orders), its u_g are 0, and the sandwich would say that its score is known exactly. For these answers
+H^-1 (sum_t w_t z_t z_t') H^-1 is added: each counts as in Bradley and Terry's model, on its own.
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ from ordinate.learning.ranks import counted, together
 PRIOR_VARIANCE = 1e4
 """So wide that the scores are those of the largest likelihood, and finite where a model wins all."""
 _DRAWS = 2000
+_NEARLY_NONE = 0.01
+"""Of the weight of an answer: the prior moves balanced answers by less."""
 
 
 class Scores(NamedTuple):
@@ -87,11 +93,16 @@ def scores(answers: Answers, models: int, cluster: Integers) -> Scores:
     z = np.zeros((len(margin), models))
     rows = np.arange(len(margin))
     z[rows, told.left], z[rows, told.right] = 1.0, -1.0
-    information = np.eye(models) / PRIOR_VARIANCE + (z.T * likelihood.weight(margin, told)) @ z
+    weight = likelihood.weight(margin, told)
+    information = np.eye(models) / PRIOR_VARIANCE + (z.T * weight) @ z
     _, prompt = np.unique(cluster, return_inverse=True)
     prompts = int(prompt.max()) + 1
     pushes = np.zeros((prompts, models))
     np.add.at(pushes, prompt, likelihood.slope(margin, told)[:, None] * z)
-    half = np.linalg.solve(information, pushes.T)
+    mean_weight = np.square(z).T @ weight / np.square(z).sum(axis=0)
+    balanced = np.abs(pushes).max(axis=0) < _NEARLY_NONE * mean_weight
+    alone = z[:, balanced].any(axis=1)
+    spread = np.sqrt(weight[alone])[:, None] * z[alone]
+    half = np.linalg.solve(information, np.vstack([np.sqrt(prompts / (prompts - 1.0)) * pushes, spread]).T)
     centred = half - half.mean(axis=0)
-    return Scores(mean - mean.mean(), prompts / (prompts - 1.0) * centred @ centred.T)
+    return Scores(mean - mean.mean(), centred @ centred.T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from concurrent.futures import Future
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 
 from ordinate.data.items import Items
+from ordinate.data.joining import require_same_grouping
 from ordinate.embedding import DEFAULTS, FAMILIES
 from ordinate.errors import InvalidInput, OrdinateError, StorageFailed
 from ordinate.server import making
@@ -44,6 +46,7 @@ from ordinate.server.served_study import ServedStudy
 from ordinate.server.thumbnails import thumbnail_of
 from ordinate.server.workspace import Workspace
 from ordinate.study.ledger import acting
+from ordinate.study.study import Study
 from ordinate.study.words import STAGES
 
 router = APIRouter(prefix="/api/v1/server", tags=["serving a folder"], route_class=FolderRoute)
@@ -188,12 +191,19 @@ async def preview(
 ) -> PreviewShown:
     found = await run_in_threadpool(workspace.draft, draft)
     served = None if wanted.study is None else await run_in_threadpool(authenticator.find_study, wanted.study)
-    job = await run_in_threadpool(workspace.look, found, making.find_items, found.folder, _columns(wanted))
+    columns, more = _columns(wanted), None
+    if served is None:
+        job = await run_in_threadpool(workspace.look, found, making.find_items, found.folder, columns)
+    else:
+        more = await run_in_threadpool(making.Wanted.by, served.study)
+        job = await run_in_threadpool(workspace.look, found, making.look_for_more, found.folder, columns, more)
     try:
         made: making.Found = await asyncio.wrap_future(job)
     except FileNotFoundError:
         raise Problem(404, "what was dropped here is gone; begin again") from None
-    return await run_in_threadpool(_preview, found, made, served)
+    if served is not None and more is not None:
+        await run_in_threadpool(_require_addable, served.study, more, made.items)
+    return await run_in_threadpool(_preview, found, made, frozenset() if more is None else more.known)
 
 
 def _columns(wanted: Any) -> making.Columns:
@@ -202,8 +212,19 @@ def _columns(wanted: Any) -> making.Columns:
     )
 
 
-def _preview(draft: Draft, found: making.Found, served: ServedStudy | None) -> PreviewShown:
-    items, known = found.items, set() if served is None else set(served.study.items.ids)
+def _require_addable(study: Study, wanted: making.Wanted, items: Items) -> None:
+    """Raise InvalidInput where the study would refuse those of the items that it does not have."""
+    new = wanted.new(items)
+    if not len(new):
+        return
+    if wanted.encoder is None:
+        study.require_addable(wanted.reduced(new))
+    else:  # whose features are only made once they are added
+        require_same_grouping(study.items, new)
+
+
+def _preview(draft: Draft, found: making.Found, known: Collection[str]) -> PreviewShown:
+    items = found.items
     names = {one.stored: one.name for one in draft.files()}
     first = []
     for row, item in enumerate(items.ids[:FIRST]):
@@ -296,8 +317,8 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
     served = await run_in_threadpool(authenticator.find_study, wanted.study)
 
     def start() -> tuple[Draft, Future[Items]]:
-        found, items = workspace.draft(draft), served.study.items
-        how = (_columns(wanted), items.column_names, served.study.settings.recipe, set(items.ids))
+        found = workspace.draft(draft)
+        how = _columns(wanted), making.Wanted.by(served.study)
         return found, workspace.make(found, making.find_more, found.folder, *how)
 
     found, job = await run_in_threadpool(start)

@@ -23,6 +23,7 @@ from ordinate.data.recipe import Recipe
 from ordinate.data.showing import shown
 from ordinate.data.tables import no_column
 from ordinate.embedding import embed, embed_like
+from ordinate.embedding.contents import contents
 from ordinate.errors import InvalidInput, StorageFailed, naming
 from ordinate.server.drafts import MEDIA, PROGRESS, Dropped, dropped_files, forget_media, link_media
 from ordinate.storage import Settings
@@ -244,28 +245,72 @@ def _moved(items: Items, move: Callable[[Path], Path]) -> Items:
     return replace(items, content=content)
 
 
-def find_more(folder: Path, columns: Columns, names: Sequence[str], recipe: Recipe | None, known: set[str]) -> Items:
+class Wanted(NamedTuple):
+    """What a study that exists wants of new items.
+
+    names   of the columns that are features as they are
+    recipe  by which the others are made; None: there is none
+    known   the ids that it has
+    """
+
+    names: tuple[str, ...]
+    recipe: Recipe | None
+    known: frozenset[str]
+
+    @classmethod
+    def by(cls, study: Study) -> Wanted:
+        items = study.items
+        return cls(tuple(items.column_names), study.settings.recipe, frozenset(items.ids))
+
+    @property
+    def encoder(self) -> Recipe | None:
+        """The recipe, if a network makes features by it."""
+        return None if self.recipe is None or self.recipe.encoder == RECIPE_OF_GIVEN else self.recipe
+
+    def new(self, items: Items) -> Items:
+        """Those that the study does not have."""
+        return items.take([row for row, item in enumerate(items.ids) if item not in self.known])
+
+    def reduced(self, items: Items) -> Items:
+        """Without an encoder: the items with the features that the study has."""
+        return items if self.recipe is None else self.recipe.projected(items)
+
+
+def look_for_more(folder: Path, columns: Columns, wanted: Wanted) -> Found:
+    """What a draft would add to a study. Raises InvalidInput where its features could not be made of it."""
+    found = _for_study(folder, columns, wanted)
+    new = wanted.new(found.items)
+    if wanted.encoder is not None and len(new):
+        contents(new, wanted.encoder.content, folder)
+    return found
+
+
+def find_more(folder: Path, columns: Columns, wanted: Wanted) -> Items:
     """The items of a draft for a study that exists, with features made as its own were."""
-    given = recipe is not None and recipe.encoder == RECIPE_OF_GIVEN
-    if recipe is not None and given:
-        names = recipe.given_names
+    items = wanted.new(_for_study(folder, columns, wanted).items)
+    if not len(items):
+        raise InvalidInput("all of these items are in the study already")
+    if wanted.encoder is None:
+        return wanted.reduced(items)
+    return embed_like(wanted.encoder, items, folder=folder, progress=_noted(folder))
+
+
+def _for_study(folder: Path, columns: Columns, wanted: Wanted) -> Found:
+    """The items of a draft with the columns that features of a study are made of."""
+    names, recipe = wanted.names, wanted.recipe
+    if recipe is not None and wanted.encoder is None:
+        names = tuple(recipe.given_names)
         if not names:
             raise InvalidInput(
                 "the features of this study were given as a matrix, which is not dropped here; use `ordinate add-items`"
             )
-    found = find_items(folder, columns._replace(features=tuple(names))).items
-    new = [row for row, item in enumerate(found.ids) if item not in known]
-    if not new:
-        raise InvalidInput("all of these items are in the study already")
-    items = found.take(new)
-    if names and items.feature_names is None:
+    found = find_items(folder, columns._replace(features=names))
+    if names and found.items.feature_names is None:
         raise InvalidInput(
             f"the items of this study have features from the columns {', '.join(map(repr, columns_of(names)))}; drop a "
             "table with them"
         )
-    if recipe is None:
-        return items
-    return recipe.projected(items) if given else embed_like(recipe, items, folder=folder, progress=_noted(folder))
+    return found
 
 
 def require_copyable(study: Study, media: Path, folders: Sequence[Path]) -> None:

@@ -30,11 +30,15 @@ from ordinate.study.rules import Link, Person, Progress, Role, differences, requ
 
 
 def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
-    together = joined(transaction.state.items, items)
+    require_addable(transaction.state, settings, items)
+    transaction.append("add-items", items)
+
+
+def require_addable(state: State, settings: Settings, items: Items) -> None:
+    together = joined(state.items, items)
     algorithms.require_size(settings.algorithm, len(together))
     if settings.scaling == "none":
         require_differences(together.features)
-    state = transaction.state
     rows = dict(zip(together.ids, range(len(together)), strict=True)) if state.rules.aim != ORDER else {}
     active = np.concatenate([state.active, state.group_codes(items)])
     if (group := unmarked_group(state.rules.aim, rows, active, together.group or ())) is not None:
@@ -42,7 +46,6 @@ def add_items(transaction: Transaction, settings: Settings, items: Items) -> Non
             f"group {group!r} is new and has no mark of the study's aim, so nothing would say which of its items are "
             "wanted; set the aim to order, add the items, and then name a mark of each group"
         )
-    transaction.append("add-items", items)
 
 
 def record(transaction: Transaction, comparisons: Sequence[Comparison], several: bool) -> None:

@@ -49,6 +49,8 @@ FEWEST_PER_ITEM = 3
 """Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
 
+Doubt = Callable[[], str | None]
+"""Says why the expected error is not to be believed, None where it is; see `checking.withheld`. It takes some fits."""
 HISTORY_STEPS = 20
 SLOW_ABOVE = 2000
 """Items; above so many, results take seconds: the expected error is that of all pairs."""
@@ -164,8 +166,8 @@ class Results:
     def _error_key(self, state: State, count: int) -> tuple[Version, Fitted]:
         return state.version(count), self.inference.fitted(state, len(state.effective))
 
-    def ordering(self, state: State, items: Items | None, cuts: tuple[int, ...] | None = None) -> Ordering:
-        """The study's own items, or the given ones; `cuts` None: those of the rules."""
+    def ordering(self, state: State, items: Items | None, cuts: tuple[int, ...] | None, doubt: Doubt) -> Ordering:
+        """The study's own items, or the given ones; `cuts` None: those of the rules. `doubt` as in `selection`."""
         with one_thread():
             if items is not None:
                 scores, errors, ranks = self._place(state, items)
@@ -180,7 +182,7 @@ class Results:
             intervals=found.ranks,
             error=error_interval(self.expected_error(state), found.spread),
             grades=found.grades,
-            selection=self.selection(state, cuts),
+            selection=self.selection(state, doubt, cuts),
         )
 
     def uncertainty(self, state: State, cuts: tuple[int, ...] | None = None) -> Uncertainty:
@@ -204,16 +206,20 @@ class Results:
                 )
         return self._uncertain[1]
 
-    def selection(self, state: State, cuts: tuple[int, ...] | None = None) -> Selection | None:
-        """Which items are wanted; None where the aim is the whole order. `cuts` as in `uncertainty`."""
+    def selection(self, state: State, doubt: Doubt, cuts: tuple[int, ...] | None = None) -> Selection | None:
+        """Which items are wanted; None where the aim is the whole order.
+
+        doubt  why the expected error is not to be believed, which the expected share presumes as much
+        cuts   as in `uncertainty`
+        """
         found = self.uncertainty(state, cuts).found
         if found is None:
             return None
         items, withheld = int(np.count_nonzero(state.active >= 0)), None
         if len(state.effective) < FEWEST_PER_ITEM * items:
             withheld = f"there are fewer than {FEWEST_PER_ITEM} answers per item"
-        elif self.reliability(state).better_than_coins is False:
-            withheld = "the answers cannot be told from coin tosses yet"
+        elif (why := doubt()) is not None:
+            withheld = why
         elif found.information < TELLING:
             withheld = "people find the items so much alike that the answers do not say enough about them yet"
         right = found.right if withheld is None else None
@@ -240,7 +246,7 @@ class Results:
         error = error_interval(self.expected_error(state), self.uncertainty(state).spread)
         return Reliability(self._better_than_coins(state), *error)
 
-    def withheld(self, state: State, look: Callable[[], str | None]) -> str | None:
+    def withheld(self, state: State, look: Doubt) -> str | None:
         """What `look` says of all answers until now, which takes some fits, so it is kept."""
         key = self._error_key(state, len(state.effective)), self._better_than_coins(state)
         if key not in self._withheld:

@@ -17,7 +17,7 @@ from ordinate.learning.forecast import ROUND_TARGETS, Decline, Forecast, round_t
 from ordinate.storage import timestamp
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
-from ordinate.study.results import Results, history_counts
+from ordinate.study.results import Doubt, Results, history_counts
 
 CHECK_EVERY = 10
 """Answers between two checks of the rules."""
@@ -48,14 +48,15 @@ def forecast(state: State, results: Results, target: float | None, withheld: str
     return Forecast(goal, answers, error, decline, seconds_per_answer(state), better is None, withheld)
 
 
-def forecast_of_aim(state: State, results: Results, wanted: float | None) -> Forecast | None:
+def forecast_of_aim(state: State, results: Results, wanted: float | None, doubt: Doubt) -> Forecast | None:
     """Of the share that is not right for the aim; None where the aim is the whole order.
 
+    doubt   as in `Results.selection`
     wanted  the share that is to be right, from 0.5 to 0.999; None: the next round one
     """
     if wanted is not None:
         wanted = between("recall", wanted, 0.5, 1.0 - ROUND_TARGETS[-1])
-    answers, selection = len(state.effective), results.selection(state)
+    answers, selection = len(state.effective), results.selection(state, doubt)
     if selection is None:
         return None
     missed, decline, present = math.nan, None, results.found(state, answers)
@@ -76,16 +77,22 @@ class Met(NamedTuple):
     position: int
 
 
-def rule_met(state: State, results: Results) -> Met | None:
-    """By the answers so far; None where no rule is met, or the answers cannot be told from coin tosses."""
+def rule_met(state: State, results: Results, doubt: Doubt) -> Met | None:
+    """By the answers so far; None where no rule is met, or the figures that meet it are not to be believed.
+
+    doubt  as in `Results.selection`; asked only where a rule would be met, because it takes some fits
+    """
+    met = _met(state, results)
+    return None if met is None or doubt() is not None else met
+
+
+def _met(state: State, results: Results) -> Met | None:
+    """As far as the figures alone say."""
     rules = state.rules
     graded = rules.misplaced is not None and bool(rules.cuts)
     if state.finished is not None or not (graded or rules.target is not None) or not len(state.effective):
         return None
-    reliability = results.reliability(state)
-    if reliability.better_than_coins is False:
-        return None
-    if rules.target is not None and reliability.error_high <= rules.target:
+    if rules.target is not None and results.reliability(state).error_high <= rules.target:
         return Met("target", state.position)
     grades = results.uncertainty(state).grades
     if graded and grades is not None and grades.misplaced.high <= (rules.misplaced or 0.0):

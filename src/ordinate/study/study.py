@@ -287,7 +287,7 @@ class Study:
     def _finish_if_met(self) -> None:
         with self._ledger.reading() as state:
             due = len(state.effective) % stopping.CHECK_EVERY == 0
-            met = stopping.rule_met(state, self._ledger.results) if due else None
+            met = stopping.rule_met(state, self._ledger.results, self._doubt(state)) if due else None
         if met is not None:
             self.finish(met)
 
@@ -480,7 +480,7 @@ class Study:
         with self._ledger.reading() as state:
             if chosen and items is None:
                 require_more(chosen[0], f"the cut {chosen[0]}", state.active, state.items.group or ())
-            return self._ledger.results.ordering(state, items, chosen)
+            return self._ledger.results.ordering(state, items, chosen, self._doubt(state))
 
     def leaderboard(self, by: str = "model") -> Leaderboard:
         """A score for each value of a label of the items, such as the model that made them; see `Leaderboard`.
@@ -562,6 +562,10 @@ class Study:
         """What checks look at; None without answers."""
         return checking.study_data(state, self._ledger.results, self.settings.seed) if len(state.effective) else None
 
+    def _doubt(self, state: State) -> Callable[[], str | None]:
+        """Says why the expected error is not to be believed; None where it is."""
+        return lambda: checking.withheld(state, self._ledger.results, self._data(state))
+
     def expected_error(self) -> float:
         """How wrong the ordering is expected to be: the mean over pairs of the probability of the wrong order.
 
@@ -584,8 +588,7 @@ class Study:
         target  from 0.001 to 0.5; None: that of the rule `target`, or else the next round figure
         """
         with self._ledger.reading() as state:
-            why = checking.withheld(state, self._ledger.results, self._data(state))
-            return stopping.forecast(state, self._ledger.results, target, why)
+            return stopping.forecast(state, self._ledger.results, target, self._doubt(state)())
 
     def selection(self) -> Selection | None:
         """Which items are wanted by the aim, in the order of `items`, and how surely; None: the aim is the whole order.
@@ -593,7 +596,7 @@ class Study:
         Of excluded items the part is 0 and the membership nan. `Ordering.selection` has the same in order.
         """
         with self._ledger.reading() as state:
-            return self._ledger.results.selection(state)
+            return self._ledger.results.selection(state, self._doubt(state))
 
     def forecast_of_aim(self, recall: float | None = None) -> Forecast | None:
         """How many more answers bring the expected recall to this one; None: the aim is the whole order.
@@ -604,12 +607,13 @@ class Study:
         recall  from 0.5 to 0.999; None: the next round figure
         """
         with self._ledger.reading() as state:
-            return stopping.forecast_of_aim(state, self._ledger.results, recall)
+            return stopping.forecast_of_aim(state, self._ledger.results, recall, self._doubt(state))
 
     def rule_met(self) -> Met | None:
-        """The rule that the answers meet so that no more are needed, `target` or `misplaced`; None: none is met."""
+        """The rule that the answers meet so that no more are needed, `target` or `misplaced`; None: none is met, or
+        `reliability` says why the figures are not to be believed."""
         with self._ledger.reading() as state:
-            return stopping.rule_met(state, self._ledger.results)
+            return stopping.rule_met(state, self._ledger.results, self._doubt(state))
 
     def still_met(self, met: Met) -> bool:
         """Whether neither rules nor items have changed since the rule was met."""
@@ -679,6 +683,11 @@ class Study:
         """Add items with the same feature columns as the others; from now on they are asked about and ordered."""
         if len(items):
             self._ledger.write(lambda transaction: owner.add_items(transaction, self.settings, items))
+
+    def require_addable(self, items: Items) -> None:
+        """Raise InvalidInput where `add_items` would refuse these items."""
+        with self._ledger.reading() as state:
+            owner.require_addable(state, self.settings, items)
 
     @property
     def excluded_items(self) -> tuple[str, ...]:

@@ -93,6 +93,7 @@ def test_evalica(tmp_path: Path, answers: list[Comparison], ours: np.ndarray) ->
     np.testing.assert_allclose(ours, centred(np.log(scores).to_dict()), atol=1e-3)
 
 
+@pytest.mark.slow  # it compiles its own loops for seconds, by JAX, which then warns of every fork of this process
 def test_arena_rank(answers: list[Comparison], ours: np.ndarray) -> None:
     pytest.importorskip("arena_rank")
     from arena_rank.models.bradley_terry import BradleyTerry

@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import zipfile
 
 import pytest
 
@@ -18,6 +19,41 @@ def book(*rows):
     file = io.BytesIO()
     made.save(file)
     return file.getvalue()
+
+
+def changed(old, new):
+    """A workbook with other XML in its sheet."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book(["id"], ["a"]))) as whole, zipfile.ZipFile(made, "w") as archive:
+        for name in whole.namelist():
+            data = whole.read(name)
+            assert old in data or not name.endswith("sheet1.xml")
+            archive.writestr(name, data.replace(old, new))
+    return made.getvalue()
+
+
+def compressed():
+    return book(["id"], *([str(row)] for row in range(1000)))
+
+
+def test_rows_are_read_whatever_the_file_says_of_its_size():
+    data = changed(b'ref="A1:A2"', b'ref="A1"')
+    assert excel.decode(data) == {"id": ["a"]}
+
+
+def test_a_second_sheet_of_the_same_columns_is_refused_and_notes_are_not():
+    for first_cell, refused in (("id", True), ("note", False)):
+        made = openpyxl.load_workbook(io.BytesIO(book(["id", "x"], ["a", 1])))
+        more = made.create_sheet("batch 2")
+        more.append([first_cell, "x"])
+        more.append(["b", 2])
+        file = io.BytesIO()
+        made.save(file)
+        if refused:
+            with pytest.raises(InvalidInput, match="the sheet 'batch 2' has the same columns as the first one"):
+                excel.decode(file.getvalue())
+        else:
+            assert excel.decode(file.getvalue()) == {"id": ["a"], "x": [1]}
 
 
 def test_numbers_dates_gaps_and_empty_rows():
@@ -42,9 +78,12 @@ def test_a_text_like_a_formula_is_no_formula():
         (book(), "the first sheet is empty"),
         (book(["id", "id"]), "columns 1 and 2 are both called 'id'"),
         (book(["id"], ["a", "b"]), "row 1 has more cells than the header names"),
+        (changed(b"<sheetData>", b"<sheetData><row r="), "this workbook is damaged"),
+        (changed(b'ref="A1:A2"', b'to="A1"'), "this workbook is damaged"),
+        (compressed()[:1000] + bytes(50) + compressed()[1050:], "this workbook is damaged"),
     ],
     # A workbook holds the time it was made, so as a name it would differ from one process to the next.
-    ids=["no workbook", "cut", "empty", "two columns alike", "a long row"],
+    ids=["no workbook", "cut", "empty", "two columns alike", "a long row", "broken XML", "unknown XML", "broken bytes"],
 )
 def test_what_is_wrong_is_said(data, message):
     with pytest.raises(InvalidInput, match=message):

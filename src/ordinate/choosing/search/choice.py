@@ -130,21 +130,20 @@ def _contenders(
 
     A pair may not if another one has both a higher priority and no lower utility, as the best one has for most.
     """
-    places, priorities, count = np.empty(16, dtype=np.int64), np.empty(16, dtype=np.uint64), 0
+    total, count = utilities.shape[0], 0
+    places, priorities = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.uint64)
     # Of the pairs with the highest utility only one can be chosen. Nearly all may have it: each is looked at once.
     needed = np.uint64(0)
-    for pair in range(utilities.shape[0]):
+    for pair in range(total):
         if utilities[pair] == highest:
             priority = pair_priority(seed, left[pair], right[pair])
             if count == 0 or priority > needed:
                 needed, count = priority, 1
                 places[0], priorities[0] = pair, priority
-    for pair in range(utilities.shape[0]):
+    for pair in range(total):
         if floor <= utilities[pair] < highest:
             priority = pair_priority(seed, left[pair], right[pair])
             if priority >= needed:
-                if count == places.shape[0]:
-                    places, priorities = np.append(places, places), np.append(priorities, priorities)
                 places[count], priorities[count] = pair, priority
                 count += 1
-    return places[:count], priorities[:count]
+    return places[:count].copy(), priorities[:count].copy()

@@ -287,7 +287,8 @@ def squared_lengths(features: Singles, rows: Integers, centres: Singles, numbers
     """
     squared, x = np.empty(len(rows)), np.empty(columns.shape[1], dtype=np.float32)
     for place in range(len(rows)):
-        x[:] = features[rows[place]] - centres[numbers[place]]
+        for column in range(columns.shape[1]):  # an assignment of arrays takes seconds to compile
+            x[column] = features[rows[place], column] - centres[numbers[place], column]
         total = np.float32(0.0)
         for column in range(columns.shape[0]):
             product = np.float32(0.0)

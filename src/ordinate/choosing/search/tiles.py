@@ -208,7 +208,9 @@ def wide_pairs(
     A tile is of the blocks first[t], second[t], and its pairs need the variance needed[t]. It ends where the next
     tile's pairs might not fit into the room.
     """
-    widest = np.diff(begins).max()
+    widest = 0
+    for block in range(begins.shape[0] - 1):
+        widest = max(widest, begins[block + 1] - begins[block])
     products = np.empty(widest * widest, dtype=np.float32)
     left, right = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     variance = np.empty(room, dtype=np.float32)

@@ -2,7 +2,8 @@
 
 A cell that holds a formula is read as the value that Excel last computed. Texts are written as texts, so that none is
 run as a formula. An empty text becomes an empty cell. Characters that XML cannot hold are written as Excel does, as
-_x0001_, and read back.
+_x0001_, and read back. Other sheets are for notes: one with the columns of the first is refused, so that nobody misses
+its rows.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from __future__ import annotations
 import io
 import math
 import re
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -33,9 +33,18 @@ def decode(data: bytes) -> dict[str, list[Any]]:
         raise InvalidInput("this is no .xlsx file, whatever its suffix says; save it as an Excel workbook")
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheet = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)] if book.worksheets else []
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, EOFError, SyntaxError) as error:
+        sheets = [(one.title, _rows(one)) for one in book.worksheets]
+        sheet = [list(row) for row in sheets[0][1]] if sheets else []
+        continued = [name for name, rows in sheets[1:] if sheet and sheet[0] == list(next(rows, ()))]
+    except MemoryError:
+        raise
+    except Exception as error:  # of openpyxl, zipfile, zlib or the XML parser: each raises what it trips over
         raise InvalidInput(f"this workbook is damaged: {error}") from None
+    if continued and any(value is not None for value in sheet[0]):
+        raise InvalidInput(
+            f"the sheet {continued[0]!r} has the same columns as the first one, and no other is read; put its rows "
+            "there, or save it as a file of its own"
+        )
     rows = [row for row in sheet if any(value is not None for value in row)]
     if not rows:
         raise InvalidInput("the first sheet is empty")
@@ -49,6 +58,13 @@ def decode(data: bytes) -> dict[str, list[Any]]:
     columns = list(zip_longest(*(row[: len(header)] for row in rows[1:]))) or [()] * len(header)
     columns += [(None,) * (len(rows) - 1)] * (len(header) - len(columns))
     return {name: [_read(value) for value in values] for name, values in zip(header, columns, strict=True)}
+
+
+def _rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """All rows. What the file says of its size is not believed: some programs write A1, and rows would be left out."""
+    sheet.reset_dimensions()
+    rows: Iterator[tuple[Any, ...]] = sheet.iter_rows(values_only=True)
+    return rows
 
 
 def encode(columns: Mapping[str, Sequence[Any]]) -> bytes:

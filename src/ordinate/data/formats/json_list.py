@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ordinate.data.formats.utf8 import text_of
@@ -10,13 +11,25 @@ from ordinate.errors import InvalidInput
 
 
 def decode(data: bytes) -> dict[str, list[Any]]:
-    rows = parse(text_of(data))
+    text = text_of(data)
+    try:
+        rows = parse(text)
+    except InvalidInput:
+        if _is_object(text.partition("\n")[0]):
+            raise InvalidInput("the file holds an object in its first line, as JSON Lines do; call it .jsonl") from None
+        raise
     if not isinstance(rows, list):
         raise InvalidInput('the file must hold a list of objects, as in [{"id": "a"}, {"id": "b"}]')
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise InvalidInput(f"row {number} is {json.dumps(row)[:40]}; each row must be an object such as {{...}}")
     return columns_of(rows)
+
+
+def _is_object(line: str) -> bool:
+    with suppress(InvalidInput):
+        return isinstance(parse(line), dict)
+    return False
 
 
 def encode(columns: Mapping[str, Sequence[Any]]) -> bytes:
@@ -34,8 +47,8 @@ def parse(text: str) -> Any:
         raise InvalidInput("this JSON is nested too deeply") from None
     except InvalidInput:
         raise
-    except ValueError as error:  # an integer of thousands of digits
-        raise InvalidInput(f"this is no JSON: {error}") from None
+    except ValueError:  # Python reads no more than 4,300 digits
+        raise InvalidInput("a whole number has thousands of digits; write it as a text or with an exponent") from None
 
 
 def columns_of(rows: Iterable[dict[str, Any]]) -> dict[str, list[Any]]:

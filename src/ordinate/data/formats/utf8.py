@@ -7,8 +7,21 @@ from ordinate.errors import InvalidInput
 _SAVE = "save the file as UTF-8 (in a spreadsheet program: 'CSV UTF-8')"
 
 
+_OTHERS = {
+    b"\x1f\x8b": "this file is compressed by gzip; unpack it",
+    b"PK\3\4": "this is a ZIP archive or a workbook, whatever its suffix says; unpack it, or call a workbook .xlsx",
+    b"\xd0\xcf\x11\xe0": "this is a workbook of an old form, whatever its suffix says; save it as .xlsx or 'CSV UTF-8'",
+    b"PAR1": "this is a Parquet file, whatever its suffix says; call it .parquet",
+    b"\x93NUMPY": "this is a matrix of numpy.save, whatever its suffix says; call it .npy",
+}
+"""What files of other kinds begin with."""
+
+
 def text_of(data: bytes) -> str:
-    """The text, without a byte order mark. Raises InvalidInput on an empty file, another encoding, or a NUL."""
+    """The text, without a byte order mark. Raises InvalidInput on an empty file, another kind or encoding, or a NUL."""
+    for start, what in _OTHERS.items():
+        if data.startswith(start):
+            raise InvalidInput(what)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InvalidInput(f"line 1 begins as UTF-16, not UTF-8; {_SAVE}")
     try:

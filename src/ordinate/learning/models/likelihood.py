@@ -92,7 +92,9 @@ class PairCounts(NamedTuple):
 
     @classmethod
     def of(cls, answers: Answers, items: int) -> PairCounts:
-        counted = count_pairs(*answers[:3], items)
+        # Columns of a larger array, too, are one kind of array for the compiled loop: each kind is compiled on its own.
+        left, right = np.ascontiguousarray(answers.left), np.ascontiguousarray(answers.right)
+        counted = count_pairs(left, right, np.ascontiguousarray(answers.outcome), items)
         return cls(*counted, Kinds.of(answers, *counted[:2], items))
 
     def weight(self, margin: Floats) -> Floats:

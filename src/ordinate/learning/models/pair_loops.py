@@ -199,28 +199,28 @@ def laplacian_columns(left: Integers, right: Integers, weight: Floats, columns: 
     return product
 
 
-@compiled
 def solve_columns(
     left: Integers, right: Integers, weight: Floats, degree: Floats, item_variance: float, columns: Floats, most: int
 ) -> Floats:
     """(n, c) (I / item_variance + L)^-1 @ columns, for columns that each sum to 0; most: products for each."""
-    nothing, solved = np.empty((degree.shape[0], 0)), np.empty_like(columns)
-    for column in range(columns.shape[1]):
+    items, none = len(degree), np.empty(0)
+    features, inverse, solved = np.empty((items, 0)), np.empty((0, 0)), np.empty_like(columns)
+    # Not compiled: with the solver in it that takes more than a second, and a call takes microseconds.
+    for column, given in enumerate(columns.T):
         _, tension, _ = conjugate_gradients(
-            nothing,
+            features,
             left,
             right,
             weight,
             degree,
             0.0,
             item_variance,
-            np.empty((0, 0)),
-            np.empty(0),
-            np.zeros(degree.shape[0]),
-            columns[:, column].copy(),
+            inverse,
+            none,
+            np.zeros(items),
+            np.ascontiguousarray(given),
             1e-26,
             most,
         )
-        for item in range(tension.shape[0]):  # an assignment of arrays takes two seconds to compile
-            solved[item, column] = item_variance * tension[item]
+        solved[:, column] = item_variance * tension
     return solved
