@@ -115,7 +115,9 @@ def annotators_of(
     agrees = np.sign(alone.mean) == np.sign(answers.outcome - 0.5)
     # Nobody agrees or disagrees about items of which only this answer tells: their difference is 0 without it.
     told = decided & (np.abs(alone.mean) > _NOTHING * np.sqrt(alone.variance))
-    right, compared, counted = (np.bincount(number[chosen], minlength=total) for chosen in (told & agrees, told, decided))
+    right, compared, counted = (
+        np.bincount(number[chosen], minlength=total) for chosen in (told & agrees, told, decided)
+    )
     itself, others = (count(first, number, pairs, total) for count in (with_themselves, with_others))
     gates = people_better_than_coins(features, answers, number, total)
     alpha = sharp.weight[number]
