@@ -31,7 +31,7 @@ def test_the_spread_is_that_of_the_error_in_the_draws():
 
 
 def test_where_one_pair_of_few_is_open_the_interval_is_not_that_of_guessing():
-    scores = np.arange(6.0)[::-1]
+    scores = np.linspace(5.0, 0.0, 6)
     draws = np.tile(scores, (1000, 1))
     draws[:120, [0, 1]] = draws[:120, [1, 0]]  # six models, of which the first two may be the wrong way round
     spread = error_spread(draws, scores, np.zeros(6, dtype=int), 2000)
