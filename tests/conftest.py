@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     They write thousands of small studies and flush each answer to the disk, for which some disks take 20 ms. The slow
     tests and those under load kill and fill what writes to a disk as people have it.
     """
-    room = MEMORY.is_mount() and shutil.disk_usage(MEMORY).free > 2 * 1024**3
+    room = os.path.ismount(MEMORY) and shutil.disk_usage(MEMORY).free > 2 * 1024**3
     if room and os.access(MEMORY, os.W_OK) and "not slow" in config.option.markexpr:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 

@@ -25,8 +25,19 @@ def test_the_spread_is_that_of_the_error_in_the_draws():
     for one in (0, 1):
         rows = np.flatnonzero(group == one)
         wrong += by_hand(draws[:, rows[np.argsort(-scores[rows])]])
-    # 60 answers about the 20 items in use.
-    assert error_spread(draws, scores, group, 60) == pytest.approx(np.hypot(wrong.std() / wrong.mean(), doubt(3.0)))
+    # 60 answers about the 20 items in use. A log-normal number of this deviation has that mean and that variance.
+    deviation = np.sqrt(error_spread(draws, scores, group, 60) ** 2 - doubt(3.0) ** 2)
+    assert np.exp(deviation**2) - 1.0 == pytest.approx(wrong.var() / wrong.mean() ** 2)
+
+
+def test_where_one_pair_of_few_is_open_the_interval_is_not_that_of_guessing():
+    scores = np.linspace(5.0, 0.0, 6)
+    draws = np.tile(scores, (1000, 1))
+    draws[:120, [0, 1]] = draws[:120, [1, 0]]  # six models, of which the first two may be the wrong way round
+    spread = error_spread(draws, scores, np.zeros(6, dtype=int), 2000)
+    _, low, high = error_interval(0.12 / 15, spread)
+    assert 0.0 < low < 0.12 / 15
+    assert 1 / 15 < high < 2 / 15
 
 
 def test_where_no_draw_is_wrong_only_the_belief_itself_may_be():

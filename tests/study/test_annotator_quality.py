@@ -82,6 +82,18 @@ def test_too_few_answers_and_no_name_give_no_verdict() -> None:
     assert {one.name: one for one in study.annotator_quality(fewest=10).people}["late"].coin is not None
 
 
+def test_nobody_is_against_an_ordering_that_says_nothing_of_the_pair() -> None:
+    study = Study.create(Items([str(row) for row in range(42)]))
+    study.record([Comparison(str(row), str(row + 1), "left", "ada") for row in range(0, 40, 2)])
+    [ada] = study.annotator_quality().people
+    assert ada.with_ordering is None
+    study.record([Comparison("40", "41", "left", "ada"), Comparison("40", "41", "left", "bob")])
+    ada, bob = study.annotator_quality().people
+    assert (ada.with_ordering, bob.with_ordering) == (ada.with_others, bob.with_others)
+    assert ada.with_others is not None
+    assert ada.with_others.estimate == 1.0
+
+
 def test_excluded_annotators_and_answers_taken_back_do_not_count() -> None:
     study = Study.create(ITEMS)
     study.record(crowd(40))

@@ -10,6 +10,8 @@ from ordinate.cli.options import AsJson, StudyFileOrLink, is_link, open_client, 
 from ordinate.cli.screen import count, percent, print_json, print_table, say
 
 _SHARPNESS = "{sharpness:.1f} ({sharpness_low:.1f} to {sharpness_high:.1f})"
+_WIDEST = 0.5
+"""A share whose interval is wider says nothing, such as one of two pairs out of two."""
 _TITLES = {"with_ordering": "with the ordering", "with_themselves": "themselves", "with_others": "others"}
 
 
@@ -36,7 +38,8 @@ def annotators(
     "With the ordering" is the share of answers that agree with what all other answers say, "themselves" the share of
     pairs answered again that got the same answer, "others" the share of other people's answers to the same pairs that
     were the same, "left" the chance to choose the left item of two equal ones, and "longer" (of texts, where annotators
-    can be compared) the chance to choose the one that is twice as long of two that people rank equal.
+    can be compared) the chance to choose the one that is twice as long of two that people rank equal. "Too few" stands
+    where the interval of a share is more than half as wide as from 0 to 100 %.
 
     docs/statistics.md has the formulas.
     """
@@ -97,4 +100,8 @@ def _coin(row: dict[str, Any]) -> str:
 
 
 def _share(row: dict[str, Any], name: str) -> str:
-    return "" if row[name] is None else percent(row[name])
+    if row[name] is None:
+        return ""
+    if row[f"{name}_high"] - row[f"{name}_low"] > _WIDEST:
+        return "too few"
+    return percent(row[name])

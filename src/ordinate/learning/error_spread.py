@@ -22,6 +22,9 @@ _DOUBT, _LEAST_DOUBT, _MOST_DOUBT = 0.5, 0.1, 1.0
 def error_spread(draws: Floats, scores: Floats, group: Integers, answers: int) -> float:
     """Standard deviation of the log of the true error about the expected one.
 
+    Of a log-normal error with the mean and the variance that draws have: where a pair among few is wrong in one draw of
+    ten, the deviation is three times the mean, but the log's is not.
+
     draws    (s, n) of the scores under the belief
     scores   (n,) by which the items are ordered
     group    (n,) negative for items not in use
@@ -33,7 +36,8 @@ def error_spread(draws: Floats, scores: Floats, group: Integers, answers: int) -
         wrong += inversions(np.ascontiguousarray(draws[:, order]))
     mean = float(wrong.mean())
     per_item = answers / max(int(np.count_nonzero(group >= 0)), 1)
-    return math.hypot(float(wrong.std()) / mean if mean > 0.0 else 0.0, doubt(per_item))
+    of_draws = math.sqrt(math.log1p(float(wrong.var()) / mean**2)) if mean > 0.0 else 0.0
+    return math.hypot(of_draws, doubt(per_item))
 
 
 def doubt(answers_per_item: float) -> float:

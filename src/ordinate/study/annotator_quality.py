@@ -21,6 +21,9 @@ from ordinate.learning.models import Answers
 FEWEST_ANSWERS = 30
 """With fewer decided answers, an annotator cannot be told from a coin."""
 
+_NOTHING = 1e-6
+"""A difference of fewer of its standard deviations is 0 but for rounding."""
+
 
 INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "left", "longer")
 
@@ -34,7 +37,8 @@ class Annotator(NamedTuple):
     coin               the probability that the answers are coin tosses; None: too few answers, of the annotator or of
                        all together, or no name
     better_than_coins  whether coin tosses would predictably give such answers with a chance of less than 1 in 20
-    with_ordering      share of decided answers that agree with what all other answers say, with an interval of 90 %
+    with_ordering      share of decided answers that agree with what all other answers say, of those about pairs of
+                       which they say anything; with an interval of 90 %
     with_themselves    share of pairs answered again that got the same answer
     with_others        share of decided answers of others to the same pairs that were the same
     left               the chance to choose the left item of two equal ones; None: too few answers
@@ -109,7 +113,11 @@ def annotators_of(
     pairs = pair_codes(answers.left, answers.right)
     first = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)
     agrees = np.sign(alone.mean) == np.sign(answers.outcome - 0.5)
-    right, counted = (np.bincount(number[chosen], minlength=total) for chosen in (decided & agrees, decided))
+    # Nobody agrees or disagrees about items of which only this answer tells: their difference is 0 without it.
+    told = decided & (np.abs(alone.mean) > _NOTHING * np.sqrt(alone.variance))
+    right, compared, counted = (
+        np.bincount(number[chosen], minlength=total) for chosen in (told & agrees, told, decided)
+    )
     itself, others = (count(first, number, pairs, total) for count in (with_themselves, with_others))
     gates = people_better_than_coins(features, answers, number, total)
     alpha = sharp.weight[number]
@@ -128,7 +136,7 @@ def annotators_of(
             Interval(*(float(part[at]) for part in sharp[2:])) if known else None,
             float(sharp.coin[at]) if known and counted[at] >= fewest else None,
             bool(gates[at]),
-            share_interval(int(right[at]), int(counted[at])),
+            share_interval(int(right[at]), int(compared[at])),
             share_interval(int(itself[0][at]), int(itself[1][at])) if names[at] is not None else None,
             share_interval(int(others[0][at]), int(others[1][at])),
             left.of(own) if enough else None,

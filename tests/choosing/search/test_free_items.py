@@ -13,6 +13,7 @@ from ordinate.choosing.search import CurvaturePower, LazySearch, MonotoneUtility
 from ordinate.choosing.search.choice import item_priorities, pair_priority
 from ordinate.choosing.search.free_items import highest_priority
 from ordinate.choosing.utilities.bald import Information
+from ordinate.data.arrays import Floats
 from ordinate.data.pairs import AllPairs
 from ordinate.learning.belief import pending, update
 from ordinate.learning.models import Answers
@@ -146,3 +147,20 @@ def test_of_a_list_too() -> None:
         choice = search.best(belief, belief, pool, CurvaturePower(2), rng)
         assert choice.pairs_evaluated < 0.02 * pool.size
         belief = update(belief, choice.left, choice.right)
+
+
+def test_groups_are_looked_at_together() -> None:
+    class Counting(CurvaturePower):
+        calls = 0
+
+        def __call__(self, margin: Floats, variance: Floats) -> Floats:
+            Counting.calls += 1
+            return super().__call__(margin, variance)
+
+    n = 3_000
+    group = np.arange(n) // 6
+    left = np.arange(0, n, 12)  # one answer in every other group
+    fit = Independent().fit(np.empty((n, 0)), Answers(left, left + 1, np.ones(len(left))))
+    choice = LazySearch().best(fit.belief, fit.belief, AllPairs.of(group), Counting(2), np.random.default_rng(0))
+    assert group[choice.left] == group[choice.right]
+    assert Counting.calls < 10

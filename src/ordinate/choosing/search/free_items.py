@@ -21,26 +21,55 @@ from ordinate.learning.belief import Belief
 def best_with_free_items(
     belief: Belief, pool: AllPairs, free: NDArray[np.bool_], utility: Utility, best: BestSoFar
 ) -> int:
-    """Keep the best of the pairs that have a free item (n,); returns how many utilities were evaluated."""
-    evaluated = 0
-    for number, rows in enumerate(pool.rows):
-        alike, others = rows[free[rows]], rows[~free[rows]]
-        if not len(alike):
-            continue
-        # The pool may lack pairs of free items, such as skipped ones.
-        first, second = pool.masked_in(number)
-        both, place = free[rows[first]] & free[rows[second]], np.cumsum(free[rows]) - 1
-        found = highest_priority(item_priorities(best.seed, alike), place[first[both]], place[second[both]])
-        if found is not None:
-            left, right = np.sort(alike[list(found)])[:, None]
-            best.add(left, right, of_pairs(utility, belief, left, right))
-        utilities = of_pairs(utility, belief, others, np.full(len(others), alike[0]))
-        for item, value in zip(others[utilities >= best.floor], utilities[utilities >= best.floor], strict=True):
-            one, other = np.minimum(item, alike), np.maximum(item, alike)
-            held = pool.holds(pool.ranks(PairList.of(one, other)))
-            best.add(one[held], other[held], np.full(int(held.sum()), value))
-        evaluated += 1 + len(others)
-    return evaluated
+    """Keep the best of the pairs that have a free item (n,); returns how many utilities were evaluated.
+
+    There may be thousands of groups, such as prompts, so what can be done for all of them at once is.
+    """
+    division = pool.division
+    alike = division.order[free[division.order]]
+    ones, groups = _highest_pairs(pool, free, alike, best.seed)
+    best.add(ones.left, ones.right, of_pairs(utility, belief, ones.left, ones.right))
+    # One free item of each group stands for all of them, where another item is compared with them.
+    stands = np.full(len(pool.rows), -1)
+    stands[division.number[alike]] = alike
+    others = division.order[~free[division.order]]
+    others = others[stands[division.number[others]] >= 0]
+    utilities = of_pairs(utility, belief, others, stands[division.number[others]])
+    # From the highest on, so that the floor rises at once and few items are looked at.
+    for place in np.argsort(-utilities, kind="stable").tolist():
+        if utilities[place] < best.floor:
+            break
+        item, rows = others[place], pool.rows[division.number[others[place]]]
+        partners = rows[free[rows]]
+        one, other = np.minimum(item, partners), np.maximum(item, partners)
+        held = pool.holds(pool.ranks(PairList.of(one, other)))
+        best.add(one[held], other[held], np.full(int(held.sum()), utilities[place]))
+    return groups + len(others)
+
+
+def _highest_pairs(pool: AllPairs, free: NDArray[np.bool_], alike: Integers, seed: np.uint64) -> tuple[PairList, int]:
+    """Of each group the pair of free items `alike` of the highest priority; how many groups have a free item."""
+    number = pool.division.number
+    order = np.lexsort((~item_priorities(seed, alike), number[alike]))
+    ranked = alike[order]
+    begins = np.flatnonzero(np.diff(number[ranked], prepend=-1))
+    several = begins[np.diff(np.append(begins, len(ranked))) > 1]
+    left, right = ranked[several], ranked[several + 1]
+    # The pool may lack pairs of free items, such as skipped ones; few groups have any.
+    masked = pool.pairs_of(pool.masked)
+    lacking = np.unique(number[masked.left[free[masked.left] & free[masked.right]]])
+    whole = ~np.isin(number[left], lacking)
+    found = [(left[whole], right[whole])]
+    for group in lacking.tolist():
+        rows = pool.rows[group]
+        places, members = np.cumsum(free[rows]) - 1, rows[free[rows]]
+        first, second = pool.masked_in(group)
+        both = free[rows[first]] & free[rows[second]]
+        pair = highest_priority(item_priorities(seed, members), places[first[both]], places[second[both]])
+        if pair is not None:
+            found.append((members[[pair[0]]], members[[pair[1]]]))
+    left, right = (np.concatenate(side) for side in zip(*found, strict=True))
+    return PairList.of(np.minimum(left, right), np.maximum(left, right)), len(begins)
 
 
 def of_one_weight(free: NDArray[np.bool_], weights: Floats, pool: AllPairs) -> NDArray[np.bool_]:
