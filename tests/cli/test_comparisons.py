@@ -144,6 +144,15 @@ def test_questions_go_out_as_a_table_and_come_back(run, study, folder):
     assert [one["id"] for one in run("status", "study.db", "--json").json["open"]] == [rows[2].split(",")[0]]
 
 
+def test_answers_to_questions_are_those_of_whom_was_asked(run, study, folder):
+    run("ask", "study.db", "-a", "Ann", "--count", "2", "--out", "pairs.csv")
+    header, one, other = (folder / "pairs.csv").read_text().splitlines()
+    (folder / "pairs.csv").write_text("\n".join([header, one + "left", other + "right"]))
+    assert run("import", "study.db", "pairs.csv", "--json").json["recorded"] == 2
+    with Study.open("sqlite:///study.db") as opened:
+        assert [one.annotator for one in opened.comparisons()[-2:]] == ["Ann", "Ann"]
+
+
 def test_practice_never_comes_back_as_a_comparison(run, study, folder):
     """Neither by a table of questions, which has no practice pairs, nor by one that names such a pair."""
     with Study.open("sqlite:///study.db") as opened:

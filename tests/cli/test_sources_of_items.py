@@ -33,6 +33,18 @@ def test_categories_are_features_of_new_items_too(run, tables):
     )
 
 
+@pytest.mark.parametrize("pca", [(), ("--pca", "2")])
+def test_the_options_of_the_study_may_be_repeated_for_new_items(run, tables, pca):
+    """The new table has one category alone; it is read as the study's own."""
+    named = ("--feature-columns", "size", "--categorical", "material")
+    run("create", "s.db", "--items", "items.csv", *named, *pca)
+    run("create", "t.db", "--items", "items.csv", *named, *pca)
+    repeated = run("add-items", "s.db", "--items", "new.csv", *named, "--json").json
+    assert repeated | {"study": "t.db"} == run("add-items", "t.db", "--items", "new.csv", "--json").json
+    refused = run("add-items", "s.db", "--items", "new.csv", "--feature-columns", "size").err
+    assert refused.startswith("Error: ")
+
+
 def test_reduced_features_are_those_of_new_items_too(run, tables):
     line = ("--items", "items.csv", "--feature-columns", "size", "--categorical", "material", "--pca", "2")
     made = run("create", "s.db", *line)

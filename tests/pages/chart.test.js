@@ -40,7 +40,7 @@ test("a forecast has two digits, its interval and the time that it takes", () =>
   assert.equal(forecastInWords(forecast, true), "The error falls to 10 % after about 410 more answers (280 to 1,600), about 2 hours at the pace of the newest answers.");
   assert.equal(forecastInWords({ ...forecast, seconds: null }), "The error falls to 10 % after about 410 more answers (280 to 1,600), if people answered sensibly.");
   assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 0 }, true), "An error of 10 % is reached.");
-  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 52 }, true), "An error of 10 % is reached, or after 52 more answers.");
+  assert.equal(forecastInWords({ ...forecast, more_answers: 0, more_answers_high: 52 }, true), "An error of 10 % is reached; to be sure of it may take 52 more answers.");
   assert.equal(forecastInWords({ ...forecast, more_answers: null, withheld: "there are no answers yet" }, true), "");
 });
 

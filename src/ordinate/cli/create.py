@@ -345,9 +345,11 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
         )
     named, recipe = table.named(), study.settings.recipe
     blocks = study.items.blocks
-    if not any(named.values()) and (features is None or blocks is not None):
-        names = recipe.given_names if recipe is not None and recipe.encoder == GIVEN else study.items.column_names
-        named = {"feature_columns": list(names or ())}
+    own = (recipe.given_names if recipe is not None and recipe.encoder == GIVEN else study.items.column_names) or ()
+    # The options that the study was made with mean its own columns, not one for each category of the new table.
+    repeated = {name for names in named.values() for name in names} == {_column(name, columns) for name in own}
+    if (repeated or not any(named.values())) and (features is None or blocks is not None):
+        named = {"feature_columns": list(own)}
     matrices = [block.name for block in blocks or () if block.names is None]
     if isinstance(features, str) and len(matrices) == 1:
         features = {matrices[0]: features}
@@ -355,6 +357,11 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     if recipe is not None and recipe.encoder == GIVEN:
         return recipe.projected(read)
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
+
+
+def _column(feature: str, columns: Columns) -> str:
+    """The column of a table that a feature is made from: of `kind=blur` it is `kind`."""
+    return feature if feature in columns else feature.partition("=")[0]
 
 
 def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:

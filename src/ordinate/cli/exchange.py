@@ -39,8 +39,13 @@ def import_(
 
     with open_study(study) as opened:
         read = read_comparison_file(file, reading.reading()).called_as_in(opened.items)
-        rows = zip(read.comparisons, read.queries, strict=True)
-        given = [one for one, query in rows if query is None or not opened.is_practice(query)]
+        # Who was asked need not be repeated in the table.
+        asked_of = {query.id: query.annotator for query in opened.open_queries()}
+        given = [
+            one if one.annotator is not None or query is None else one._replace(annotator=asked_of.get(query))
+            for one, query in zip(read.comparisons, read.queries, strict=True)
+            if query is None or not opened.is_practice(query)
+        ]
         notes = list(read.notes)
         if practised := len(read.comparisons) - len(given):
             notes.append(f"Left out, as answers to practice pairs, which never count: {practised:,}.")
@@ -52,7 +57,7 @@ def import_(
                 f"{file}: {study} has {known:,} of these {count(len(given), 'comparison')} already, so nothing was "
                 "recorded. If people did make them once more, give --again"
             )
-        asked = {query.id for query in opened.open_queries()} & set(read.queries)
+        asked = asked_of.keys() & set(read.queries)
         with naming(file):
             recorded = opened.record(given, answered=asked)
         if asked:

@@ -118,7 +118,7 @@ def judge(
             from ordinate.judges.places import InFile
 
             place = InFile(stack.enter_context(open_study(study)), study_folder(study))
-        to = Endpoint(endpoint, model, parameters, key, timeout, patience)
+        to = Endpoint(endpoint, model, parameters, key, timeout, patience, key_variable=key_variable)
         if dry_run:
             _show_first(place, to, task, key_variable)
             return

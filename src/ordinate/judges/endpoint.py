@@ -58,6 +58,7 @@ class Endpoint:
     timeout     seconds until a response must have come whole
     patience    seconds for which a request is repeated
     pause       seconds before a request is repeated for the first time
+    key_variable  the environment variable that the key is from, for messages
     """
 
     url: str
@@ -67,6 +68,7 @@ class Endpoint:
     timeout: float = 120.0
     patience: float = 300.0
     pause: float = _FIRST_PAUSE
+    key_variable: str = "OPENAI_API_KEY"
     rng: np.random.Generator = field(default_factory=np.random.default_rng)
 
     def __post_init__(self) -> None:
@@ -134,7 +136,7 @@ class Endpoint:
         if status in _FOR_THIS_PAIR:
             raise RequestRefused(problem)
         advice = {
-            401: "set the environment variable with a valid key",
+            401: f"set the environment variable {self.key_variable} to a valid key",
             403: "the key may not use this model",
             404: "check the address and the name of the model",
         }.get(status, "check the address")

@@ -52,7 +52,7 @@ class Prompt(NamedTuple):
         try:
             text = raw.decode("utf-8").strip()
         except UnicodeDecodeError as error:
-            raise InvalidInput(f"{path}: a prompt is a text in UTF-8; byte {error.start + 1} is none") from None
+            raise InvalidInput(f"{path}: a prompt is a text in UTF-8; byte {error.start + 1} is not") from None
         if not text:
             raise InvalidInput(f"{path}: the prompt is empty; say what the model is to look for")
         return cls(text, hashlib.sha256(raw).hexdigest())

@@ -87,7 +87,11 @@ class Caller(NamedTuple):
             if not self.is_owner:
                 require_free_name(self.served, name)
         elif given not in (None, "", self.annotator):
-            raise Problem(403, f"this link is that of {self.annotator!r}; it cannot speak for {given!r}")
+            raise Problem(
+                403,
+                f"this link is that of {self.annotator!r} and cannot ask or answer for {given!r}; use a link for "
+                f"annotators, or make one for {given!r}",
+            )
         else:
             name = self.annotator
         if self.is_models or (self.session is None and not self.is_owner and self.served.study.is_model(name)):

@@ -69,7 +69,11 @@ def forecast_in_words(forecast: Forecast) -> str:
     if more is None:
         return f"unknown: {forecast.withheld}"
     if more.estimate == 0.0:
-        return f"{target} is reached" if more.high < 1.0 else f"{target} is reached, or after {rough(more.high)} more"
+        return (
+            f"{target} is reached"
+            if more.high < 1.0
+            else (f"{target} is reached; to be sure of it may take {rough(more.high)} more answers")
+        )
     presumed = ", if people answered sensibly" if forecast.presumes_sense else ""
     if more.estimate > _ENDLESS_ANSWERS:
         return f"{target} after more than a million more answers{presumed}"

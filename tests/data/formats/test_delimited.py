@@ -46,6 +46,8 @@ def test_tsv_is_cut_at_tabs_only() -> None:
         (b'id,text\na,"x\ny"\n\nb,1,2\n', r"row 2 \(line 5\) has 3 cells"),
         (b"id;text\na;b;c\n", r"semicolon in double quotes"),
         (b"id,text,id\na,x,b\n", "columns 1 and 3 are both called 'id'"),
+        (b",a,b\na,0,1\nc,2,0\n", "row 2 is called 'c' and column 3 'b'"),
+        (b",a,b\na,0,1\n", "there are 1 rows and 2 columns of counts"),
         (b",id\n0,a\n", r"column 1 has no name in the header line.*index=False"),
         (b"id, ,x\na,,1\n", "column 2 has no name"),
         (b",,\n1,2,3\n", "the header line names no column"),

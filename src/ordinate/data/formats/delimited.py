@@ -109,7 +109,11 @@ def _header_cells(text: str, delimiter: str) -> int:
 def with_corner(names: list[str], first: Sequence[Any]) -> list[str]:
     """The names, that of the first column given where it is blank and holds the other names: pandas writes a matrix
     of wins so. Raises InvalidInput for any other blank name."""
-    if not names or names[0].strip() or list(map(str, first)) != names[1:]:
+    rows = list(map(str, first))
+    if not names or names[0].strip() or rows != names[1:]:
+        if names and not names[0].strip() and set(rows) & set(names[1:]):
+            check_header(names, corner=True)
+            raise InvalidInput(_not_square(rows, names[1:]))
         check_header(names)
         return names
     check_header(names, corner=True)
@@ -117,6 +121,15 @@ def with_corner(names: list[str], first: Sequence[Any]) -> list[str]:
     while corner in names:
         corner = f"_{corner}"
     return [corner, *names[1:]]
+
+
+def _not_square(rows: list[str], columns: list[str]) -> str:
+    """What is wrong with a table that was meant as a matrix of wins: its rows have names of its columns."""
+    wanted = "a matrix of wins has the same names in its first column as in its header line, in the same order"
+    for number, (row, column) in enumerate(zip(rows, columns, strict=False), start=1):
+        if row != column:
+            return f"row {number} is called {row!r} and column {number + 1} {column!r}; {wanted}"
+    return f"there are {len(rows)} rows and {len(columns)} columns of counts; {wanted}"
 
 
 def check_header(names: list[str], *, corner: bool = False) -> None:

@@ -53,7 +53,7 @@ export function forecastInWords(forecast, better = null) {
   if (forecast === null || forecast.more_answers === null) return "";
   const { target, more_answers: more, more_answers_low: low, more_answers_high: high, seconds } = forecast;
   const wanted = `${Number((100 * target).toPrecision(3))} %`;
-  if (more === 0) return `An error of ${wanted} is reached${high ? `, or after ${rough(high)} more answers` : ""}.`;
+  if (more === 0) return `An error of ${wanted} is reached${high ? `; to be sure of it may take ${rough(high)} more answers` : ""}.`;
   const presumed = better === null ? ", if people answered sensibly" : "";
   if (more > ENDLESS) return `The error falls to ${wanted} after more than a million more answers${presumed}.`;
   const pace = seconds === null ? "" : `, about ${duration(seconds)} at the pace of the newest answers`;
