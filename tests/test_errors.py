@@ -18,7 +18,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z]")
 MADE = [
     errors.InvalidInput("row 3 is empty"),
     errors.StudyExists("there is one"),
-    errors.StorageFailed("the disk is full"),
+    errors.DiskFull("the disk is full"),
     errors.BudgetSpent("all answers are given", total=True),
     errors.MissingExtra("torch", "text", "embedding texts"),
     errors.WeightsMissing("no network"),

@@ -128,6 +128,10 @@ class StorageFailed(OrdinateError, OSError):
     exit_code = 1
 
 
+class DiskFull(StorageFailed):
+    """There is no room left on the disk, or a quota is used up."""
+
+
 class StudyMoved(StorageFailed):
     """The file of an open study was moved, deleted or replaced; what was acknowledged is in that file."""
 

@@ -19,6 +19,7 @@ import polars
 import pytest
 from PIL import Image
 
+from ordinate.data.cells import text_id
 from ordinate.data.comparison_formats import read_comparison_file
 from ordinate.data.formats import read_matrix
 from ordinate.data.items import Items
@@ -299,6 +300,12 @@ COMPARISONS = [
         Error("no column 'right'; the table has .*' right'"),
     ),
     Odd("Excel's columns at the end", "c.csv", b"left,right,winner,,\na,b,a,,\n", [("a", "b", "left")]),
+    Odd(
+        "half a character in a preferred text",
+        "c.json",
+        b'[{"chosen": "\\ud800", "rejected": "b"}]',
+        [(text_id("\ud800"), "b", "left")],
+    ),
     Odd("numbers for ids", "c.json", b'[{"left": 1, "right": 2.0, "winner": 2}]', [("1", "2", "right")]),
 ]
 PICTURES = [

@@ -550,6 +550,37 @@ def test_a_preview_says_what_an_encoder_could_not_read(folder, batches):
         assert (refused.status_code, "item 'b' (row 1) has no text" in refused.json()["detail"]) == (422, True)
 
 
+def test_what_finds_no_room_on_the_disk_is_refused_and_works_once_there_is(small_disk):
+    disk = small_disk("4m")
+    folder, filler = Folder(disk, upload_free=0), disk / ".filler"
+
+    def without_room_first(path: str, body: Any) -> Any:
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while file.write(b"x" * 4096):
+                    pass
+            except OSError:
+                pass
+        refused = folder.send("POST", path, body)
+        filler.unlink()
+        assert (refused.status_code, "the disk of the server is full" in refused.text) == (507, True), refused.text
+        return folder.send("POST", path, body)
+
+    try:
+        draft = folder.dropped(PHOTOS)
+        assert without_room_first(f"/drafts/{draft}/study", {"name": "one"}).status_code == 201
+        draft = folder.dropped({"holiday/9.png": picture(9)})
+        assert without_room_first(f"/drafts/{draft}/items", {"study": "one"}).json()["items"] == 1
+        assert without_room_first("/studies/one/duplicate", {"name": "two"}).status_code == 201
+        assert sorted(folder.studies()) == ["one", "two"]
+        for name in ("one", "two"):
+            assert len(folder.study(name).items) == 5
+            assert [folder.client.get(f"/media/{name}/{row}/image").status_code for row in range(5)] == [200] * 5
+        assert len(list(disk.rglob("*.png"))) == 10
+    finally:
+        folder.close()
+
+
 def test_other_files_are_looked_at_while_a_study_is_being_made(folder, monkeypatch):
     go_on = threading.Event()
     made = making.make

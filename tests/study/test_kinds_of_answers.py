@@ -172,7 +172,7 @@ def test_checks_judge_the_model_that_is_shown(likelihood: Any, monkeypatch: pyte
     assert data.answers.strength is not None
     assert isinstance(data.likelihood, Cumulative | Davidson)
     assert data.likelihood.tie > 0.0
-    np.testing.assert_allclose(data.refit(data.answers).mean, results.posterior(state).mean, atol=1e-9)
+    np.testing.assert_allclose(data.refit(data.answers, np.arange(20)).mean, results.posterior(state).mean, atol=1e-9)
     # An answer's prediction, without it, against the fit without it.
     for answer in range(0, 400, 57):
         kept = np.arange(400) != answer
@@ -206,8 +206,8 @@ def test_scores_without_an_annotator_follow_the_likelihood(likelihood: Any) -> N
     data = StudyData(
         ids=tuple(ITEMS.ids), names=("a", "b", "c", "d", "e"), group=np.zeros(20, dtype=np.int64), features=FEATURES,
         answers=answers, annotators=rng.integers(0, 5, 500), at_random=np.ones(500, dtype=bool), model=model,
-        posterior=fit, refit=lambda other: model.fit(FEATURES, other), better_than_coins=True, error_high=0.1, top=3,
-        seed=0,
+        posterior=fit, refit=lambda other, rows: model.fit(FEATURES[rows], other), better_than_coins=True,
+        error_high=0.1, top=3, seed=0,
     )  # fmt: skip
     out = data.annotators == 2
     expected, found = model.fit(FEATURES, answers.those(~out)).mean, scores_without(data, model.prior, out)

@@ -43,7 +43,8 @@ def text_id(text: str) -> str:
     """The id of an item that has no other name than its text: a short text itself, or else a hash of it."""
     if len(text) <= _SHORT and text.isprintable() and text == text.strip():
         return text
-    return f"text-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    # Half a character, which JSON can hold, is refused with its row where the text itself is stored.
+    return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 def require_single(value: object, where: str) -> None:

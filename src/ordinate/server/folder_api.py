@@ -38,7 +38,7 @@ from ordinate.server.headers import MEDIA as MEDIA_POLICY
 from ordinate.server.markdown import rendered
 from ordinate.server.owner_api import show_link
 from ordinate.server.problems import Problem
-from ordinate.server.receiving import announced, receive, without_room
+from ordinate.server.receiving import announced, receive
 from ordinate.server.registry import StudyRegistry
 from ordinate.server.routes import FolderRoute
 from ordinate.server.schemas import ItemShown
@@ -166,8 +166,6 @@ async def drop(
             kept = await run_in_threadpool(found.take, name, arrived)
     except InvalidInput as error:
         raise InvalidInput(f"{name} {error}" if not str(error).startswith(name) else str(error)) from None
-    except StorageFailed as error:
-        raise without_room(error) or error from None
     return DroppedShown(name=kept.name, kind=kept.kind, bytes=kept.bytes)
 
 

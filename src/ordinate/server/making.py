@@ -13,6 +13,7 @@ from ordinate.data.cells import all_numbers, is_missing
 from ordinate.data.feature_columns import columns_of
 from ordinate.data.folders import READ
 from ordinate.data.formats import read_columns
+from ordinate.data.formats.files import failures
 from ordinate.data.formats.utf8 import text_of
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.lookalikes import lookalikes
@@ -338,7 +339,11 @@ def duplicate(source: Target, folder: Path, target: Target, by: str | None) -> i
         if excluded:
             items = items.take([row for row, item in enumerate(items.ids) if item not in excluded])
         if media.is_dir():
-            shutil.copytree(media, folder / MEDIA, dirs_exist_ok=True)
+            with failures("written", folder):  # copytree would collect them all in an error without a number
+                (folder / MEDIA).mkdir(parents=True, exist_ok=True)
+                for path in media.iterdir():
+                    if path.is_file():
+                        shutil.copy2(path, folder / MEDIA / path.name)
             items = _moved(items, lambda path: Path(MEDIA, path.name) if path.parent == media else path)
         # Rules about items that are not there any more would be refused, and a deadline is that of the other study.
         rules = replace(

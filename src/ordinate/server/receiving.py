@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 from pathlib import Path
 
 from fastapi import Request
@@ -11,7 +10,6 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from ordinate.data.formats.files import failures
-from ordinate.errors import StorageFailed
 from ordinate.server.limits import Limits
 from ordinate.server.problems import Problem
 
@@ -55,14 +53,6 @@ async def receive(request: Request, path: Path) -> None:
         # It writes what waits in a buffer.
         with failures("written", path.parent):
             await run_in_threadpool(file.close)
-
-
-def without_room(error: StorageFailed) -> Problem | None:
-    """The problem 507 where a full disk, or a quota, is why a file was not stored."""
-    cause = error.__cause__
-    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
-        return Problem(507, "the disk of the server is full, so it takes no more files")
-    return None
 
 
 def _too_large(limits: Limits) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, get_type_hints
 
@@ -9,6 +10,7 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
+from ordinate.errors import DiskFull
 from ordinate.server.authentication import Authenticator, Caller, require_owner, require_viewer
 from ordinate.server.bodies import ReadRequest, parsed, read_body
 from ordinate.server.headers import SAFE
@@ -18,6 +20,7 @@ from ordinate.server.proxy_users import user_of
 from ordinate.server.schemas import Given
 from ordinate.study.ledger import acting_as
 
+log = logging.getLogger("ordinate.server")
 JSON = ("application/json",)
 
 
@@ -115,3 +118,15 @@ class FolderRoute(StudyRoute):
         authenticator.authenticate_server_owner(request)
         if request.app.state.workspace is None:
             raise Problem(404, "this server serves single studies; start it with a folder: ordinate serve FOLDER")
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+
+        async def told_of_full_disk(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except DiskFull as error:
+                log.error("%s %s: %s", request.method, self.path, error)
+                raise Problem(507, "the disk of the server is full; free some space and try again") from None
+
+        return told_of_full_disk

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from ordinate.data.formats import FORMATS
 from ordinate.data.matrices import FileMatrix
 from ordinate.errors import (
+    DiskFull,
     InvalidInput,
     NotAStudy,
     StorageFailed,
@@ -457,5 +458,6 @@ def _translate(path: Path, error: BaseException | None) -> Exception:
         return NotAStudy(f"{path} is damaged or no study: {error}")
     for prefix, advice in FAILURES.items():
         if name.startswith(prefix):
-            return StorageFailed(f"{path}: {advice} ({error})")
+            kind = DiskFull if prefix == "SQLITE_FULL" else StorageFailed
+            return kind(f"{path}: {advice} ({error})")
     return StorageFailed(f"{path}: {error}")

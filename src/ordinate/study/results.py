@@ -308,9 +308,14 @@ class Results:
                 separation_of_coins(fit_anew, answers, group, rng),
             )
 
-    def refit(self, state: State, model: Model, answers: Answers) -> Posterior:
-        """The posterior of other answers about the same items, as results are computed."""
+    def refit(self, state: State, model: Model, answers: Answers, rows: Integers | None = None) -> Posterior:
+        """The posterior of other answers, as results are computed.
+
+        rows  (r,) of the items, where it is about these alone: the sides of the answers are then places among them
+        """
         features = self.inference.scaled(state).features
+        if rows is not None:
+            features = features[rows]
         if self.inference.site_model is None or not isinstance(model, SiteModel):
             return model.fit(features, answers)
         return Propagation(model, features, answers).posterior(model.prior)

@@ -39,7 +39,7 @@ def study_data(
         at_random=np.ones(len(answers.left), dtype=bool),
         model=model,
         posterior=model.fit(features, answers),
-        refit=lambda other: model.fit(features, other),
+        refit=lambda other, rows: model.fit(features[rows], other),
         better_than_coins=True,
         error_high=0.15,
         top=3,

@@ -1,5 +1,8 @@
 """Answers left out, misfit, drift and missed terms: against fits without an answer, and in worlds made for each."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -95,15 +98,40 @@ def test_a_contextual_study_is_told_where_features_miss_something(data):
 
 def test_predictions_come_from_the_answers_before(data):
     given = data(12, 100)
-    found = predictions(given.refit, given.answers, given.at_random)
+    fit = partial(given.refit, rows=np.arange(12))
+    found = predictions(fit, given.answers, given.at_random)
     assert len(found.outcome) == 100 - 100 // 8
     turned = given.answers._replace(
         outcome=np.concatenate([given.answers.outcome[:15], 1 - given.answers.outcome[15:]])
     )
-    other = predictions(given.refit, turned, given.at_random)
+    other = predictions(fit, turned, given.at_random)
     block = 100 // 8 // 4
     assert np.array_equal(found.probability[:block], other.probability[:block])
     assert not np.array_equal(found.probability[block:], other.probability[block:])
+
+
+@pytest.mark.parametrize("items", [20, 400])
+def test_predictions_are_by_the_compared_items_alone_and_the_same_as_by_all(data, items):
+    answered = data(items, 3 * items)
+    asked = []
+
+    def refit(other, rows):
+        asked.append(rows)
+        return answered.model.fit(features[rows], other)
+
+    # The items that nobody compared come in between, and are many more.
+    rows = np.sort(np.random.default_rng(1).choice(5 * items, items, replace=False))
+    features = np.random.default_rng(2).normal(size=(5 * items, 2))
+    features[rows] = answered.features
+    left, right, outcome = answered.answers[:3]
+    answers = Answers(rows[left], rows[right], outcome)
+    found = replace(answered, features=features, answers=answers, refit=refit).predictions
+    expected = predictions(lambda other: answered.model.fit(features, other), answers, answered.at_random)
+    np.testing.assert_allclose(found.probability, expected.probability, rtol=1e-9)
+    assert np.array_equal(found.outcome, expected.outcome)
+    compared = np.unique([answers.left, answers.right])
+    assert all(np.array_equal(one, compared) for one in asked)
+    assert bool(asked) == (items == 20), "of more items the model is fitted by Laplace's approximation"
 
 
 def test_bins_count_how_often_the_likelier_side_won():

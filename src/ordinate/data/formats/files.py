@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ordinate.errors import InvalidInput, OrdinateError, StorageFailed
+from ordinate.errors import DiskFull, InvalidInput, OrdinateError, StorageFailed
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and try again",
@@ -62,7 +62,8 @@ def failures(verb: str, path: str | Path) -> Iterator[None]:
         raise
     except OSError as error:
         reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
-        raise StorageFailed(f"{path} could not be {verb}: {reason}") from error
+        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else StorageFailed
+        raise kind(f"{path} could not be {verb}: {reason}") from error
     except ValueError as error:  # a NUL in the name
         raise InvalidInput(f"{str(path)!r} is no file name: {error}") from None
 

@@ -8,6 +8,7 @@ fail where chance would give such a value with a probability of 1 % at most.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.consistency import Fit
 from ordinate.learning.likelihoods import Likelihood
 from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers, Model, SiteModel
@@ -75,7 +75,8 @@ class StudyData:
     at_random          (T,) whether its pair was drawn at random
     model              what results are by, with the newest prior variances
     posterior          of all answers, as results show it
-    refit              the same of other answers, with the same prior variances
+    refit              the same of other answers about rows (r,) of the items alone, where sides are places among them;
+                       with the same prior variances
     better_than_coins  see `Reliability`
     error_high         likewise
     top                so many first items matter most; below 0: all but so many, since the last ones matter
@@ -91,7 +92,7 @@ class StudyData:
     at_random: NDArray[np.bool_]
     model: Model
     posterior: Posterior
-    refit: Fit
+    refit: Callable[[Answers, Integers], Posterior]
     better_than_coins: bool | None
     error_high: float
     top: int
@@ -175,9 +176,16 @@ class StudyData:
         """Of the answers about random pairs, by those before them."""
         from ordinate.learning.calibration import predictions
 
-        few = len(self.compared.rows) <= _FEW_ITEMS
-        fit = self.refit if few else self.cheap_fit
-        return predictions(fit, self.answers, self.at_random & self.decisive, self.likelihood)
+        # Of the compared items alone: a covariance of all of them would take n^3 for each of the fits.
+        rows = self.compared.rows
+        left, right = np.searchsorted(rows, self.answers.left), np.searchsorted(rows, self.answers.right)
+        answers = self.answers._replace(left=left, right=right)
+
+        def fit(answers: Answers) -> Posterior:
+            few = len(rows) <= _FEW_ITEMS
+            return self.refit(answers, rows) if few else self.cheap_model.fit(self.used_features[rows], answers)
+
+        return predictions(fit, answers, self.at_random & self.decisive, self.likelihood)
 
     @cached_property
     def misfit_of_annotators(self) -> Misfit:
