@@ -153,6 +153,11 @@ def test_answers_to_questions_are_those_of_whom_was_asked(run, study, folder):
         assert [one.annotator for one in opened.comparisons()[-2:]] == ["Ann", "Ann"]
 
 
+def test_names_that_look_alike_are_mentioned_without_a_study(run, folder):
+    (folder / "battles.csv").write_text("model_a,model_b,winner\nelm,fir,model_a\nelm ,fir,model_b\n")
+    assert "look alike but differ, since the exact text decides: 'elm' and 'elm '" in run("order", "battles.csv").err
+
+
 def test_practice_never_comes_back_as_a_comparison(run, study, folder):
     """Neither by a table of questions, which has no practice pairs, nor by one that names such a pair."""
     with Study.open("sqlite:///study.db") as opened:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ordinate.data.comparisons import Comparison
 from ordinate.study.study import Study
 
 TABLE = "id,size,material\na,1,wood\nb,2,steel\nc,4,wood\nd,5,glass\ne,6,steel\n"
@@ -43,6 +44,26 @@ def test_the_options_of_the_study_may_be_repeated_for_new_items(run, tables, pca
     assert repeated | {"study": "t.db"} == run("add-items", "t.db", "--items", "new.csv", "--json").json
     refused = run("add-items", "s.db", "--items", "new.csv", "--feature-columns", "size").err
     assert refused.startswith("Error: ")
+
+
+def test_files_of_several_folders_are_not_groups_and_it_is_said(run, folder):
+    for name in ("street", "beach"):
+        (folder / "scenes" / name).mkdir(parents=True)
+        (folder / "scenes" / name / "a.txt").write_text(name)
+    made = run("create", "s.db", "--items", "scenes")
+    assert "Files of 2 folders are compared with one another." in made.err
+    assert "folders" not in run("create", "t.db", "--items", "scenes/beach").err
+
+
+def test_a_group_that_the_study_has_not_is_mentioned(run, tables):
+    table = "id,group,size\na,x,1\nb,x,2\nc,x,3\n"
+    (tables / "grouped.csv").write_text(table)
+    (tables / "others.csv").write_text("id,group,size\nd,y,1\ne,x,2\n")
+    run("create", "s.db", "--items", "grouped.csv", "--feature-columns", "size")
+    with Study.open("sqlite:///s.db") as opened:
+        opened.record([Comparison("a", "b", "left"), Comparison("b", "c", "left")])
+    assert "The study has no group 'y'; the ranks of such items" in run("order", "s.db", "--items", "others.csv").out
+    assert "has no group" not in run("order", "s.db", "--items", "grouped.csv").out
 
 
 def test_reduced_features_are_those_of_new_items_too(run, tables):

@@ -296,7 +296,7 @@ def study_of_comparisons(comparisons: str, items: str | None, table: TableOption
     _, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading)
     made = Study.create(read, recipe=recipe)
     made.record(given.comparisons if given is not None else [])
-    for one in given.notes if given is not None else []:
+    for one in [*_lookalikes(read), *(given.notes if given is not None else [])]:
         note(one)
     return made
 
@@ -368,7 +368,6 @@ def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -
     """What else the owner should know: files left out, names that look alike, pictures that were converted or should
     be. `earlier`: the ids that the study had before."""
     from ordinate.data.folders import is_folder_of_files, list_folder
-    from ordinate.data.lookalikes import lookalikes
 
     notes = []
     if is_folder_of_files(source):
@@ -377,11 +376,12 @@ def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -
             notes.append(f"Ignored, hidden or left behind by a system: {_first(listing.ignored)}.")
         if listing.unknown:
             notes.append(f"Left out, because browsers cannot show this kind of file: {_first(listing.unknown)}.")
-    new = set(shown.items.ids)
-    for what, names in (("Ids", (*earlier, *shown.items.ids)), ("Groups", dict.fromkeys(shown.items.group or ()))):
-        pairs = [f"{one!a} and {other!a}" for one, other in lookalikes(names) if what == "Groups" or other in new]
-        if pairs:
-            notes.append(f"{what} that look alike but differ, since the exact text decides: {_first(pairs)}.")
+        if (folders := len({Path(one).parent for one in listing.columns["id"]})) > 1 and shown.items.group is None:
+            notes.append(
+                f"Files of {folders:,} folders are compared with one another. To compare only within each folder, make "
+                "a table of the files with a column `group`; docs/files.md has an example."
+            )
+    notes += _lookalikes(shown.items, earlier)
     if shown.converted:
         folder, here = media.web_folder(study), Path.cwd()
         named = folder.relative_to(here) if folder.is_relative_to(here) else folder
@@ -398,6 +398,18 @@ def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -
             f"{count(shown.misshown, 'picture')} of more than 8 bits of grey, or in CMYK colours, which browsers show "
             "wrongly: `ordinate serve` converts them as it sends them. --convert converts them once, beside the study."
         )
+    return notes
+
+
+def _lookalikes(items: Items, earlier: Sequence[str] = ()) -> list[str]:
+    """Which ids, and which groups, look alike; `earlier` as in `_notes`."""
+    from ordinate.data.lookalikes import lookalikes
+
+    notes, new = [], set(items.ids)
+    for what, names in (("Ids", (*earlier, *items.ids)), ("Groups", dict.fromkeys(items.group or ()))):
+        pairs = [f"{one!a} and {other!a}" for one, other in lookalikes(names) if what == "Groups" or other in new]
+        if pairs:
+            notes.append(f"{what} that look alike but differ, since the exact text decides: {_first(pairs)}.")
     return notes
 
 

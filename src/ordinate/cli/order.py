@@ -150,7 +150,7 @@ def order(
         elif trust is not None:
             opened = _trusted(opened, trust)
         contents = item_contents(given or opened.items)
-        known = set(opened.items.ids)
+        known, groups = set(opened.items.ids), set(opened.items.group or ())
         answers = len(opened.comparisons())
         if not answers:
             advice = (
@@ -191,6 +191,9 @@ def order(
         for grade in ordering.grades.rows():
             say(grade_in_words(grade))
     _say_aim(ordering, forecast)
+    if given is not None and (unknown := [name for name in dict.fromkeys(given.group or ()) if name not in groups]):
+        rest = "" if len(unknown) == 1 else f" and {count(len(unknown) - 1, 'other')}"
+        say(f"The study has no group {unknown[0]!r}{rest}; the ranks of such items are among the given ones alone.")
     if blind:
         say("The study has no features, so items that nobody compared cannot be told apart: their places mean nothing.")
     if reliability is None:

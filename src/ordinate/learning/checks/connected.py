@@ -13,13 +13,15 @@ def check(data: StudyData) -> Finding:
         return not_run(FEATURES_ALONE)
     left, right, *_ = data.answers
     beside = beside_the_largest(parts(left, right, data.group), data.group)
-    items, within = int((data.group >= 0).sum()), " of its group" if data.group.max(initial=0) > 0 else ""
+    items, several = int((data.group >= 0).sum()), data.group.max(initial=0) > 0
     if not len(beside):
-        return Finding("passed", 0.0, 0.0, f"Answers connect every item{within} with every other.")
+        within = " of its group" if several else ""
+        return Finding("passed", 0.0, 0.0, f"Answers connect every item with every other{within}.")
     compared = np.zeros(len(data.group), dtype=np.bool_)
     compared[left] = compared[right] = True
     never = int((~compared[beside]).sum())
     one = len(beside) == 1
+    within = (" of its group" if one else " of their groups") if several else ""
     found = f"Answers do not connect {len(beside):,} of {items:,} items with the rest{within}"
     found += f" ({never:,} of them {'was' if never == 1 else 'were'} never compared)" if never else ""
     placed = "only features place" if data.used_features.shape[1] else "nothing places"
