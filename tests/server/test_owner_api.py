@@ -270,7 +270,7 @@ def test_the_expected_error_falls_and_its_history_fills(site):
     assert status["withheld"] == "the answers cannot be told from coin tosses yet"
     answer_sensibly(site.study)
     ann.get("")
-    wait_for(lambda: site.served.prefetcher.results.answers == len(site.study.comparisons()))
+    wait_for(lambda: has_all_results(site))
     status, stated = ann.get("").json(), site.study.reliability()
     assert stated.withheld is None
     assert {name: status[name] for name in stated._fields} == stated._asdict()
@@ -312,13 +312,19 @@ def wait_for(happened: Callable[[], bool]) -> None:
     assert happened()
 
 
+def has_all_results(site: Any) -> bool:
+    """Whether there are results, which there are not at first, and they are those of all answers."""
+    results = site.served.prefetcher.results
+    return results is not None and results.answers == len(site.study.comparisons())
+
+
 def test_the_forecast_is_for_the_target_asked_for_or_that_of_the_rules_as_they_are(site):
     owner = site.program("owner")
     wait_for(lambda: owner.get("/forecast").status_code == 200)
     assert owner.get("/forecast").json()["withheld"] == "there are no answers yet"
     answer_sensibly(site.study)
     owner.get("")
-    wait_for(lambda: site.served.prefetcher.results.answers == len(site.study.comparisons()))
+    wait_for(lambda: has_all_results(site))
     expected = site.study.forecast(0.005)
     assert owner.get("/forecast", params={"target": 0.005}).json() == expected.fields()
     assert owner.get("").json()["forecast"] == site.study.forecast().fields()
@@ -340,7 +346,7 @@ def test_a_target_that_is_met_already_finishes_the_study_without_another_answer(
     owner, ann = site.program("owner"), site.browser("Ann")
     answer_sensibly(site.study)
     owner.get("")
-    wait_for(lambda: site.served.prefetcher.results.answers == len(site.study.comparisons()))
+    wait_for(lambda: has_all_results(site))
     assert site.served.prefetcher.results.reliability.better_than_coins
     assert len(ann.ask()) == 1
     owner.patch("/rules", {"target": 0.5})
