@@ -208,3 +208,11 @@ def test_scenes_of_pwcmp_are_groups_and_selections_are_numbers() -> None:
     )
     assert read.comparisons == [Comparison("a", "b", "right", "1"), Comparison("a", "b", "left", "2")]
     assert read.group == ["s", "s"]
+
+
+def test_two_rows_of_two_could_be_a_matrix_of_wins_and_a_note_says_so() -> None:
+    rows = {"0": [0, 2], "1": [5, 0]}
+    notes = read_comparisons(rows).notes
+    assert any("name the form: win-matrix" in one for one in notes)
+    assert len(read_comparisons(rows, Reading("win-matrix")).comparisons) == 7
+    assert len(read_comparisons({"0": [0, 2], "1": [5, 1]}).notes) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ordinate.data.cells import id_text
 from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, winners
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
@@ -19,9 +20,11 @@ def _recognise(columns: Columns) -> bool:
 
 
 def _translate(source: Source) -> Translated:
-    won = source.need("left", "0")
-    columns = {"left": won, "right": source.need("right", "1"), "winner": ["left"] * len(won)}
-    return Translated(columns, notes=["The sides on the screen are unknown: each winner counts as the left item."])
+    won, lost = source.need("left", "0"), source.need("right", "1")
+    notes = ["The sides on the screen are unknown: each winner counts as the left item."]
+    if len(won) == 2 and id_text(won[0]) == id_text(lost[1]) == "0":
+        notes.append("Two rows of two are read as pairs; of a matrix of wins of two items, name the form: win-matrix.")
+    return Translated({"left": won, "right": lost, "winner": ["left"] * len(won)}, notes=notes)
 
 
 def _write(comparisons: Sequence[Comparison], items: Items | None) -> dict[str, list[Any]]:
