@@ -86,7 +86,7 @@ def _attempt(command: Callable[[], object]) -> int:
         context = getattr(error, "ctx", None)
         path = getattr(context, "command_path", "ordinate")
         # Without a command Typer has already shown the help, and its message is empty.
-        message = format_message().rstrip(".") or "name a command"
+        message = format_message().rstrip(".").replace(": Value error, ", ": ") or "name a command"
         stop = "" if message.endswith("?") else "."
         return _fail(f"{message}{stop} See: {path} --help", getattr(error, "exit_code", 2))
     return result if isinstance(result, int) else 0

@@ -161,6 +161,7 @@ def test_an_endpoint_that_fails_ends_with_1_and_keeps_what_came(run, study, mode
     done = run(*line(model, "--concurrency", "1"))
     assert done.code == 1
     assert "status 401 (who are you?)" in done.err
+    assert "OPENAI_API_KEY" in done.err
     with Study.open(f"sqlite:///{study}") as opened:
         assert len(opened.comparisons()) == 2
 
@@ -229,7 +230,11 @@ def test_order_takes_the_answers_of_people_or_of_models_alone(run, study, first)
 
 def test_people_go_on_after_a_model_and_a_model_that_they_contradict_is_left_out(run, study, first):
     run(*line(first))
-    assert "no pair was judged by people too" in run("order", "study.db", "--trust", "0.7").err
+    first.answer = lambda _: completion("[[A]]")._replace(status=401)
+    assert run(*line(first, "--annotator", "no-key")).code == 1
+    said = run("order", "study.db", "--trust", "0.7").err
+    assert "m-1: no pair was judged by people too" in said
+    assert "no-key" not in said
     done = run("annotate", "study.db", "--annotator", "ann", "--after-models", keys="1" * 6 + "q")
     assert done.code == 0, done.err
     with Study.open(f"sqlite:///{study}") as opened:

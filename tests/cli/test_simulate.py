@@ -100,7 +100,7 @@ class TestRecorded:
     [
         (("--backend", "dask"), "--backend dask and --scheduler ADDRESS go together"),
         (("--scheduler", "tcp://127.0.0.1:1"), "--backend dask and --scheduler ADDRESS go together"),
-        (("--backend", "ray"), "'ray' is not one of 'processes', 'dask'"),
+        (("--backend", "ray"), "Invalid value for '--backend': 'ray' is not one of 'processes', 'dask'"),
         (("--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"), "leave it out with --backend dask"),
     ],
 )

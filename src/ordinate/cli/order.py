@@ -221,6 +221,8 @@ def _trusted(study: Study, bound: float) -> Study:
     """Without the models that agree with people too rarely; says of each whether it counts."""
     kept: list[str | None] = list(study.annotators())
     for name, found in study.agreement_of_models().items():
+        if name not in kept:  # it has no answers that could count
+            continue
         if found.share is None:
             note(f"{name}: no pair was judged by people too, so it counts unchecked.")
             continue
@@ -230,7 +232,7 @@ def _trusted(study: Study, bound: float) -> Study:
             f"{name}: agrees with people on {share} of {count(found.pairs, 'pair')}, so it "
             f"{'is left out' if left_out else 'counts'}."
         )
-        if left_out and name in kept:
+        if left_out:
             kept.remove(name)
     return study.only(kept) if kept else study
 
