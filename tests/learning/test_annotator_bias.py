@@ -13,7 +13,7 @@ from ordinate.data.items import Items
 from ordinate.data.lengths import standard_lengths
 from ordinate.errors import InvalidInput
 from ordinate.learning.annotator_bias import Covariate, OwnAnswers, average_lean, chosen_share, leans, likelihoods
-from ordinate.learning.annotators import Alone, sharpness
+from ordinate.learning.annotators import Alone, Fit, sharpness
 from ordinate.learning.fitted import People, fitted, plain_fit, with_kinds
 from ordinate.learning.likelihoods.cumulative import Cumulative
 from ordinate.learning.models import Answers
@@ -63,7 +63,7 @@ def test_it_is_the_intercept_of_a_logistic_regression() -> None:
     given = answers._replace(lean=np.full(len(who), expected[-1]))
     fit = model.fit(features, given).coefficients
     np.testing.assert_allclose(fit, expected[:-1], atol=1e-5)
-    found = leans(lambda one: model.fit(features, one), answers, who, every(answers))
+    found = leans(Fit(model, features), answers, who, every(answers))
     assert found is not None
     assert found[0] == pytest.approx(expected[-1], abs=0.025 + 0.1 * error[-1])  # on a grid of 0.05
 
@@ -106,7 +106,7 @@ def test_people_with_few_answers_are_taken_to_lean_as_the_others_do() -> None:
     features, answers, who, _ = world(2, 400, [1.0, 0.8, 0.9, 0.9])
     kept = (who < 3) | (np.arange(len(who)) < 8)
     answers, who = answers.those(kept), who[kept]
-    found = leans(lambda given: MODEL.fit(features, given), answers, who, every(answers))
+    found = leans(Fit(MODEL, features), answers, who, every(answers))
     assert found is not None
     np.testing.assert_allclose(found, 0.9, atol=0.25)
 
@@ -121,7 +121,7 @@ def test_an_answer_is_not_taken_for_a_lean_of_the_person_who_gave_it(each: int) 
     won = rng.random(300) < np.where(rng.random(300) < 0.6, truth[left] > truth[right], 0.5)
     answers = Answers(left, right, won.astype(float), np.zeros(300, dtype=np.int64))
     who, nothing = rng.permutation(np.arange(300) // each), np.empty((40, 0))
-    assert leans(lambda given: Independent().fit(nothing, given), answers, who, every(answers)) is None
+    assert leans(plain_fit(Independent(), nothing), answers, who, every(answers)) is None
     # Those who answer often are told apart from them as before.
     often = np.concatenate([who, np.full(300, len(who))])
     more = Answers(
@@ -130,7 +130,7 @@ def test_an_answer_is_not_taken_for_a_lean_of_the_person_who_gave_it(each: int) 
         np.concatenate([answers.outcome, rng.random(300) < 0.9]),
         np.zeros(600, dtype=np.int64),
     )
-    found = leans(lambda given: Independent().fit(nothing, given), more, often, every(more))
+    found = leans(plain_fit(Independent(), nothing), more, often, every(more))
     assert found is not None
     assert abs(found[who]).max() < 0.3
     assert found[len(who)] > 1.5
@@ -140,20 +140,20 @@ def test_where_nobody_leans_there_are_no_leans() -> None:
     seen = 0
     for seed in range(25):
         features, answers, who, _ = world(100 + seed, 60, [0.0, 0.0, 0.0])
-        seen += leans(lambda given, x=features: MODEL.fit(x, given), answers, who, every(answers)) is not None  # type: ignore[misc]
+        seen += leans(Fit(MODEL, features), answers, who, every(answers)) is not None
     assert seen <= 1
     features, answers, who, _ = world(3, 40, [0.0])
-    assert leans(lambda given: MODEL.fit(features, given), answers, who, Covariate(np.zeros(40))) is None
+    assert leans(Fit(MODEL, features), answers, who, Covariate(np.zeros(40))) is None
     tied = answers._replace(outcome=np.full(40, 0.5))
-    assert leans(lambda given: MODEL.fit(features, given), tied, who, every(tied)) is None
+    assert leans(Fit(MODEL, features), tied, who, every(tied)) is None
 
 
 @pytest.mark.parametrize("bias", [-0.8, 0.0, 1.2])
 def test_the_chance_of_the_left_one_of_two_equal_items_is_found(bias: float) -> None:
     features, answers, who, _ = world(5, 400, [bias] * 3)
-    lean = leans(lambda given: MODEL.fit(features, given), answers, who, every(answers))
+    lean = leans(Fit(MODEL, features), answers, who, every(answers))
     given = answers if lean is None else answers._replace(lean=lean[who])
-    found, alone = sharpness(lambda given: MODEL.fit(features, given), given, who, np.ones(3, dtype=np.bool_))
+    found, alone = sharpness(Fit(MODEL, features), given, who, np.ones(3, dtype=np.bool_))
     given = answers._replace(lean=None)
     middle, low, high = chosen_share(given, alone, found.weight[who], np.ones(len(who)))
     assert middle == pytest.approx(expit(bias), abs=0.04)
@@ -239,7 +239,7 @@ def test_lengths_are_interactions_in_a_logistic_regression() -> None:
     expected = np.array([0.0, *coefficients[-2:]])
     expected -= expected @ np.bincount(who) / len(who)
     model, people = Contextual(1e6, likelihood=Cumulative()), np.ones(3, dtype=np.bool_)
-    found = leans(lambda one: model.fit(features, one), answers, who, Covariate(longer, people))
+    found = leans(Fit(model, features), answers, who, Covariate(longer, people))
     assert found is not None
     np.testing.assert_allclose(found[:-1], expected, atol=0.025 + 0.2 * error[-1])
     assert found[-1] == 0.0

@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from ordinate.learning.annotators import (
     Alone,
+    Fit,
     by_own_answers,
     shares,
     sharpness,
@@ -47,7 +48,7 @@ def named(people: int) -> Any:
 def test_an_answer_is_taken_out_as_by_a_fit_without_it() -> None:
     features, answers, who, _ = world(0, 40, [1.5, 0.7, 1.0], items=25)
     alpha = np.array([1.5, 0.7, 1.0])[who]
-    found = without_itself(lambda given: MODEL.fit(features, given), answers, alpha)
+    found = without_itself(Fit(MODEL, features), answers, alpha)
     full = MODEL.fit(features, answers._replace(sharpness=alpha)).belief
     for place in range(0, len(who), 7):
         kept = np.arange(len(who)) != place
@@ -102,7 +103,7 @@ def test_a_third_of_coins_are_told_from_people_at_forty_answers_each() -> None:
         alpha = np.exp(0.5 * np.random.default_rng([seed, 1]).normal(size=12))
         alpha[:4] = 0.0
         features, answers, who, truth = world(seed, 40, alpha)
-        found, _ = sharpness(lambda given, x=features: MODEL.fit(x, given), answers, who, named(12))  # type: ignore[misc]
+        found, _ = sharpness(Fit(MODEL, features), answers, who, named(12))
         ranks = rankdata(found.coin)
         areas.append((ranks[:4].sum() - 10) / 32)
         one, other = np.triu_indices(100, 1)
@@ -120,7 +121,7 @@ def test_a_third_of_coins_are_told_from_people_at_forty_answers_each() -> None:
 def test_weights_have_the_mean_one_and_nobody_without_a_name_is_weighed() -> None:
     features, answers, who, _ = world(3, 60, [3.0, 1.5, 1.5, 1.0])
     people = np.array([True, True, False, True])
-    found, _ = sharpness(lambda given: MODEL.fit(features, given), answers, who, people)
+    found, _ = sharpness(Fit(MODEL, features), answers, who, people)
     assert found.weight[2] == 1.0
     assert found.weight[0] > found.weight[3]
     assert np.log(found.weight[people]).mean() == pytest.approx(0.0, abs=0.06)
@@ -131,12 +132,12 @@ def test_weights_have_the_mean_one_and_nobody_without_a_name_is_weighed() -> Non
 def test_ties_say_nothing_of_sharpness_but_sides_do_not_either() -> None:
     features, answers, who, _ = world(4, 50, [1.0, 1.0, 0.0])
     tied = answers._replace(outcome=np.where(who == 2, 0.5, answers.outcome))
-    found, _ = sharpness(lambda given: MODEL.fit(features, given), tied, who, named(3))
+    found, _ = sharpness(Fit(MODEL, features), tied, who, named(3))
     # Without a decided answer, of the same odds as the others would have, were they not known.
     assert 0.05 < found.coin[2] < 0.2
     swapped = answers._replace(left=answers.right, right=answers.left, outcome=1.0 - answers.outcome)
-    one, _ = sharpness(lambda given: MODEL.fit(features, given), answers, who, named(3))
-    other, _ = sharpness(lambda given: MODEL.fit(features, given), swapped, who, named(3))
+    one, _ = sharpness(Fit(MODEL, features), answers, who, named(3))
+    other, _ = sharpness(Fit(MODEL, features), swapped, who, named(3))
     np.testing.assert_allclose(one.coin, other.coin, atol=1e-6)
 
 

@@ -6,8 +6,7 @@ Annotator a answers with probability sigma(alpha_a m), m the difference of the s
 the answers have one). Either alpha_a = 0, a coin, with
 probability pi, or log alpha_a ~ N(0, tau^2). Scores and people are found in turns:
   - the fit with margins alpha (f_left - f_right);
-  - what the fit says of each answer's margin without that answer, by one step of Newton's method back:
-        m_- = m - v alpha (y - p) / (1 - s v),  v_- = v / (1 - s v),  s = alpha^2 p (1 - p);
+  - what the fit says of each answer's margin without that answer (`left_out`);
   - each alpha's posterior, on a grid, from the annotator's own answers. pi ~ Beta(1, 6) and tau ~ U(0, 0.6) have a
     posterior too, from all annotators: where people hardly differ, or answered little, nobody is weighed for noise;
   - alpha = (1 - P(coin)) E[alpha | no coin], scaled so that the geometric mean over honest answers is 1.
@@ -16,15 +15,15 @@ probability pi, or log alpha_a ~ N(0, tau^2). Scores and people are found in tur
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.learning.models import Answers
-from ordinate.learning.posterior import Posterior
+from ordinate.learning.left_out import left_out_by
+from ordinate.learning.models import Answers, SiteModel
 
 FEWEST = 3
 """With fewer annotators nobody can say whose answers are the better ones."""
@@ -39,10 +38,14 @@ _STEP = 0.05
 """Weights are found to 5 %, so that rounding does not matter and every machine finds the same."""
 _LEAST = 0.05
 """A smaller weight is 0."""
-_LEAST_LEFT = 0.05
-"""Of 1 - s v, where v is not Laplace's and could be larger than an answer allows."""
 
-Fit = Callable[[Answers], Posterior]
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What answers are fitted with: this model and these features (n, k)."""
+
+    model: SiteModel
+    features: Floats
 
 
 class Sharpness(NamedTuple):
@@ -86,14 +89,8 @@ def sharpness(
 
 
 def without_itself(fit: Fit, answers: Answers, alpha: Floats) -> Alone:
-    """m_- and v_- of every answer; of a tie, which is no evidence of sharpness, as if it were half of each."""
-    from scipy.special import expit
-
-    posterior = fit(answers._replace(sharpness=alpha))
-    mean, variance = posterior.belief.differences(answers.left, answers.right)
-    chance = expit(alpha * mean + (0.0 if answers.lean is None else answers.lean))
-    rest = np.maximum(1.0 - np.square(alpha) * chance * (1.0 - chance) * variance, _LEAST_LEFT)
-    return Alone(mean - variance * alpha * (answers.outcome - chance) / rest, variance / rest)
+    """Of every answer, in the fit where the answers' margins are multiplied by these alpha (T,)."""
+    return Alone(*left_out_by(fit.model, fit.features, answers._replace(sharpness=alpha))[:2])
 
 
 def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: NDArray[np.bool_]) -> Sharpness:

@@ -3,8 +3,7 @@ which side or length they prefer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,19 +11,13 @@ from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.annotator_bias import Covariate, leans
-from ordinate.learning.annotators import FEWEST, sharpness
+from ordinate.learning.annotators import FEWEST, Fit, sharpness
 from ordinate.learning.likelihoods.by_kind import ByKind
 from ordinate.learning.likelihoods.cumulative import Cumulative
 from ordinate.learning.models import Answers, Model, SiteModel
-from ordinate.learning.models.blocks import InBlocks
-from ordinate.learning.models.factored import FactoredHybrid
-from ordinate.learning.models.independent import Independent
-from ordinate.learning.posterior import Posterior
+from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.thresholds import fitted_likelihood
-
-_QUICK = 1000
-"""Up to so many items a full covariance takes less than a second."""
 
 
 class Fitted(NamedTuple):
@@ -183,7 +176,7 @@ def fitted(
     )
 
 
-def _length_leans(fit: Callable[[Answers], Posterior], answers: Answers, people: People) -> Floats | None:
+def _length_leans(fit: Fit, answers: Answers, people: People) -> Floats | None:
     """Where long items are better, who is less sharp seems to lean to short ones: so sharpness is told apart first."""
     if people.lengths is None or leans(fit, answers, people.number, people.lengths) is None:
         return None
@@ -209,18 +202,11 @@ def with_kinds(answers: Answers) -> Answers:
     return answers._replace(strength=np.zeros(len(answers.outcome), dtype=np.int64))
 
 
-def plain_fit(model: Model, features: Floats) -> Callable[[Answers], Posterior]:
+def plain_fit(model: Model, features: Floats) -> Fit:
     """A fit by Laplace's approximation with the model's variances, in which answers may have a sharpness.
 
-    Of many items the covariance is the factored one; models that take one answer after another are replaced.
+    Models that take one answer after another are replaced.
     """
     if not isinstance(model, SiteModel):
-        model = FactoredHybrid(likelihood=Cumulative())
-    used = model if isinstance(model.likelihood, ByKind) else model.with_likelihood(Cumulative())
-    columns = features
-    if used.dense and len(features) > _QUICK:
-        if isinstance(model, Independent):
-            columns = features[:, :0]
-        factored = FactoredHybrid(used.prior.coefficients or 1.0, used.prior.items, used.likelihood)
-        used = replace(used, model=factored) if isinstance(used, InBlocks) else factored
-    return lambda answers: used.fit(columns, answers)
+        model = Hybrid(likelihood=Cumulative())
+    return Fit(model if isinstance(model.likelihood, ByKind) else model.with_likelihood(Cumulative()), features)

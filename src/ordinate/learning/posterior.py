@@ -42,6 +42,9 @@ class PosteriorCovariance(Protocol):
     def random_pairs(self, left: Integers, right: Integers) -> Floats:
         """(P,) Var(f_i - f_j) of pairs that are drawn at random, for a mean over many: on average as it is."""
 
+    def compared_pairs(self, left: Integers, right: Integers) -> Floats:
+        """(P,) Var(f_i - f_j) of pairs that answers compare, without an n x n matrix where there are many items."""
+
     def belief(self, mean: Floats) -> Belief:
         """The belief with this mean (n,)."""
 
@@ -145,6 +148,8 @@ class FactoredCovariance:
     def random_pairs(self, left: Integers, right: Integers) -> Floats:
         return self.belief(np.zeros(len(self.residual))).differences(left, right)[1]
 
+    compared_pairs = random_pairs
+
     def belief(self, mean: Floats) -> FactoredBelief:
         return FactoredBelief(mean, self.factor, self.residual)
 
@@ -178,6 +183,8 @@ class ProjectedCovariance:
 
     def random_pairs(self, left: Integers, right: Integers) -> Floats:
         return self.belief(np.zeros(len(self.residual))).differences(left, right)[1]
+
+    compared_pairs = random_pairs
 
     def belief(self, mean: Floats) -> ProjectedBelief:
         return ProjectedBelief(mean, self.score_map, self.residual, self.root)

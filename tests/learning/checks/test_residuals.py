@@ -8,7 +8,7 @@ import pytest
 
 from ordinate.learning.calibration import Predictions, bins, predictions, spiegelhalter
 from ordinate.learning.checks import calibrated, drift, misfit, terms
-from ordinate.learning.checks.left_out import left_out
+from ordinate.learning.left_out import left_out
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 

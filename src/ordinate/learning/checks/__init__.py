@@ -26,8 +26,8 @@ from ordinate.learning.posterior import Posterior
 
 if TYPE_CHECKING:
     from ordinate.learning.calibration import Predictions
-    from ordinate.learning.checks.left_out import LeftOut
     from ordinate.learning.checks.misfit import Misfit
+    from ordinate.learning.left_out import LeftOut
 
 State = Literal["passed", "failed", "not run"]
 SIMULATED = 199
@@ -167,9 +167,9 @@ class StudyData:
 
     @cached_property
     def left_out(self) -> LeftOut:
-        from ordinate.learning.checks.left_out import left_out
+        from ordinate.learning.left_out import left_out_by
 
-        return left_out(self.fit, self.answers, self.likelihood)
+        return left_out_by(self.model, self.used_features, self.answers)
 
     @cached_property
     def predictions(self) -> Predictions:

@@ -111,6 +111,9 @@ class _InGivenUnits:
     def random_pairs(self, left: Integers, right: Integers) -> Floats:
         return self.covariance.random_pairs(left, right)
 
+    def compared_pairs(self, left: Integers, right: Integers) -> Floats:
+        return self.covariance.compared_pairs(left, right)
+
     def belief(self, mean: Floats) -> Belief:
         return self.covariance.belief(mean)
 

@@ -26,6 +26,7 @@ from ordinate.learning.models.cholesky import PositiveDefinite, invert
 from ordinate.learning.models.item_covariance import ItemCovariance
 from ordinate.learning.models.likelihood import sum_by_item
 from ordinate.learning.models.map_estimate import Compared, Prior, map_estimate
+from ordinate.learning.models.pair_messages import margins_without_the_pair
 from ordinate.learning.models.sites import Sites, mean_given
 from ordinate.learning.posterior import Posterior
 
@@ -114,6 +115,20 @@ class HybridCovariance:
         shared = (2.0 * self.prior.items - own) / max(len(self.compared.rows) - 1, 1)
         gap = self._factor[left] - self._factor[right]
         variance: Floats = own - shared * (compared[left] & compared[right]) + np.einsum("pk,pk->p", gap, gap)
+        return variance
+
+    def compared_pairs(self, left: Integers, right: Integers) -> Floats:
+        """Of many items, the part of A is by messages between them: exact but for rings of compared pairs."""
+        if len(self.features) <= _KEPT:
+            return self.belief(np.zeros(len(self.features))).differences(left, right)[1]
+        rows, features, pairs = self.compared
+        one, other = np.searchsorted(rows, np.minimum(left, right)), np.searchsorted(rows, np.maximum(left, right))
+        place = np.searchsorted(pairs.left * len(rows) + pairs.right, one * len(rows) + other)
+        weight = self.weight[place]
+        rest = margins_without_the_pair(pairs.left, pairs.right, self.weight, len(rows), self.prior.items)[place]
+        factor = (features - self._removed) @ self._root
+        gap = factor[one] - factor[other]
+        variance: Floats = rest / (1.0 + weight * rest) + np.einsum("pk,pk->p", gap, gap)
         return variance
 
     @cached_property
