@@ -79,7 +79,7 @@ def test_any_folder_of_tables_can_be_run_on(world, tmp_path):
     world.tables(tmp_path / "mine")
     case = only("wisc-ads", Sources(data=str(tmp_path / "mine")))
     assert case.name == "mine"
-    with pytest.raises(InvalidInput, match="--data must be a folder"):
+    with pytest.raises(InvalidInput, match="the data of wisc-ads are a folder or one of wisc-ads"):
         only("wisc-ads", Sources(data="nowhere"))
     with pytest.raises(InvalidInput, match=r"wisc-ads, sentimentit_movie_reviews \(in place of campaign"):
         only("wisc-ads", Sources(folder=str(tmp_path)))

@@ -96,7 +96,7 @@ def test_a_matrix_without_a_name_in_its_corner_is_read():
         "a": [0, 2],
         "b": [1, 0],
     }
-    with pytest.raises(InvalidInput, match="column 1 has no name"):
+    with pytest.raises(InvalidInput, match="row 1 is called 'x' and column 2 'a'"):
         excel.decode(book([None, "a", "b"], ["x", 0, 1], ["b", 2, 0]))
 
 
