@@ -32,7 +32,7 @@ from ordinate.learning.posterior import Posterior
 
 _LEAST = 0.05
 """Of 1 - s v: below it one step is too rough, or v is not Laplace's."""
-_MOST = 30
+_MOST = 8
 """Answers to a pair, of which each is looked at for each: of more, one answer says so little that a step is right."""
 _CONVERGED = 1e-9
 """Of a margin's standard deviation."""
