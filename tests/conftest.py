@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
@@ -134,6 +135,22 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     yield make
     for folder in made:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def no_room(folder: Path) -> Iterator[None]:
+    """The disk of this folder is full while the block runs."""
+    filler = folder / ".filler"
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 4096):
+                pass
+        except OSError:
+            pass
+    try:
+        yield
+    finally:
+        filler.unlink()
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_of_many_items_it_is_as_by_the_exact_covariance(columns: int, monkeypatc
     found = fit.covariance.compared_pairs(answers.left, answers.right)
     np.testing.assert_allclose(found, exact, rtol=0.06)  # what comes back around rings of pairs is left out
     assert abs(np.mean(found / exact) - 1.0) < 1e-3
-    monkeypatch.setattr("ordinate.learning.models.hybrid._KEPT", 10_000)
+    monkeypatch.setattr("ordinate.learning.models.hybrid._WHOLE", 10_000)
     expected = left_out(fit, answers, model.likelihood)
     monkeypatch.undo()
     for one in (model, FactoredHybrid(1.0, 2.0, model.likelihood)):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import no_room
 
 from ordinate.data.items import Items
 from ordinate.storage import sqlite
@@ -121,23 +122,16 @@ def test_a_full_disk_loses_nothing_and_judging_goes_on_once_there_is_room(
     site = build(Items([str(row) for row in range(8)]), folder=tiny_disk)
     ann, olga = site.browser("Ann"), site.browser("Olga", "owner")
     held = ann.ask(10)
-    filler = tiny_disk / "filler"
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while file.write(b"x" * 4096):
-                pass
-        except OSError:
-            pass
     acknowledged, response = 0, None
-    for query in held:
-        response = ann.tell(query, key=query["id"])
-        if response.status_code != 200:
-            break
-        acknowledged += 1
-    refused(response, tiny_disk)
-    assert ann.get("").json()["answers"] == acknowledged
-    assert "the disk is full" in olga.get("").json()["problem"]
-    filler.unlink()
+    with no_room(tiny_disk):
+        for query in held:
+            response = ann.tell(query, key=query["id"])
+            if response.status_code != 200:
+                break
+            acknowledged += 1
+        refused(response, tiny_disk)
+        assert ann.get("").json()["answers"] == acknowledged
+        assert "the disk is full" in olga.get("").json()["problem"]
     for query in held:
         assert ann.tell(query, key=query["id"]).status_code == 200
     assert olga.get("").json()["problem"] is None

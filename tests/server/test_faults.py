@@ -27,6 +27,7 @@ from typing import Any, Literal, NamedTuple
 import httpx
 import numpy as np
 import pytest
+from tests.conftest import no_room
 
 from ordinate.data.items import Items
 from ordinate.storage import open as open_storage
@@ -242,15 +243,8 @@ def written_over(server: Server) -> Iterator[None]:
 
 @contextmanager
 def disk_full(server: Server) -> Iterator[None]:
-    filler = server.path.with_name("filler")
-    with filler.open("wb", buffering=0) as file:
-        try:
-            while file.write(b"x" * 4096):
-                pass
-        except OSError:
-            pass
+    with no_room(server.path.parent):
         yield
-    filler.unlink()
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
+from tests.conftest import no_room
 
 from ordinate.__main__ import main as run_command
 from ordinate.data.items import Items
@@ -552,17 +553,11 @@ def test_a_preview_says_what_an_encoder_could_not_read(folder, batches):
 
 def test_what_finds_no_room_on_the_disk_is_refused_and_works_once_there_is(small_disk):
     disk = small_disk("4m")
-    folder, filler = Folder(disk, upload_free=0), disk / ".filler"
+    folder = Folder(disk, upload_free=0)
 
     def without_room_first(path: str, body: Any) -> Any:
-        with filler.open("wb", buffering=0) as file:
-            try:
-                while file.write(b"x" * 4096):
-                    pass
-            except OSError:
-                pass
-        refused = folder.send("POST", path, body)
-        filler.unlink()
+        with no_room(disk):
+            refused = folder.send("POST", path, body)
         assert (refused.status_code, "the disk of the server is full" in refused.text) == (507, True), refused.text
         return folder.send("POST", path, body)
 

@@ -55,9 +55,8 @@ def left_out_by(model: Model, features: Floats, answers: Answers) -> LeftOut:
     together, would say far too much of an answer that is left out, so the exact one takes its place."""
     model = _exact(model)
     if len(features) > _MANY_ITEMS:
-        rows, places = np.unique(np.concatenate(answers[:2]), return_inverse=True)
-        left, right = np.split(places.reshape(-1), 2)
-        features, answers = np.asarray(features[rows], dtype=np.float64), answers._replace(left=left, right=right)
+        rows, answers = answers.of_compared()
+        features = np.asarray(features[rows], dtype=np.float64)
     return left_out(model.fit(features, answers), answers, getattr(model, "likelihood", LOGISTIC))
 
 
@@ -74,8 +73,8 @@ def left_out(fit: Posterior, answers: Answers, likelihood: Likelihood = LOGISTIC
     # Sums over a pair are of margins to one side; an answer's own may be to the other.
     side = np.where(answers.left < answers.right, 1.0, -1.0)
     of_pair, pull = np.bincount(pair, weight)[pair], side * np.bincount(pair, side * slope)[pair]
-    several = np.bincount(pair)[pair] > 1
-    by_pair = several & (np.bincount(pair)[pair] <= _MOST) & (1.0 - of_pair * variance >= _LEAST)
+    size = np.bincount(pair)[pair]
+    by_pair = (size > 1) & (size <= _MOST) & (1.0 - of_pair * variance >= _LEAST)
     taken, rest = np.where(by_pair, pull, slope), 1.0 - np.where(by_pair, of_pair, weight) * variance
     wide = variance / np.maximum(rest, _LEAST)
     margin = mean - wide * taken

@@ -114,10 +114,10 @@ def _relative(model: SiteModel, prior: Prior) -> Floats | None:
 
 def among_most_compared(answers: Answers, most: int) -> Answers:
     """The answers among at most `most` items: those left after the item with the fewest answers has gone repeatedly."""
-    rows, inside = np.unique(np.concatenate(answers[:2]), return_inverse=True)
+    rows, inside = answers.of_compared()
     if len(rows) <= most:
         return answers
-    left, right = np.split(inside.reshape(-1), 2)
+    left, right = inside.left, inside.right
     kept = np.ones(len(left), dtype=np.bool_)
     remains = np.ones(len(rows), dtype=np.bool_)
     while remains.sum() > most:

@@ -177,9 +177,7 @@ class StudyData:
         from ordinate.learning.calibration import predictions
 
         # Of the compared items alone: a covariance of all of them would take n^3 for each of the fits.
-        rows = self.compared.rows
-        left, right = np.searchsorted(rows, self.answers.left), np.searchsorted(rows, self.answers.right)
-        answers = self.answers._replace(left=left, right=right)
+        rows, answers = self.answers.of_compared()
 
         def fit(answers: Answers) -> Posterior:
             few = len(rows) <= _FEW_ITEMS

@@ -38,6 +38,12 @@ class Answers(NamedTuple):
         columns: Any = (None if column is None else column[chosen] for column in self)
         return Answers(*columns)
 
+    def of_compared(self) -> tuple[Integers, Answers]:
+        """The rows (r,) of the items that they compare, ascending, and the answers by places among these."""
+        rows, places = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
+        left, right = np.split(places.reshape(-1), 2)
+        return rows, self._replace(left=left, right=right)
+
 
 class Model(Protocol):
     @property

@@ -34,6 +34,8 @@ _MOST = 0.8
 """Where more than this share of the items were compared, the others are inverted with them: one matrix, not two."""
 _KEPT = 1000
 """Up to so many items K and K^-1 are kept from fit to fit, at 8 MB each."""
+_WHOLE = 1000
+"""Up to so many items variances of pairs are taken from the whole covariance."""
 _WELL_CONDITIONED = 1e5
 """Up to this condition of K, no digits that matter are lost in K^-1."""
 _FEW_PAIRS = 0.3
@@ -119,7 +121,7 @@ class HybridCovariance:
 
     def compared_pairs(self, left: Integers, right: Integers) -> Floats:
         """Of many items, the part of A is by messages between them: exact but for rings of compared pairs."""
-        if len(self.features) <= _KEPT:
+        if len(self.features) <= _WHOLE:
             return self.belief(np.zeros(len(self.features))).differences(left, right)[1]
         rows, features, pairs = self.compared
         one, other = np.searchsorted(rows, np.minimum(left, right)), np.searchsorted(rows, np.maximum(left, right))
