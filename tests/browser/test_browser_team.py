@@ -222,9 +222,11 @@ def test_whoever_tosses_coins_is_mentioned(serve: Callable[..., Any], photos: An
                 right = bool(rng.random() < 0.5) == right
             program.tell(query.id, "left" if right else "right", name)
     owner = judge()
-    owner.join(served.owner)
+    with owner.page.expect_response("**/annotators/quality", timeout=90_000):
+        owner.join(served.owner)
+    # What it says is shown when it comes, not with the next look at a study that nothing happens in.
     row = "[...document.querySelectorAll('#people tr')].find(row => row.innerText.startsWith('{}'))?.innerText ?? ''"
-    owner.until(f"({row.format('Carla')}).includes('may toss coins')", seconds=90)
+    owner.until(f"({row.format('Carla')}).includes('may toss coins')", seconds=10)
     for name in ("Ada", "Bob"):
         assert "coins" not in owner.page.evaluate(row.format(name))
     owner.page.evaluate("document.getElementById('people-title').scrollIntoView()")

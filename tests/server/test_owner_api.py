@@ -195,6 +195,14 @@ def test_a_study_is_created_and_served_at_once(site):
     assert [one["study"] for one in listed] == ["essays"]
 
 
+def test_a_field_that_there_is_not_is_named_with_where_to_look(site):
+    answered = site.program("owner").post("/exclusions", {"annotator": "Ann", "exclude": True})
+    assert answered.status_code == 422
+    assert answered.json()["detail"] == (
+        "body.exclude: there is no such field; /api/v1/openapi.json lists the fields of every request"
+    )
+
+
 @pytest.mark.parametrize("fails", ["media.require_inside", "Prefetcher", "Study.make_link"])
 def test_a_study_that_cannot_be_served_once_it_is_made_leaves_nothing(site, monkeypatch, fails):
     owner = site.program("owner")

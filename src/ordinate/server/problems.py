@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -41,6 +42,7 @@ STATUS: tuple[tuple[type[errors.OrdinateError], int], ...] = (
 EXCLUDED = "the owner of the study asks you for no more answers; those that you gave are stored"
 OTHER_SESSION = "urn:ordinate:OtherSession"
 """The page that sends a request was loaded in a session that the browser has no longer."""
+NO_SUCH_FIELD = "there is no such field; /api/v1/openapi.json lists the fields of every request"
 UNUSABLE = "the study cannot be read or written at the moment; the page of its owner says why"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 RETRY_SECONDS = 2
@@ -101,7 +103,7 @@ def add_handlers(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
         found = error.errors()[:MOST_ERRORS]
-        places = [{"where": ".".join(str(part) for part in one["loc"]), "message": one["msg"]} for one in found]
+        places = [{"where": ".".join(map(str, one["loc"])), "message": _message(one)} for one in found]
         detail = "; ".join(f"{place['where']}: {place['message']}" for place in places)
         return _response(request, 422, detail, "urn:ordinate:InvalidInput", errors=places)
 
@@ -113,6 +115,11 @@ def add_handlers(app: FastAPI) -> None:
         elif error.status_code == 404:
             detail = f"there is nothing at {request.url.path}"
         return _response(request, error.status_code, detail, headers=headers)
+
+
+def _message(wrong: Mapping[str, Any]) -> str:
+    """What pydantic says of a value; of a field that is unknown it says only that it is not permitted."""
+    return NO_SUCH_FIELD if wrong["type"] == "extra_forbidden" else str(wrong["msg"])
 
 
 def _response(

@@ -28,6 +28,8 @@ export class People {
   #quality = new Map();
   #qualityDue = 0;
   #qualityOf = -1; // the number of answers that it is of
+  /** @type {Map<string | null, number>} very fast answers by annotator */
+  #quick = new Map();
   #all = byId("all-people");
   #answers;
   /** @type {Annotator | null} whose answers are shown */
@@ -57,11 +59,11 @@ export class People {
     const began = Date.now();
     /** @type {{annotators: Annotator[]}} */
     const { annotators } = await this.#page.api.get("/annotators");
-    const quick = new Map(veryFast.map(({ annotator, answers }) => [annotator, answers]));
+    this.#quick = new Map(veryFast.map(({ annotator, answers }) => [annotator, answers]));
     // Nobody who has not answered yet clutters the list. A row that is there stays.
     const present = annotators.filter((one) => one.answers + one.skips + one.practised > 0 || one.excluded || one.resting || this.#rows.has(one.name ?? ""));
     const shown = present.filter((one, place) => place < this.#most || this.#rows.has(one.name ?? ""));
-    for (const one of shown) this.#show(one, quick.get(one.name) ?? 0);
+    for (const one of shown) this.#show(one);
     this.#due = Date.now() + 20 * (Date.now() - began);
     this.#all.hidden = shown.length === present.length;
     setText(this.#all, `Show all ${count(present.length, "annotator")}`);
@@ -79,18 +81,18 @@ export class People {
       const { annotators } = await this.#page.api.get("/annotators/quality");
       this.#quality = new Map(annotators.map((one) => [one.name ?? "", one]));
       this.#qualityOf = answers;
-      this.#due = 0;
+      for (const { one } of this.#rows.values()) this.#show(one);
     });
     this.#qualityDue = Date.now() + Math.max(QUALITY_EVERY, 20 * (Date.now() - began));
   }
 
-  /** Rows stay the same elements, so the focus stays where it is. @param {Annotator} one @param {number} veryFast */
-  #show(one, veryFast) {
+  /** Rows stay the same elements, so the focus stays where it is. @param {Annotator} one */
+  #show(one) {
     const known = this.#rows.get(one.name ?? "") ?? this.#add(one);
     known.one = one;
     if (this.#open?.name === one.name) this.#fill(one);
     const quality = this.#quality.get(one.name ?? "");
-    const odd = oddities(one, veryFast, quality?.coin ?? null, quality?.length_lean ?? 0);
+    const odd = oddities(one, this.#quick.get(one.name) ?? 0, quality?.coin ?? null, quality?.length_lean ?? 0);
     const values = [
       one.answers.toLocaleString("en"),
       one.skips.toLocaleString("en"),
