@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.table import Table
 
 from ordinate import Items, Study
 from ordinate.cli import doctor as module
@@ -84,6 +87,27 @@ def test_no_colour_where_it_is_not_wanted(made_study, tmp_path):
         ]
     assert seen[False]
     assert not seen[True]
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_table_in_a_pipe_is_that_of_rich_without_its_lines(header):
+    table = Table(title="Which is clearer?", title_justify="left", show_header=header, box=None, padding=(0, 2, 0, 0))
+    table.pad_edge = False
+    table.add_column("id", overflow="fold")
+    table.add_column("score", justify="right")
+    table.add_column("said", no_wrap=True, overflow="ellipsis", max_width=9)
+    table.add_row("写真 12", "-0.10", "a long text that is cut")
+    table.add_row("émile", "12.00", "昨日の写真です")
+    table.add_section()
+    table.add_row("two\nlines", "", "nine char")
+    table.add_row("[bold]", "1,000")
+    console = Console(file=io.StringIO(), width=200, markup=False, highlight=False, emoji=False)
+    console.print(table)
+    assert list(screen.plain_lines(table)) == [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_a_table_without_rows_is_its_header():
+    assert list(screen.plain_lines(Table("rank", "id"))) == ["rank  id"]
 
 
 def test_progress_is_said_in_a_log(run, monkeypatch):

