@@ -153,6 +153,9 @@ MOST_DRAWS = 10_000
 """Of BayesGURO: each question takes time and memory for the scores of every item in every draw."""
 MANY_ITEMS = 20_000
 """Above this, features are kept in float32 and no (n, n) covariance is computed."""
+DENSE_BY_DEFAULT = 5_000
+"""Above this, only who asks for it by name has an (n, n) covariance: whoever opens the study waits for its inverse,
+which takes seconds here and minutes at 20,000 items."""
 
 
 def algorithm(name: str) -> Algorithm:
@@ -227,7 +230,7 @@ def for_budget(name: str, budget: int) -> str:
 
 def default_algorithm(items: Items) -> str:
     """The algorithm of a study for which nobody chose one."""
-    if len(items) > MANY_ITEMS:
+    if len(items) > DENSE_BY_DEFAULT:
         return "guro-hybrid-factored"
     return "guro-hybrid" if items.features.shape[1] else "guro-independent"
 

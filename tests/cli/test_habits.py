@@ -101,9 +101,10 @@ def test_a_table_in_a_pipe_is_that_of_rich_without_its_lines(header):
     table.add_section()
     table.add_row("two\nlines", "", "nine char")
     table.add_row("[bold]", "1,000")
-    console = Console(file=io.StringIO(), width=200, markup=False, highlight=False, emoji=False)
+    drawn = io.StringIO()
+    console = Console(file=drawn, width=200, markup=False, highlight=False, emoji=False)
     console.print(table)
-    assert list(screen.plain_lines(table)) == [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert list(screen.plain_lines(table)) == [line.rstrip() for line in drawn.getvalue().splitlines()]
 
 
 def test_a_table_without_rows_is_its_header():

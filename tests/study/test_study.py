@@ -182,16 +182,20 @@ def test_a_study_needs_two_items_to_compare(items: Items, storage: str | None, t
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("count", "name"), [(20_000, "guro-hybrid"), (20_001, "guro-hybrid-factored")])
-def test_many_items_have_an_algorithm_without_a_full_covariance(count: int, name: str) -> None:
-    items = Items([str(k) for k in range(count)], np.zeros((count, 1)))
-    assert algorithms.default_algorithm(items) == name
-    if name == "guro-hybrid":
-        algorithms.require_size("guro-independent", count)
-    else:
-        with pytest.raises(InvalidInput, match="3 GB for 20,001 items; above 20,000 take guro-hybrid-factored"):
-            algorithms.require_size("guro-independent", count)
-        algorithms.require_size("guro-contextual", count)
+@pytest.mark.parametrize("columns", [0, 1])
+def test_thousands_of_items_have_an_algorithm_without_a_full_covariance(columns: int) -> None:
+    def default(count: int) -> str:
+        return algorithms.default_algorithm(Items([str(k) for k in range(count)], np.zeros((count, columns))))
+
+    assert default(5_000) == ("guro-hybrid" if columns else "guro-independent")
+    assert default(5_001) == "guro-hybrid-factored"
+
+
+def test_a_full_covariance_is_refused_above_twenty_thousand_items() -> None:
+    algorithms.require_size("guro-independent", 20_000)
+    with pytest.raises(InvalidInput, match="3 GB for 20,001 items; above 20,000 take guro-hybrid-factored"):
+        algorithms.require_size("guro-independent", 20_001)
+    algorithms.require_size("guro-contextual", 20_001)
 
 
 # Asking ----------------------------------------------------------------------------------------------------------
