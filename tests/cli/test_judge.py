@@ -238,6 +238,7 @@ def test_people_go_on_after_a_model_and_a_model_that_they_contradict_is_left_out
     done = run("annotate", "study.db", "--annotator", "ann", "--after-models", keys="1" * 6 + "q")
     assert done.code == 0, done.err
     with Study.open(f"sqlite:///{study}") as opened:
+        assert opened.rules.after_models
         known = {(one.left, one.right): one.outcome for one in opened.comparisons() if one.annotator == "m-1"}
         # Two people who always say the contrary of what the model did.
         for (left, right), outcome in known.items():

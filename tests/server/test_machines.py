@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,26 @@ def run(site: Any, model: Model, answers: int | None) -> Tally:
                 return await judge(OnServer(owner), endpoint, task, lambda _: None)
 
     return asyncio.run(whole())
+
+
+def test_people_get_what_the_model_left_to_them_first_where_the_owner_says_so(site, model):
+    verdicts = itertools.cycle(["tie", "A", "B"])
+    model.answer = lambda _: completion(f"[[{next(verdicts)}]]")
+    assert run(site, model, 12).answers == 12
+    ties = {frozenset((one.left, one.right)) for one in site.study.comparisons() if one.outcome == "tie"}
+    assert ties
+    owner = site.program("owner")
+    assert owner.patch("/rules", {"after_models": True}).json()["after_models"] is True
+    asked = []
+    for name in ("Ann", "Bob") * 5:
+        with client(site, "annotator", name) as person:
+            (query,) = person.ask(name)
+            asked.append(frozenset((query.left, query.right)))
+            person.tell(query.id, "left", name)
+    assert ties <= set(asked)
+    by_model = {frozenset((one.left, one.right)) for one in site.study.comparisons() if one.annotator == "m"}
+    assert set(asked) <= by_model
+    assert len(set(asked)) == len(asked), "no pair is given to two of them"
 
 
 def test_answers_and_tokens_reach_the_study(site, model):

@@ -21,14 +21,15 @@ def study_with(answers: list[tuple[str, str, str, str]], ids: str = "abcdef") ->
     for name in dict.fromkeys(annotator for *_, annotator in answers if annotator.startswith("m")):
         study.add_machine(name, MODEL)
     study.record([Comparison(*one) for one in answers])  # type: ignore[arg-type]
+    study.set_rules(after_models=True)
     return study
 
 
 def pairs_asked(study: Study, annotator: str, count: int) -> list[frozenset[str]]:
     asked = []
     for _ in range(count):
-        query = study.ask_after_models(annotator)
-        assert study.ask_after_models(annotator) == query, "an open query comes first"
+        query = study.ask(annotator)
+        assert study.ask(annotator) == query, "an open query comes first"
         study.tell(query.id, "left")
         asked.append(frozenset((query.left, query.right)))
     return asked
@@ -51,9 +52,10 @@ def test_a_pair_that_a_model_skipped_is_for_people_and_one_that_is_open_is_not()
     study.add_machine("m", MODEL)
     skipped = study.ask_model("m", 1)[0]
     study.tell(skipped.id, "skip", AnswerDetails("no verdict in 'A or B'"))
-    first = study.ask_after_models("ann")
+    study.set_rules(after_models=True)
+    first = study.ask("ann")
     assert {first.left, first.right} == {skipped.left, skipped.right}
-    other = study.ask_after_models("bob")
+    other = study.ask("bob")
     assert {other.left, other.right} != {skipped.left, skipped.right}
 
 
@@ -64,9 +66,25 @@ def test_one_pair_in_five_checks_the_models():
     study.record([Comparison(one, other, "tie", "m") for one, other in pairwise(ids)])
     decided = [(one, other) for one, other in zip(ids, ids[2:], strict=False)]
     study.record([Comparison(one, other, "left", "m") for one, other in decided])
+    study.set_rules(after_models=True)
     asked = pairs_asked(study, "ann", 30)
     checks = sum(one in {frozenset(pair) for pair in decided} for one in asked)
     assert 2 <= checks <= 12
+
+
+def test_pairs_chosen_ahead_and_random_ones_are_those_that_models_leave_to_people_too():
+    unsure = [("a", "b"), ("c", "d"), ("e", "f")]
+    study = study_with([(*pair, "tie", "m") for pair in unsure])
+    offers = study.choose(["ann", "bob", "cid", "dan"])
+    pairs = [frozenset((offer.left, offer.right)) for offer in offers if offer is not None]
+    assert set(pairs[:3]) == set(map(frozenset, unsure))
+    assert len(set(pairs)) == 4, "the last one is as without models"
+    drawn = study.draw("ann")
+    assert frozenset((drawn.left, drawn.right)) in pairs[:3]
+    for query in study.ask_model("m", 12):
+        assert frozenset((query.left, query.right)) not in pairs[:3], "a model gets pairs that are new to it"
+    study.set_rules(after_models=False)
+    assert len({frozenset((one.left, one.right)) for one in study.ask("eve", 15)} - set(pairs[:3])) > 0
 
 
 def test_agreement_counts_pairs_that_both_decided():
@@ -136,8 +154,9 @@ def wrong_pairs(sharpness: float, mixed: bool, seed: int) -> float:
         study.add_machine("m", MODEL)
         pairs = [rng.choice(ids, 2, replace=False).tolist() for _ in range(BY_MODEL)]
         study.record([Comparison(left, right, answer(left, right, sharpness), "m") for left, right in pairs])
+    study.set_rules(after_models=True)
     for _ in range(BY_PERSON):
-        query = study.ask_after_models("ann")
+        query = study.ask("ann")
         study.tell(query.id, answer(query.left, query.right, 2.0))
     models = study.agreement_of_models()
     kept = [name for name in study.annotators() if name not in models or not models[str(name)].is_below(0.7)]

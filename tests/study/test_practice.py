@@ -151,11 +151,11 @@ def test_people_who_come_after_models_practise_too(study: Study) -> None:
     name = study.add_machine("M", Machine("a model", "0" * 64))
     for query in study.ask_model(name, 3):
         study.tell(query.id, "tie")
-    study.set_rules(practice=PAIRS[:1])
-    query = study.ask_after_models("Ann")
+    study.set_rules(practice=PAIRS[:1], after_models=True)
+    query = study.ask("Ann")
     assert study.is_practice(query.id)
     study.tell(query.id, "left")
-    asked = study.ask_after_models("Ann")
+    asked = study.ask("Ann")
     assert {asked.left, asked.right} in [{one.left, one.right} for one in study.comparisons()]
 
 

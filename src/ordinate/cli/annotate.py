@@ -54,36 +54,31 @@ def annotate(
     study: StudyFile,
     annotator: Annotator = None,
     after_models: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--after-models", help="Ask about pairs of which models are unsure, and one in five to check the models."
+            "--after-models/--no-after-models",
+            help="First ask everybody about pairs of which models are unsure, and one in five to check the models.",
         ),
-    ] = False,
+    ] = None,
 ) -> None:
     """Answer questions in this terminal with one key each.
 
     Keys: left arrow or 1 for the left item, right arrow or 2 for the right one, t for a tie, s to skip, u to take
     back the last answer, o to open the images (or links) again, q to quit. Where the study asks how much better the
     chosen item is: 4 left, much; 5 left, slightly; 6 right, slightly; 7 right, much. Each answer is stored at once.
+    So is --after-models, as a rule of the study that holds for everybody until it is changed.
     """
     with open_study(study) as opened, open_keys() as keys, ExitStack() as at_the_end:
-        _Session(opened, study, annotator, keys, at_the_end, after_models).run()
+        if after_models is not None:
+            opened.set_rules(after_models=after_models)
+        _Session(opened, study, annotator, keys, at_the_end).run()
 
 
 class _Session:
     """One person at one terminal, from the first question to the last."""
 
-    def __init__(
-        self,
-        study: Study,
-        address: str,
-        annotator: str | None,
-        keys: Keys,
-        at_the_end: ExitStack,
-        after_models: bool = False,
-    ) -> None:
+    def __init__(self, study: Study, address: str, annotator: str | None, keys: Keys, at_the_end: ExitStack) -> None:
         self._study = study
-        self._ask = study.ask_after_models if after_models else study.ask
         self._address = address
         self._annotator = annotator
         self._keys = keys
@@ -103,7 +98,7 @@ class _Session:
             note(f"A terminal shows the source of HTML pages; see them with: ordinate serve {quote(self._address)}")
         while True:
             try:
-                query = self._ask(self._annotator)
+                query = self._study.ask(self._annotator)
             except (AnnotatorExcluded, BudgetSpent, PoolExhausted, StudyPaused) as error:
                 self._screen.print(visible(str(error)))
                 break

@@ -109,6 +109,12 @@ def serve(
         float | None,
         typer.Option("--random", metavar="SHARE", help="Share of pairs that are drawn at random; at first 0.1."),
     ] = None,
+    after_models: Annotated[
+        bool | None,
+        typer.Option(
+            "--after-models/--no-after-models", help="Whether people first get the pairs of which models are unsure."
+        ),
+    ] = None,
     ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Whether a tie is an answer.")] = None,
     media: Annotated[
         list[str] | None,
@@ -146,6 +152,7 @@ def serve(
         "budget": budget,
         "repeat": repeat,
         "random": random,
+        "after_models": after_models,
         "ties": ties,
     }
     with _ending_in_order() as ending, _demo_folder(folder) if demo else nullcontext() as demo_folder:

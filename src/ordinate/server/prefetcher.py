@@ -136,8 +136,13 @@ class Prefetcher:
             self._start_job()
 
     def rules_are(self, rules: Rules) -> None:
-        """The study has these rules now; results follow them, since they say whether one is met."""
+        """The study has these rules now; results follow them, since they say whether one is met, and pairs are chosen
+        anew."""
         with self._lock:
+            if rules != self._rules:
+                self._wanted |= dict.fromkeys(self._ready)
+                self._ready.clear()
+                self._handed.clear()
             self._rules = rules
             self._start_job()
 

@@ -120,6 +120,7 @@ class RuleChanges(Given):
     misplaced: Annotated[float, Field(ge=0, le=1)] | None = None
     repeat: Annotated[float, Field(ge=0, le=1)] | None = None
     random: Annotated[float, Field(ge=0, le=1)] | None = None
+    after_models: bool | None = None
     ties: bool | None = None
     strengths: bool | None = None
     again: bool | None = None
@@ -518,6 +519,7 @@ class RulesShown(BaseModel):
     misplaced: float | None
     repeat: float
     random: float
+    after_models: bool = Field(description="Whether people are first asked about pairs of which models are unsure.")
     ties: bool
     strengths: bool = Field(description="Whether annotators are asked how much better the chosen item is.")
     again: bool

@@ -172,7 +172,7 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
     Its items are in use, the annotator made neither, nobody holds the pair, and the annotator has not seen it, unless
     the rules let pairs come again. An offer to somebody else also needs a pair that is new to this annotator. Where
     the rules ask for variety, an offer to somebody else, or from before the annotator's newest query, shares no
-    item with that query.
+    item with that query. What people are asked after models was chosen for people, and by that rule.
     """
     held = {pair_of(entry) for entry in state.open()}
     seen = pair_codes(*state.seen(annotator).pairs)
@@ -181,6 +181,11 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
     before = set() if last is None else set(pair_of(last))
     active, made = state.active, state.own(annotator)
     again = state.rules.again and annotator not in state.machines
+    if state.rules.after_models:
+        is_model, since = annotator in state.machines, state.unfinished_since
+        offers = [
+            one for one in offers if (one.annotator in state.machines) == is_model and (one.based_on or 0) >= since
+        ]
     for offer in offers:
         own = offer.annotator == annotator
         knew = own and (last is None or (offer.based_on or 0) >= last.position)

@@ -1,5 +1,7 @@
 """Models first, then people: which pairs people judge after models did, and which models are not to be trusted.
 
+Where the rule `after_models` holds, this is what people are asked for as long as models leave something to look at.
+
 People are asked about the pairs of which a model was unsure: it called a tie, skipped, gave no readable reply, its two
 orders disagreed, or two models disagree. One pair in five is instead drawn from those that the models decided, so that
 it is known how often people agree with each of them. A pair that one person judged is not asked again.
@@ -10,6 +12,7 @@ the interval of 90 % is below it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +21,7 @@ from ordinate.data.arrays import Floats, Integers
 from ordinate.data.ordering import Interval
 from ordinate.data.pairs import PairList, pair_codes
 from ordinate.learning.consistency import share_interval
-from ordinate.study.fold import State
+from ordinate.study.fold import Pair, State
 
 CHECKED = 0.2
 """Share of people's pairs that models decided."""
@@ -34,10 +37,12 @@ class Agreement(NamedTuple):
         return self.share is not None and self.share.high < bound
 
 
-def pairs_for_people(state: State, seed: int) -> PairList | None:
-    """Those to choose a person's next pair from; None where models leave nothing to look at."""
-    doubtful, decided = _by_models(state)
-    rng = np.random.default_rng([seed, len(state.queries) + 1, 5])
+def pairs_for_people(state: State, waiting: Sequence[Pair], rng: np.random.Generator) -> PairList | None:
+    """Those to choose a person's next pair from, none of which waits for an answer.
+
+    None where models leave nothing to look at.
+    """
+    doubtful, decided = _by_models(state, waiting)
     check = rng.random() < CHECKED
     if len(decided) and (check or not len(doubtful)):
         return PairList.of(*_rows(decided[rng.integers(len(decided))][None]))
@@ -63,10 +68,10 @@ def agreement(state: State) -> dict[str, Agreement]:
     return found
 
 
-def _by_models(state: State) -> tuple[Integers, Integers]:
+def _by_models(state: State, waiting: Sequence[Pair]) -> tuple[Integers, Integers]:
     """The codes of the pairs of which models are unsure, and of those that they decided, without people's pairs."""
     none = np.empty(0, dtype=np.int64)
-    unsure, decided, firsts, judged = [none], [none], [np.empty(0)], [pair_codes(*state.pairs(state.open()))]
+    unsure, decided, firsts, judged = [none], [none], [np.empty(0)], [pair_codes(*state.pairs(waiting))]
     for name in _counting(state):
         seen = state.seen(name)
         codes = pair_codes(*seen.pairs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ordinate.choosing.strategies.uniform import Uniform
 from ordinate.data.pairs import PairList, Pool
 from ordinate.errors import InvalidInput, PairsHeld, PoolExhausted
 from ordinate.storage import Entry, Settings
+from ordinate.study import mixing
 from ordinate.study.aim import ORDER
 from ordinate.study.fold import Pair, State
 from ordinate.study.inference import Inference
@@ -51,7 +53,7 @@ def choose(
     aimed = state.rules.aim != ORDER
     strategy = Uniform() if at_random else strategy_of(settings.algorithm, settings.candidates, aimed)
     waiting: list[Pair] = [*state.open(), *filter(state.includes, offered)]
-    pool = allowed_pairs(state, annotator, among, waiting)
+    pool = _pool(settings, state, annotator, among, waiting, number)
     situation = inference.situation(state, pending_pairs(state, waiting), search)
     with one_thread():
         left, right, utility, _ = strategy.choose(situation, pool, rng)
@@ -76,16 +78,35 @@ def choose(
 
 def choose_at_random(settings: Settings, state: State, annotator: str | None) -> Offer:
     """A random pair for an annotator who cannot wait for a choice. Raises PoolExhausted."""
-    pool = allowed_pairs(state, annotator, None, state.open())
+    number = len(state.queries) + 1
+    pool = _pool(settings, state, annotator, None, state.open(), number)
     if state.rules.variety is not None and (other := _without_items(pool, _newest_rows(state, annotator))).size:
         pool = other
-    rng = np.random.default_rng([settings.seed, len(state.queries) + 1, 3])
+    rng = np.random.default_rng([settings.seed, number, 3])
     pair = pool.sample(1, rng)
     left, right = int(pair.left[0]), int(pair.right[0])
     if not rng.integers(2):
         left, right = right, left
     ids = state.items.ids
     return Offer(ids[left], ids[right], annotator, None, state.position, repr(Uniform()))
+
+
+def _pool(
+    settings: Settings,
+    state: State,
+    annotator: str | None,
+    among: PairList | None,
+    waiting: Sequence[Pair],
+    number: int,
+) -> Pool:
+    """The pairs from which the query of this number is chosen. Raises PairsHeld, PoolExhausted."""
+    if among is None and state.rules.after_models and annotator not in state.machines:
+        rng = np.random.default_rng([settings.seed, number, 5])
+        by_models = mixing.pairs_for_people(state, waiting, rng)
+        if by_models is not None:
+            with suppress(PoolExhausted):
+                return allowed_pairs(state, annotator, by_models, waiting)
+    return allowed_pairs(state, annotator, among, waiting)
 
 
 def pending_pairs(state: State, waiting: Sequence[Pair]) -> list[tuple[int, int]]:

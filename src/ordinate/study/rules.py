@@ -45,6 +45,8 @@ class Rules:
     repeat            share of queries that ask an annotator's earlier pair again with the sides swapped
     random            share of queries with a pair drawn at random, since chosen pairs hardly tell how large differences
                       are, or whether answers are better than coin tosses
+    after_models      whether people are asked about pairs of which models are unsure, and one in five to check the
+                      models, as long as there are any; see mixing.py
     ties              whether "tie" and "both-bad" are answers
     strengths         whether annotators are asked how much better the chosen item is
     again             whether a pair comes back to an annotator once nothing new is left for them
@@ -74,6 +76,7 @@ class Rules:
     misplaced: float | None = None
     repeat: float = 0.0
     random: float = 0.0
+    after_models: bool = False
     ties: bool = True
     strengths: bool = False
     again: bool = True
@@ -109,7 +112,7 @@ class Rules:
             if getattr(self, name) is None:
                 raise InvalidInput(f"{name} must be a number from 20 to {most}, not null")
             _number(name, getattr(self, name), 20, most, whole=True)
-        for name in ("ties", "strengths", "again", "paused", "invert", "markdown"):
+        for name in ("after_models", "ties", "strengths", "again", "paused", "invert", "markdown"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} must be true or false, not {getattr(self, name)!r}")
         for name in ("question", "guidelines", "closing"):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
@@ -31,7 +31,7 @@ from ordinate.data.ordering import Ordering, Selection
 from ordinate.data.pairs import PairList
 from ordinate.data.recipe import Recipe
 from ordinate.data.scaling import Scaling
-from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo, PoolExhausted
+from ordinate.errors import FeatureWarning, InvalidInput, NotAStudy, NothingToUndo
 from ordinate.learning.checks import Finding, StudyData
 from ordinate.learning.consistency import Consistency
 from ordinate.learning.forecast import Forecast
@@ -264,20 +264,6 @@ class Study:
             raise InvalidInput(f"{name!r} is not the name of a model of this study; see Study.add_machine")
         self._finish_if_met()
         return self._questions.ask(annotator, whole("count", count, 1), None, False)
-
-    def ask_after_models(self, annotator: str | None = None) -> Query:
-        """A query about a pair of which models are unsure, or one in five by which they are checked; see `mixing.py`.
-
-        Where models leave nothing to look at, it is one as from `ask`, as are practice pairs.
-        """
-        with self._ledger.reading() as state:
-            name = state.name_of(annotator)
-            first = next_pair.open_queries(state, name) or practice.is_due(state, name)
-            among = None if first else mixing.pairs_for_people(state, self.settings.seed)
-        if among is not None:
-            with suppress(PoolExhausted):
-                return self.ask(annotator, among=among)
-        return self.ask(annotator)
 
     def agreement_of_models(self) -> dict[str, Agreement]:
         """How often each model agrees with people, on the pairs that both decided."""

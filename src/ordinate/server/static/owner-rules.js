@@ -58,6 +58,7 @@ const FIELDS = {
   contrast: { show: asIs, read: (field) => Number(field.value || 100) },
   invert: { show: asIs, read: isChecked },
   markdown: { show: asIs, read: isChecked },
+  after_models: { show: asIs, read: isChecked },
   ties: { show: asIs, read: isChecked },
   strengths: { show: asIs, read: isChecked },
   again: { show: asIs, read: isChecked },
