@@ -244,6 +244,12 @@ def test_people_go_on_after_a_model_and_a_model_that_they_contradict_is_left_out
         for (left, right), outcome in known.items():
             for name in ("bob", "cid"):
                 opened.record((left, right, "right" if outcome == "left" else "left", name))
+    table = run("annotators", "study.db").out.splitlines()
+    assert "  people" in table[0]
+    rows = {one["name"]: one for one in run("annotators", "study.db", "--json").json["annotators"]}
+    assert rows["m-1"]["with_people"] < 0.1
+    assert rows["m-1"]["with_people_low"] <= rows["m-1"]["with_people"] <= rows["m-1"]["with_people_high"] < 0.7
+    assert rows["bob"]["with_people"] is None
     shown = run("order", "study.db", "--trust", "0.7", "--json")
     assert "m-1: agrees with people on " in shown.err
     assert "so it is left out." in shown.err

@@ -35,6 +35,12 @@ test("a strength does not change the side", () => {
 test("a model is said to be one", () => {
   assert.equal(modelInWords({ model: "gpt" }), "The model gpt answers under this name. ");
   assert.equal(modelInWords({ model: null }), "");
+  const found = { with_people: 0.7, with_people_low: 0.554, with_people_high: 0.82 };
+  assert.equal(
+    modelInWords({ model: "gpt" }, found),
+    "The model gpt answers under this name. It agrees with people on 70\u00a0% of the pairs that both decided (55\u00a0% to 82\u00a0%). ",
+  );
+  assert.equal(modelInWords({ model: "gpt" }, { with_people: null, with_people_low: null, with_people_high: null }), "The model gpt answers under this name. ");
 });
 
 test("who prefers long or short items, compared with others", () => {

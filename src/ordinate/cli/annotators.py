@@ -12,7 +12,12 @@ from ordinate.cli.screen import count, percent, print_json, print_table, say
 _SHARPNESS = "{sharpness:.1f} ({sharpness_low:.1f} to {sharpness_high:.1f})"
 _WIDEST = 0.5
 """A share whose interval is wider says nothing, such as one of two pairs out of two."""
-_TITLES = {"with_ordering": "with the ordering", "with_themselves": "themselves", "with_others": "others"}
+_TITLES = {
+    "with_ordering": "with the ordering",
+    "with_themselves": "themselves",
+    "with_others": "others",
+    "with_people": "people",
+}
 
 
 def annotators(
@@ -37,9 +42,10 @@ def annotators(
 
     "With the ordering" is the share of answers that agree with what all other answers say, "themselves" the share of
     pairs answered again that got the same answer, "others" the share of other people's answers to the same pairs that
-    were the same, "left" the chance to choose the left item of two equal ones, and "longer" (of texts, where annotators
-    can be compared) the chance to choose the one that is twice as long of two that people rank equal. "Too few" stands
-    where the interval of a share is more than half as wide as from 0 to 100 %.
+    were the same, "people" (of models) the share of pairs on which a model agrees with most people, "left" the chance
+    to choose the left item of two equal ones, and "longer" (of texts, where annotators can be compared) the chance to
+    choose the one that is twice as long of two that people rank equal. "Too few" stands where the interval of a share
+    is more than half as wide as from 0 to 100 %.
 
     docs/statistics.md has the formulas.
     """
@@ -67,6 +73,8 @@ def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
 
     weighed = any(row["weight"] != 1.0 for row in rows)
     shares = ["with_ordering", "with_themselves", "with_others", "left"]
+    if any(row["kind"] == "machine" for row in rows):
+        shares.insert(3, "with_people")
     if any(row["longer"] is not None for row in rows):
         shares.append("longer")
     table = Table("annotator")

@@ -410,6 +410,11 @@ class AnnotatorQuality(BaseModel):
     with_others: float | None
     with_others_low: float | None
     with_others_high: float | None
+    with_people: Annotated[
+        float | None, Field(description="Of a model, share of pairs on which it agrees with most people who decided.")
+    ]
+    with_people_low: float | None
+    with_people_high: float | None
     left: Annotated[float | None, Field(description="Chance to choose the left item of two equal ones.")]
     left_low: float | None
     left_high: float | None

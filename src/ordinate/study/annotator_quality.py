@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ _NOTHING = 1e-6
 """A difference of fewer of its standard deviations is 0 but for rounding."""
 
 
-INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "left", "longer")
+INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "with_people", "left", "longer")
 
 
 class Annotator(NamedTuple):
@@ -41,6 +41,8 @@ class Annotator(NamedTuple):
                        which they say anything; with an interval of 90 %
     with_themselves    share of pairs answered again that got the same answer
     with_others        share of decided answers of others to the same pairs that were the same
+    with_people        of a model, share of the pairs that both it and most people decided on which they agree; None: a
+                       person, or there is no such pair; see mixing.py
     left               the chance to choose the left item of two equal ones; None: too few answers
     longer             the chance to choose the one that is twice as long of two that people rank equal; None: likewise,
                        or lengths are not known, or there is nobody to compare with
@@ -58,6 +60,7 @@ class Annotator(NamedTuple):
     with_ordering: Interval | None
     with_themselves: Interval | None
     with_others: Interval | None
+    with_people: Interval | None
     left: Interval | None
     longer: Interval | None
     weight: float
@@ -99,13 +102,15 @@ def annotators_of(
     answers: Answers,
     people: People,
     names: Sequence[str | None],
+    with_people: Mapping[str | None, Interval | None],
     fewest: int,
     doubling: float,
 ) -> Annotators:
     """Of the answers (T,), as in the last fit, by annotators with these names (A,).
 
-    fewest    decided answers for which `coin` is given
-    doubling  by how many standard deviations an item is longer that is twice as long
+    with_people  of each model
+    fewest       decided answers for which `coin` is given
+    doubling     by how many standard deviations an item is longer that is twice as long
     """
     number, total, answers = people.number, len(names), with_kinds(answers)
     sharp, alone = sharpness(plain_fit(used.model, features), answers, number, people.named, people.unit)
@@ -139,6 +144,7 @@ def annotators_of(
             share_interval(int(right[at]), int(compared[at])),
             share_interval(int(itself[0][at]), int(itself[1][at])) if names[at] is not None else None,
             share_interval(int(others[0][at]), int(others[1][at])),
+            with_people.get(names[at]),
             left.of(own) if enough else None,
             longer.of(own, doubling, average) if enough and longer is not None else None,
             1.0 if used.weight is None or at >= len(used.weight) else used.weight[at],

@@ -39,6 +39,7 @@ from ordinate.learning.prior_variances import fitted_prior
 from ordinate.learning.ranks import draw_scores, ranks_among, ranks_of
 from ordinate.learning.selection import TELLING, Found, found_by
 from ordinate.storage import Settings
+from ordinate.study import mixing
 from ordinate.study.aim import aim_of
 from ordinate.study.annotator_quality import FEWEST_ANSWERS, Annotators, annotators_of
 from ordinate.study.fold import State, Version
@@ -277,8 +278,11 @@ class Results:
         features, people = self.inference.scaled(state).features, self.inference.people(state, total)
         doubling = self.inference.doubling(state)
         names = state.annotator_names[: len(people.named)]
+        with_people: dict[str | None, Interval | None] = {
+            name: found.share for name, found in mixing.agreement(state).items()
+        }
         with one_thread():
-            return annotators_of(used, features, answers, people, names, fewest, doubling)
+            return annotators_of(used, features, answers, people, names, with_people, fewest, doubling)
 
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""

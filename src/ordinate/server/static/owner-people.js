@@ -7,7 +7,8 @@ import { AnswerList } from "./owner-answers.js";
  *   resting: boolean, median_ms: number | null, decided: number, left: number, last_answer: string | null, practised: number, practice_known: number,
  *   practice_right: number, model: string | null}} Annotator */
 /** @typedef {{annotator: string | null, answers: number}[]} VeryFast very fast answers by annotator */
-/** @typedef {{name: string | null, with_ordering: number | null, coin: number | null, length_lean: number}} Quality */
+/** @typedef {{name: string | null, with_ordering: number | null, coin: number | null, length_lean: number, with_people: number | null,
+ *   with_people_low: number | null, with_people_high: number | null}} Quality */
 
 const AT_FIRST = 100; // rows; a table of thousands takes the browser long
 const FEW = 20; // decided answers; of fewer, no side can be told
@@ -137,7 +138,7 @@ export class People {
     setText(byId("person-rest"), one.resting ? "Give pairs again" : "Give no pairs for now");
     setText(byId("person-exclude"), one.excluded ? "Count the answers again" : "Leave out");
     const state = one.excluded ? "The answers do not count. " : one.resting ? "Gets no pairs for now; the answers count. " : "";
-    setText(byId("person-words"), modelInWords(one) + state + practiceInWords(one));
+    setText(byId("person-words"), modelInWords(one, this.#quality.get(one.name ?? "")) + state + practiceInWords(one));
   }
 
   async #again() {
@@ -208,8 +209,16 @@ export function oddities({ answers, decided, left, resting, excluded }, veryFast
 /** Stands by the name of a model. @param {{name: string | null, model: string | null}} one */
 const modelNote = ({ name, model }) => (model === null ? [] : [" ", make("span", { class: "kind" }, model === name ? "model" : `model ${model}`)]);
 
-/** @param {{model: string | null}} one */
-export const modelInWords = ({ model }) => (model === null ? "" : `The model ${model} answers under this name. `);
+/**
+ * @param {{model: string | null}} one
+ * @param {Pick<Quality, "with_people" | "with_people_low" | "with_people_high">} [quality]
+ */
+export function modelInWords({ model }, quality) {
+  if (model === null) return "";
+  const { with_people: share = null, with_people_low: low = null, with_people_high: high = null } = quality ?? {};
+  const people = share === null || low === null || high === null ? "" : `It agrees with people on ${percent(share)} of the pairs that both decided (${percent(low)} to ${percent(high)}). `;
+  return `The model ${model} answers under this name. ${people}`;
+}
 
 /** How somebody did on the practice pairs. @param {{practised: number, practice_known: number, practice_right: number}} one */
 export function practiceInWords({ practised, practice_known: known, practice_right: right }) {
