@@ -172,7 +172,8 @@ def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) 
     Its items are in use, the annotator made neither, nobody holds the pair, and the annotator has not seen it, unless
     the rules let pairs come again. An offer to somebody else also needs a pair that is new to this annotator. Where
     the rules ask for variety, an offer to somebody else, or from before the annotator's newest query, shares no
-    item with that query. What people are asked after models was chosen for people, and by that rule.
+    item with that query. Where people come after models, no offer passes from the ones to the others, nor one that was
+    made by other rules.
     """
     held = {pair_of(entry) for entry in state.open()}
     seen = pair_codes(*state.seen(annotator).pairs)
