@@ -470,6 +470,10 @@ class State:
             raise NothingToUndo(f"there is no answer {whose} that could be taken back")
         return self.queries[answered[-1] - 1]
 
+    def has_answered(self, annotator: str | None) -> bool:
+        """Whether this annotator answered or skipped a query; at once, however many they did."""
+        return bool(self._answered_by.get(annotator))
+
     def answered_by(self, annotator: str | None) -> list[Entry]:
         """The queries that this annotator answered or skipped, in that order."""
         return [self.queries[number - 1] for number in self._answered_by.get(annotator, ())]

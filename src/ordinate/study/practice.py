@@ -84,7 +84,7 @@ def is_due(state: State, annotator: str | None) -> bool:
 def missing(state: State, annotator: str | None) -> list[Practice]:
     """The pairs that somebody new has not been given yet. Without a name nobody can be known to be new; a model is not
     given any."""
-    if annotator is None or annotator in state.machines or not state.rules.practice or state.answered_by(annotator):
+    if annotator is None or annotator in state.machines or not state.rules.practice or state.has_answered(annotator):
         return []
     mine = [entry for entry in state.practices if entry.annotator == annotator]
     known = {_as_given(entry) for entry in mine}
@@ -99,7 +99,7 @@ def missing(state: State, annotator: str | None) -> list[Practice]:
 def waiting(state: State, annotator: str | None) -> list[Entry]:
     """The practice pairs that somebody new has to answer, in the owner's order; without those that the owner has
     removed or corrected since they were given."""
-    if annotator is None or state.answered_by(annotator):
+    if annotator is None or state.has_answered(annotator):
         return []
     wanted = {one: place for place, one in enumerate(state.rules.practice)}
     given = [

@@ -28,30 +28,30 @@ class Pieces(NamedTuple):
 
 
 @compiled
-def difference_variance(base: Floats, residual: Floats, factor: Floats, sign: float, i: int, j: int) -> float:
-    """v_ij with one order of summation, so that it has the same bits wherever it is computed."""
-    squared = 0.0
-    for column in range(factor.shape[1]):
-        gap = factor[i, column] - factor[j, column]
-        squared += gap * gap
-    variance: float = residual[i] + residual[j] + sign * squared
-    if base.shape[0]:
-        variance += base[i, i] + base[j, j] - 2.0 * base[i, j]
-    return max(variance, 0.0)
-
-
-@compiled
 def differences(mean: Floats, pieces: Pieces, left: Integers, right: Integers) -> tuple[Floats, Floats]:
     """m and v, each (P,), of the pairs left[p], right[p]; no (P, k) array of differences is made."""
     base, residual, factor, sign = pieces
-    margins = np.empty(left.shape[0])
-    variances = np.empty(left.shape[0])
+    margins, variances = np.empty(left.shape[0]), np.zeros(left.shape[0])
+    if base.shape[0]:
+        # In a loop of their own, because the processor then waits for many of these distant places at once.
+        for pair in range(left.shape[0]):
+            i, j = _ascending(left[pair], right[pair])
+            variances[pair] = base[i, i] + base[j, j] - 2.0 * base[i, j]
     for pair in range(left.shape[0]):
-        i, j = left[pair], right[pair]
-        margins[pair] = mean[i] - mean[j]
-        # i < j, so that (i, j) and (j, i) get the same bits.
-        variances[pair] = difference_variance(base, residual, factor, sign, min(i, j), max(i, j))
+        i, j = _ascending(left[pair], right[pair])
+        squared = 0.0
+        for column in range(factor.shape[1]):
+            gap = factor[i, column] - factor[j, column]
+            squared += gap * gap
+        variances[pair] = max(residual[i] + residual[j] + sign * squared + variances[pair], 0.0)
+        margins[pair] = mean[left[pair]] - mean[right[pair]]
     return margins, variances
+
+
+@compiled
+def _ascending(one: int, other: int) -> tuple[int, int]:
+    """So that (i, j) and (j, i) get the same bits."""
+    return min(one, other), max(one, other)
 
 
 @fast
