@@ -24,8 +24,9 @@ def test_synthetic(run, folder):
     done = run(*arguments, "--seeds", "2", "--budget", "20", "--out", "here")
     assert done.code == 0, done.err
     assert "GURO contextual" in done.out
-    rows = pl.read_parquet("here/synthetic/synthetic/loss-and-bounds/guro-contextual.seed-1.parquet")
+    rows = pl.read_parquet("here/synthetic/synthetic/loss-and-bounds/rows.parquet")
     assert {"algorithm", "seed", "step", "error", "part"} <= set(rows.columns)
+    assert rows["seed"].unique().sort().to_list() == [0, 1]
     assert rows["step"].max() == 20
     for name in ("synthetic-loss", "synthetic-bounds"):
         for suffix in (".png", ".svg", ".pdf"):
@@ -41,10 +42,9 @@ def test_synthetic(run, folder):
 @pytest.mark.slow
 def test_a_report_runs_nothing_and_shows_what_is_there(run, folder):
     assert run("reproduce", "synthetic", "--seeds", "1", "--budget", "5", "--out", "here").code == 0
+    for path in (folder / "here").rglob("rows.parquet"):
+        pl.read_parquet(path).filter(~pl.col("algorithm").str.starts_with("bald")).write_parquet(path)
     kept = {path: path.read_bytes() for path in (folder / "here").rglob("*.parquet")}
-    for path in (folder / "here").rglob("bald*.parquet"):
-        path.unlink()
-        del kept[path]
     for path in (folder / "here" / "figures").iterdir():
         path.unlink()
     done = run("reproduce", "report", "--budget", "5", "--out", "here")

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ordinate.data.formats import write_columns
+from ordinate.data.formats import read_columns, write_columns
 from ordinate.datasets import draw_synthetic
 from ordinate.errors import InvalidInput
 from ordinate.experiments import Setting
-from ordinate.experiments.rows import PLAN, make_rows, part_of, read_rows
+from ordinate.experiments.rows import PLAN, ROWS, make_rows, part_of, read_rows
 from ordinate.simulation.run import Plan
 from ordinate.simulation.tasks import SimulatedTask
 
@@ -42,6 +42,30 @@ def test_rows_are_made_once(setting, tmp_path):
     assert make_rows(setting, tmp_path) == 0
     assert read_rows(setting, tmp_path) == rows
     assert make_rows(replace(setting, seeds=3), tmp_path) == 2
+    assert read_rows(setting, tmp_path) == rows
+    assert sorted(path.name for path in tmp_path.iterdir()) == [PLAN, ROWS]
+
+
+def test_runs_that_stand_alone_and_those_of_the_table_are_one(setting, tmp_path):
+    more = replace(setting, seeds=3)
+    make_rows(setting, tmp_path)
+    two = (tmp_path / ROWS).read_bytes()
+    make_rows(more, tmp_path)
+    rows = read_rows(more, tmp_path)
+    # As after a kill when four of six runs had been made, and one was written twice.
+    (tmp_path / ROWS).write_bytes(two)
+    for algorithm, seed in (("guro-contextual", 2), ("guro-contextual", 1)):
+        chosen = [
+            place
+            for place, run in enumerate(zip(rows["algorithm"], rows["seed"], strict=True))
+            if run == (algorithm, seed)
+        ]
+        run = {name: [values[place] for place in chosen] for name, values in rows.items()}
+        write_columns(tmp_path / f"{algorithm}.seed-{seed}.parquet", run)
+    assert len(read_rows(more, tmp_path)["step"]) == 5 * 3
+    assert make_rows(more, tmp_path) == 1
+    assert timeless(read_rows(more, tmp_path)) == timeless(rows)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [PLAN, ROWS]
 
 
 @pytest.mark.slow
@@ -107,21 +131,23 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(setting, tmp_path, jobs):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     many = replace(setting, seeds=24)
-    kept = {path.name: path.read_bytes() for path in folder.glob("[!.]*.parquet")}
+    kept = [read_columns(path) for path in sorted(folder.glob("[!.]*.parquet"))]
     assert 6 <= len(kept) < 48
     assert json.loads((folder / PLAN).read_text())["budget"] == 20
     assert make_rows(many, folder) == 48 - len(kept)
-    assert all((folder / name).read_bytes() == data for name, data in kept.items())
+    rows = read_rows(many, folder)
+    measured = set(zip(*rows.values(), strict=True))
+    assert all(set(zip(*(run[name] for name in rows), strict=True)) <= measured for run in kept)
     make_rows(many, tmp_path / "whole")
     assert timeless(read_rows(many, folder)) == timeless(read_rows(many, tmp_path / "whole"))
 
 
 def test_a_file_of_another_layout_is_named(setting, tmp_path):
     make_rows(setting, tmp_path)
-    (place,) = tmp_path.glob("guro-contextual.seed-1.parquet")
-    place.write_bytes((tmp_path / "guro-contextual.seed-0.parquet").read_bytes()[:40])
-    with pytest.raises(InvalidInput, match=r"seed-1\.parquet: this Parquet file is cut short"):
-        read_rows(setting, tmp_path)
+    more, place = replace(setting, seeds=3), tmp_path / "guro-contextual.seed-2.parquet"
+    place.write_bytes((tmp_path / ROWS).read_bytes()[:40])
+    with pytest.raises(InvalidInput, match=r"seed-2\.parquet: this Parquet file is cut short"):
+        read_rows(more, tmp_path)
     write_columns(place, {"algorithm": ["guro-contextual"]})
-    with pytest.raises(InvalidInput, match=r"seed-1\.parquet has no column 'seed'"):
-        read_rows(setting, tmp_path)
+    with pytest.raises(InvalidInput, match=r"seed-2\.parquet has no column 'seed'"):
+        make_rows(more, tmp_path)

@@ -1,7 +1,8 @@
-"""The rows of a setting on disk: a Parquet file for each finished run, and the plan of all runs.
+"""The rows of a setting on disk, and the plan of all runs.
 
     FOLDER/plan.json                        the plan, with a digest of the data; rows of another plan are refused
-    FOLDER/guro-contextual.seed-0.parquet   the rows of one finished run
+    FOLDER/guro-contextual.seed-0.parquet   the rows of one finished run, while others are still to be made
+    FOLDER/rows.parquet                     the rows of all runs, once all are made
 
 If a process is killed, only the runs in progress are lost; the next process makes the missing ones.
 """
@@ -12,7 +13,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,11 @@ from ordinate.simulation.run import Plan, Row, check_names, run_once
 from ordinate.simulation.tasks import Task
 
 PLAN = "plan.json"
+ROWS = "rows.parquet"
 COLUMNS = (*Row._fields, "core_seconds", "megabytes")
+
+Run = tuple[str, int]  # algorithm, seed
+Rows = dict[str, list[Any]]  # column -> values
 
 
 def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress | None = None) -> int:
@@ -39,35 +44,67 @@ def make_rows(setting: Setting, folder: Path, jobs: Jobs = 1, progress: Progress
     """
     check_names(setting.algorithms, range(setting.seeds))
     _keep_plan(setting, folder)
-    missing = [
-        (algorithm, seed)
-        for algorithm in setting.algorithms
-        for seed in range(setting.seeds)
-        if not _file(folder, algorithm, seed).exists()
-    ]
+    done = _finished(setting, folder)
+    missing = [run for run in _runs(setting) if run not in done]
     # Seed by seed, so that an interrupted experiment has some seeds of every algorithm.
     missing.sort(key=lambda run: run[1])
     runs = [partial(_timed, setting.task, setting.plan_of(algorithm), algorithm, seed) for algorithm, seed in missing]
     for place, columns in finished(runs, setting.plan.budget, jobs, progress):
         write_columns(_file(folder, *missing[place]), columns)
+    _gather(setting, folder)
     return len(missing)
 
 
-def read_rows(setting: Setting, folder: Path) -> dict[str, list[Any]]:
+def read_rows(setting: Setting, folder: Path) -> Rows:
     """The rows of the setting's finished runs, in the order of its algorithms and seeds."""
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for algorithm in setting.algorithms:
-        for seed in range(setting.seeds):
-            if (path := _file(folder, algorithm, seed)).exists():
-                run = read_columns(path)
-                if missing := [name for name in COLUMNS if name not in run]:
-                    raise InvalidInput(f"{path} has no column {missing[0]!r}; delete it, and run the command again")
-                for name, values in columns.items():
-                    values.extend(run[name])
+    done = _finished(setting, folder)
+    return _joined(done[run] for run in _runs(setting) if run in done)
+
+
+def _runs(setting: Setting) -> list[Run]:
+    return [(algorithm, seed) for algorithm in setting.algorithms for seed in range(setting.seeds)]
+
+
+def _finished(setting: Setting, folder: Path) -> dict[Run, Rows]:
+    """The rows of each finished run: all of the table of all runs, and those of the setting's that stand alone."""
+    done: dict[Run, Rows] = {}
+    if (table := folder / ROWS).exists():
+        rows = _read(table)
+        places: dict[Run, list[int]] = {}
+        for place, run in enumerate(zip(rows["algorithm"], rows["seed"], strict=True)):
+            places.setdefault(run, []).append(place)
+        done = {run: {name: [rows[name][place] for place in at] for name in COLUMNS} for run, at in places.items()}
+    for run in _runs(setting):
+        if run not in done and (path := _file(folder, *run)).exists():
+            done[run] = _read(path)
+    return done
+
+
+def _gather(setting: Setting, folder: Path) -> None:
+    """Move the rows of runs that stand alone into the table of all runs, which may hold runs that are not asked for."""
+    alone = [path for run in _runs(setting) if (path := _file(folder, *run)).exists()]
+    if alone:
+        write_columns(folder / ROWS, _joined(_finished(setting, folder).values()))
+        for path in alone:
+            path.unlink()
+
+
+def _read(path: Path) -> Rows:
+    rows = read_columns(path)
+    if missing := [name for name in COLUMNS if name not in rows]:
+        raise InvalidInput(f"{path} has no column {missing[0]!r}; delete it, and run the command again")
+    return rows
+
+
+def _joined(runs: Iterable[Rows]) -> Rows:
+    columns: Rows = {name: [] for name in COLUMNS}
+    for run in runs:
+        for name, values in columns.items():
+            values.extend(run[name])
     return columns
 
 
-def part_of(rows: Mapping[str, Sequence[Any]], part: str, algorithms: Sequence[str] = ()) -> dict[str, list[Any]]:
+def part_of(rows: Mapping[str, Sequence[Any]], part: str, algorithms: Sequence[str] = ()) -> Rows:
     """The rows of one measure; only those of `algorithms`, if any are given."""
     chosen = [
         place
@@ -77,11 +114,11 @@ def part_of(rows: Mapping[str, Sequence[Any]], part: str, algorithms: Sequence[s
     return {name: [values[place] for place in chosen] for name, values in rows.items()}
 
 
-def _timed(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> dict[str, list[Any]]:
+def _timed(task: Task, plan: Plan, algorithm: str, seed: int, report: Report) -> Rows:
     # Processor time: elapsed time depends on what else the machine does.
     begun = time.process_time()
     rows = run_once(task, plan, algorithm, seed, report)
-    columns: dict[str, list[Any]] = {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
+    columns: Rows = {name: [row[k] for row in rows] for k, name in enumerate(Row._fields)}
     cost = {"core_seconds": time.process_time() - begun, "megabytes": _peak_megabytes()}
     return columns | {name: [value] * len(rows) for name, value in cost.items()}
 
