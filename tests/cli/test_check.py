@@ -45,13 +45,20 @@ def test_where_a_check_fails_no_place_shows_the_error_that_it_withholds(run, fol
     why = "the features miss something that people see: the true error is larger than the stated one"
     shown = {
         "status": run("status", "study.db").out,
-        "order": run("order", "study.db").out,
+        "order": run("order", "study.db", "--cuts", "5").out,
         "annotate": run("annotate", "study.db", keys="q").out,
     }
     for place, out in shown.items():
         assert f"withheld: {why}; `ordinate check` says what to do" in " ".join(out.split()), place
         assert f"{100 * error:.1f} %" not in out, place
     assert "expected error withheld" in shown["annotate"]
+    assert shown["order"].startswith("The likely ranks may be too narrow: a check failed that they presume.\n")
+    assert (
+        "Grade 2 (ranks from 6 on): 15 items.\nHow many items belong in another grade is not known: " in shown["order"]
+    )
+    assert "elsewhere" not in shown["order"]
+    grades = run("order", "study.db", "--cuts", "5", "--json").json["grades"]
+    assert [[grade[f"misplaced{end}"] for end in ("", "_low", "_high")] for grade in grades] == [[None] * 3] * 2
     assert why in run("check", "study.db").out
     for line in (["status", "study.db"], ["order", "study.db"], ["check", "study.db"]):
         given = run(*line, "--json").json

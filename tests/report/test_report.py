@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,16 @@ def test_of_coin_tosses_the_error_and_its_forecast_are_withheld(tmp_path: Path) 
     assert "with a probability of 90 %" not in read.text
     assert read.text.count("so these ranks may be due to chance. The rank is") == 1
     assert "likely to be in the wrong order" not in read.text
+
+
+def test_where_a_check_failed_the_likely_ranks_are_not_said_to_hold(reported: tuple[Study, Read]) -> None:
+    contents = gather(reported[0])
+    failed = contents.verdict._replace(error=None, withheld="the features miss something")
+    text = Read(page(replace(contents, verdict=failed), [])).text
+    assert "is among its likely ranks with a probability of 90 %" in reported[1].text
+    assert "is among its likely ranks with" not in text
+    assert "would be among its likely ranks with a probability of 90 % if all checks held" in text
+    assert text.count("The likely ranks may be too narrow: a check failed that they presume. The") == 2
 
 
 def test_a_question_in_markdown_is_read_without_its_marks(tmp_path: Path) -> None:

@@ -305,6 +305,12 @@ def test_an_error_that_a_failed_check_withholds_is_sent_nowhere(build, tmp_path)
         assert shown["withheld"].startswith("the features miss something that people see")
     assert status["error_history"] == []
     assert status["forecast"]["withheld"] == status["withheld"]
+    owner.patch("/rules", json={"cuts": [5]})
+    grades = owner.get("/ordering").json()["grades"]
+    assert [(grade["items"], grade["misplaced"], grade["misplaced_high"]) for grade in grades] == [
+        (5, None, None),
+        (15, None, None),
+    ]
 
 
 def answer_sensibly(study: Study) -> None:

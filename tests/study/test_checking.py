@@ -96,6 +96,8 @@ def test_of_a_contextual_study_whose_features_miss_something_no_error_is_stated(
     ordering, selection, forecast = study.ordering(), study.selection(), study.forecast_of_aim()
     assert ordering.grades is not None
     assert ordering.grades.misplaced.high < 0.4
+    assert ordering.grades.withheld == stated.withheld
+    assert [row["misplaced"] for row in ordering.grades.rows()] == [None, None]
     assert study.rule_met() is None
     study.ask("somebody")
     assert study.finished is None

@@ -36,7 +36,7 @@ from ordinate.cli.screen import (
     span,
 )
 from ordinate.errors import InvalidInput
-from ordinate.study.words import BY_CHANCE, aim_in_words, found_in_words, next_in_words, part_in_words
+from ordinate.study.words import aim_in_words, caution, found_in_words, next_in_words, part_in_words
 
 if TYPE_CHECKING:
     from ordinate.data.items import Items
@@ -181,8 +181,8 @@ def order(
         chosen = {} if ordering.selection is None else {"selection": ordering.selection.fields()}
         print_json({**summary, **grades, **chosen, "items": _rows(ordering)})
         return
-    if known_of_study.better_than_coins is False:
-        say(BY_CHANCE)
+    if doubt := caution(known_of_study.better_than_coins, known_of_study.withheld):
+        say(doubt)
     if out is not None:
         say(f"Wrote {count(len(ordering), 'item')} in order to {out}.")
     else:
@@ -190,6 +190,8 @@ def order(
     if ordering.grades is not None:
         for grade in ordering.grades.rows():
             say(grade_in_words(grade))
+        if ordering.grades.withheld is not None:
+            say(f"How many items belong in another grade is not known: {ordering.grades.withheld}.")
     _say_aim(ordering, forecast)
     if given is not None and (unknown := [name for name in dict.fromkeys(given.group or ()) if name not in groups]):
         rest = "" if len(unknown) == 1 else f" and {count(len(unknown) - 1, 'other')}"
@@ -355,8 +357,8 @@ def _order_served(link: str, out: str | None, items: str | None, cuts: list[int]
         summary = {"study": link, "comparisons": status["answers"], **known}
         print_json({**summary, "file": out, "items": _rows(ordering)})
         return
-    if status["better_than_coins"] is False:
-        say(BY_CHANCE)
+    if doubt := caution(status["better_than_coins"], status["withheld"]):
+        say(doubt)
     if out is None:
         _show(ordering, {})
     _say_aim(ordering, None)

@@ -62,6 +62,7 @@ class Grades(NamedTuple):
     probability  (n,) that the item's true rank is in its grade
     misplaced    share of items in the wrong grade, with an interval of 90 %
     by_grade     the same of the items of each grade
+    withheld     why these shares are not to be believed, so that they are not shown; None where they are
     """
 
     cuts: tuple[int, ...]
@@ -69,20 +70,24 @@ class Grades(NamedTuple):
     probability: Floats
     misplaced: Interval
     by_grade: tuple[Interval, ...]
+    withheld: str | None = None
 
     def rows(self) -> list[dict[str, Any]]:
-        """Each grade with its first and last rank and the share of its items that are in the wrong grade."""
+        """Each grade with its first and last rank and the share of its items that are in the wrong grade, which is
+        None where it is withheld."""
         return [
             {
                 "grade": place + 1,
                 "first": self.cuts[place - 1] + 1 if place else 1,
                 "last": self.cuts[place] if place < len(self.cuts) else None,
                 "items": int((self.grade == place + 1).sum()),
-                "misplaced": share.estimate,
-                "misplaced_low": share.low,
-                "misplaced_high": share.high,
+                "misplaced": estimate,
+                "misplaced_low": low,
+                "misplaced_high": high,
             }
-            for place, share in enumerate(self.by_grade)
+            for place, (estimate, low, high) in enumerate(
+                self.by_grade if self.withheld is None else [(None, None, None)] * len(self.by_grade)
+            )
         ]
 
     def of(self, rows: Integers) -> Grades:

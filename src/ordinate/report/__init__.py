@@ -59,7 +59,7 @@ def page(contents: Contents, folders: Sequence[Path]) -> str:
             sections.order(contents, folders),
             sections.section(
                 "How sure the ranks are",
-                f"{sections.caution(contents)}The dot is an item’s rank; the line covers its likely ranks. The "
+                f"{sections.doubt(contents)}The dot is an item’s rank; the line covers its likely ranks. The "
                 "answers cannot tell items on one band apart.",
                 sections.figure(drawn, "ranks", "Ranks of the items with intervals of 90 percent"),
             ),

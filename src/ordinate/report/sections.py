@@ -16,8 +16,8 @@ from ordinate.plots.rank_intervals import chosen_lines
 from ordinate.report import figures
 from ordinate.report.contents import Contents
 from ordinate.study.words import (
-    BY_CHANCE,
     aim_in_words,
+    caution,
     count,
     error_in_words,
     forecast_in_words,
@@ -79,9 +79,10 @@ def summary(contents: Contents) -> Html:
     )
 
 
-def caution(contents: Contents) -> str:
-    """What stands above ranks that may be those of coin tosses; "" where the answers are better, or nobody can tell."""
-    return f"{BY_CHANCE} " if contents.reliability.better_than_coins is False else ""
+def doubt(contents: Contents) -> str:
+    """What stands above ranks that may be due to chance, or less sure than they look; "" where nothing says so."""
+    said = caution(contents.reliability.better_than_coins, contents.verdict.withheld)
+    return f"{said} " if said else ""
 
 
 def _error(contents: Contents) -> str:
@@ -131,15 +132,15 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     save = tag(
         "a", "Save the whole order as a table (CSV)", href=f"data:text/csv;base64,{table}", download="ordering.csv"
     )
-    presumed = caution(contents)
-    sure = (
-        "would be among its likely ranks if people answered sensibly"
-        if presumed
-        else "is among its likely ranks with a probability of 90 %"
-    )
+    if contents.reliability.better_than_coins is False:
+        sure = "would be among its likely ranks if people answered sensibly"
+    elif contents.verdict.withheld is not None:
+        sure = "would be among its likely ranks with a probability of 90 % if all checks held"
+    else:
+        sure = "is among its likely ranks with a probability of 90 %"
     return section(
         "The order",
-        f"{presumed}The rank is the item’s place by score; its true rank {sure}.{shortened}",
+        f"{doubt(contents)}The rank is the item’s place by score; its true rank {sure}.{shortened}",
         tag("p", save),
         _left_out(contents, [ordering.ids[line.place] for line in lines if line.place is not None], rows, folders),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,

@@ -591,9 +591,12 @@ class GradeShown(BaseModel):
     first: int = Field(description="The first rank of the grade.")
     last: int | None = Field(description="Its last rank; null: that of the last item.")
     items: int
-    misplaced: float = Field(description="Share of its items whose true rank is expected in another grade.")
-    misplaced_low: float = Field(description="From here to misplaced_high with a probability of 90 %.")
-    misplaced_high: float
+    misplaced: float | None = Field(
+        description="Share of its items whose true rank is expected in another grade; null: withheld, as the expected "
+        "error is."
+    )
+    misplaced_low: float | None = Field(description="From here to misplaced_high with a probability of 90 %.")
+    misplaced_high: float | None
 
 
 class SelectionShown(BaseModel):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ordinate.data.html import Html, joined, tag
 from ordinate.data.html_tables import items_table, ordering_table
-from ordinate.study.words import BY_CHANCE, count, error_in_words
+from ordinate.study.words import caution, count, error_in_words
 
 if TYPE_CHECKING:
     from ordinate.study.study import Study
@@ -26,5 +26,6 @@ def summary(study: Study) -> Html:
     reliability = study.reliability()
     why, error = reliability.withheld, error_in_words(reliability.expected_error)
     expected = f"Expected error {error if why is None else f'withheld: {why}; study.check() says what to do'}."
-    chance = BY_CHANCE if reliability.better_than_coins is False else expected
-    return joined(head, tag("p", chance), ordering_table(study.ordering(), study.folder))
+    doubt = caution(reliability.better_than_coins, why)
+    known = doubt if reliability.better_than_coins is False else f"{expected} {doubt}".rstrip()
+    return joined(head, tag("p", known), ordering_table(study.ordering(), study.folder))

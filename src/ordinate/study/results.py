@@ -168,7 +168,10 @@ class Results:
         return state.version(count), self.inference.fitted(state, len(state.effective))
 
     def ordering(self, state: State, items: Items | None, cuts: tuple[int, ...] | None, doubt: Doubt) -> Ordering:
-        """The study's own items, or the given ones; `cuts` None: those of the rules. `doubt` as in `selection`."""
+        """The study's own items, or the given ones; `cuts` None: those of the rules.
+
+        doubt  why the expected error is not to be believed, which shares of grades and of an aim presume as much
+        """
         with one_thread():
             if items is not None:
                 scores, errors, ranks = self._place(state, items)
@@ -182,7 +185,7 @@ class Results:
             errors,
             intervals=found.ranks,
             error=error_interval(self.expected_error(state), found.spread),
-            grades=found.grades,
+            grades=found.grades and found.grades._replace(withheld=doubt()),
             selection=self.selection(state, doubt, cuts),
         )
 
@@ -210,8 +213,7 @@ class Results:
     def selection(self, state: State, doubt: Doubt, cuts: tuple[int, ...] | None = None) -> Selection | None:
         """Which items are wanted; None where the aim is the whole order.
 
-        doubt  why the expected error is not to be believed, which the expected share presumes as much
-        cuts   as in `uncertainty`
+        doubt, cuts  as in `ordering`
         """
         found = self.uncertainty(state, cuts).found
         if found is None:

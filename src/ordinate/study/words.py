@@ -19,7 +19,8 @@ STAGES: Mapping[str, str] = {
     "finished": "Finished",
 }
 """What everybody but annotators reads of `Study.stage`."""
-BY_CHANCE = "The answers cannot be told from coin tosses yet, so these ranks may be due to chance."
+_BY_CHANCE = "The answers cannot be told from coin tosses yet, so these ranks may be due to chance."
+_TOO_NARROW = "The likely ranks may be too narrow: a check failed that they presume."
 _ENDLESS_ANSWERS = 1e6
 _NEXT = 5
 """Candidates outside a set that are named."""
@@ -83,9 +84,11 @@ def forecast_in_words(forecast: Forecast) -> str:
 
 
 def grade_in_words(grade: Mapping[str, Any]) -> str:
-    """ "Grade 1 (ranks 1 to 10): about 2 of 10 items belong elsewhere (0 to 4)"."""
+    """ "Grade 1 (ranks 1 to 10): about 2 of 10 items belong elsewhere (0 to 4).", or "10 items." if withheld."""
     items = grade["items"]
     ranks = f"ranks {grade['first']:,} to {grade['last']:,}" if grade["last"] else f"ranks from {grade['first']:,} on"
+    if grade["misplaced"] is None:
+        return f"Grade {grade['grade']} ({ranks}): {count(items, 'item')}."
     about, low, high = (items * grade[name] for name in ("misplaced", "misplaced_low", "misplaced_high"))
     belong = "belongs" if f"{about:.0f}" == "1" else "belong"
     return (
@@ -120,6 +123,13 @@ def reliability_in_words(reliability: Reliability, answers: int) -> str:
     if why is not None:
         return f"withheld: {why}; `ordinate check` says what to do"
     return f"{words}, if people answered sensibly" if tested is None and error <= 0.45 else words
+
+
+def caution(better_than_coins: bool | None, withheld: str | None) -> str:
+    """What has to be said of ranks before they are read; "" where nothing speaks against them."""
+    if better_than_coins is False:
+        return _BY_CHANCE
+    return "" if withheld is None else _TOO_NARROW
 
 
 def error_in_short(reliability: Reliability) -> str:

@@ -86,6 +86,7 @@ async function look() {
   byId("figures").replaceChildren(...figures.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))));
   byId("chart").replaceChildren(...(history.length > 1 ? [drawChart(history, goal)] : []));
   setText(byId("chart-words"), doubtful ? `The expected error is withheld: ${doubtful}. The checks of the answers, below, say what to do.` : errorInWords(history, better));
+  setText(byId("ranks-doubt"), doubtful ? "The likely ranks may be too narrow: a check failed that they presume." : "");
   setText(byId("forecast-words"), forecastInWords(status.forecast, better));
   setText(byId("deadline-words"), deadlineInWords(status));
   byId("chart-numbers").hidden = history.length < 2;
