@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordinate.cli.options import AsJson, ClusterOptions, IdColumn, ItemsFile, PrincipalComponents
+from ordinate.cli.options import AsJson, ClusterOptions, IdColumn, ItemsFile, PrincipalComponents, refuse_overwriting
 from ordinate.cli.screen import count, print_json, progress_bar, say
 from ordinate.errors import naming
 
@@ -65,7 +66,8 @@ def embed(
     from ordinate.data.items import Items
     from ordinate.embedding import require_suffix, write_embedding
 
-    require_suffix(out)
+    if require_suffix(out).suffix == ".npy":
+        refuse_overwriting([str(Path(out).with_suffix(".ids.txt"))], [items])
     table = Items.read(items, id_column=id_column)
     made, recipe = embedded(
         table, items, encoder, pca, batch=batch, device=device, cache=cache, cluster=where.cluster()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ordinate.cli.options import AsJson, ReadingOptions, StudyFile, open_study
+from ordinate.cli.options import AsJson, ReadingOptions, StudyFile, open_study, refuse_overwriting, study_url
 from ordinate.cli.screen import count, note, print_json, say
 from ordinate.errors import InvalidInput, naming
 
@@ -85,7 +85,7 @@ def import_(
 
 def export(
     study: StudyFile,
-    file: Annotated[
+    destination: Annotated[
         str | None,
         typer.Argument(
             metavar="FILE", help="Where to write: .csv, .tsv, .json, .jsonl, .parquet or .xlsx.", show_default=False
@@ -123,13 +123,16 @@ def export(
     spreadsheet program runs it; `ordinate import` removes it.
     """
     from ordinate.data.comparison_formats import write_comparison_columns, write_comparisons
+    from ordinate.storage import features_outside
 
-    if (file is None) == (out is None):
+    if (destination is None) == (out is None):
         raise InvalidInput("name one file to write to: ordinate export STUDY.db --out FILE")
     if full and form != "plain":
         raise InvalidInput(f"--full writes what {form} cannot hold; leave out one of --full and --format")
-    place = file or out or ""
+    place = destination or out or ""
     with open_study(study) as opened:
+        # A matrix of wins is written to the same kind of file as the features that a study may refer to.
+        refuse_overwriting([place], [str(matrix.path) for matrix in features_outside(study_url(study))])
         given = opened.comparisons()
         columns = opened.history() if full else write_comparisons(form, given, opened.items)
     write_comparison_columns(place, columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
@@ -28,6 +28,8 @@ ANSWER = "Ask and answer"
 RESULT = "See the result"
 TRY = "Try it out"
 
+WRITTEN = ("out", "destination", "plot")
+"""The parameters of commands that name a file to write."""
 Command = Callable[..., None]
 
 
@@ -356,6 +358,9 @@ def _with_flat_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
+        refuse_overwriting(
+            [given.get(name) for name in WRITTEN], [value for name, value in given.items() if name not in WRITTEN]
+        )
         made = {
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
@@ -365,6 +370,28 @@ def _with_flat_options(command: Command) -> Command:
     called.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]  # read by inspect, unknown to mypy
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return called
+
+
+def refuse_overwriting(written: Iterable[Any], read: Iterable[Any]) -> None:
+    """Raise InvalidInput where a file to write is one that the command reads, however its path is spelled.
+
+    Of a study, that is also what SQLite keeps beside its file. Values that name no file are passed over.
+    """
+    values = [one for value in read for one in (value if isinstance(value, list) else [value])]
+    names = [one.removeprefix("sqlite:///") for one in values if isinstance(one, str)]
+    for target in written:
+        if not isinstance(target, str) or not _is_file(target):
+            continue
+        for name in names:
+            if any(_is_file(one) and os.path.samefile(one, target) for one in (name, f"{name}-wal", f"{name}-shm")):
+                raise InvalidInput(f"{target} is a file that this command reads; give another name to write to")
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return os.path.isfile(path)
+    except ValueError:  # a NUL in a text that is no path
+        return False
 
 
 def examples(*lines: str, title: str = "Examples") -> str:

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from ordinate.data.formats.files import write_bytes
 from ordinate.data.html import Html, joined, tag
+from ordinate.errors import InvalidInput
 from ordinate.report import figures, sections
 from ordinate.report.contents import Contents, gather
 from ordinate.study.study import Study
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """The page runs nothing and loads nothing, whatever the items hold."""
+
+SUFFIXES = (".html", ".htm")
 
 __all__ = ["Contents", "gather", "page", "write_report"]
 
@@ -31,7 +34,11 @@ def write_report(
 
     folder  where relative paths of the items' pictures start, and whose pictures are shown; None: nowhere
     media   more folders whose pictures are shown
+
+    Raises InvalidInput where the file's suffix is another than .html or .htm.
     """
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise InvalidInput(f"{path}: a report is an HTML page; its name ends with {' or '.join(SUFFIXES)}")
     contents = gather(study)
     written = [Path(path)]
     write_bytes(path, page(contents, [one for one in (folder, *media) if one is not None]).encode("utf-8"))
