@@ -31,6 +31,7 @@ def test_a_link_opens_the_study(run, study, options, role, name):
     result = run("link", "study.db", *options, "--url", "https://example.org/judging/")
     assert result.code == 0
     link = result.out.strip()
+    assert ("for an owner: whoever has it can change the study" in result.err) == (role == "owner")
     assert link.startswith("https://example.org/judging/join/study/")
     status = opened(study, link)
     assert (status["role"], status["your"]["name"]) == (role, name)

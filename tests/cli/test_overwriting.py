@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,9 +75,10 @@ def test_a_table_does_not_replace_one_that_is_read(run, study, folder, line):
 
 
 def test_an_export_does_not_replace_the_features_that_a_study_refers_to(run, folder, monkeypatch):
-    np.save("features.npy", np.random.default_rng(0).normal(size=(3, 2)))
+    stored: Any = "features.npy"
+    np.save(stored, np.random.default_rng(0).normal(size=(3, 2)))
     monkeypatch.setattr("ordinate.data.items.LARGEST_IN_MEMORY", 0)
-    with Study.create(Items(["a", "b", "c"], "features.npy"), storage="sqlite:///big.db") as made:
+    with Study.create(Items(["a", "b", "c"], stored), storage="sqlite:///big.db") as made:
         made.record([("a", "b", "left")])
     before = (folder / "features.npy").read_bytes()
     refused = run("export", "big.db", "--format", "win-matrix", "--out", "features.npy")

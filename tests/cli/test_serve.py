@@ -82,6 +82,15 @@ def test_it_prints_two_links_serves_and_ends_when_interrupted(run, study):
         assert len(opened.comparisons()) == 2
 
 
+def test_in_place_of_a_revoked_link_it_says_how_to_make_another_of_the_same_role(study):
+    with Study.open(f"sqlite:///{study}") as opened:
+        opened.make_link("annotator", None, name="annotator")
+        opened.revoke_link("annotator")
+    with serving(str(study), links_in_all=1) as (process, _):
+        assert process.stdout is not None
+        assert process.stdout.readline().endswith(f"ordinate link {study} --shared\n")
+
+
 def test_replies_are_sent_at_once():
     """Nagle's algorithm would hold back a reply's second part until the first one's receipt: up to 40 ms."""
 

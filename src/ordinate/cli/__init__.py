@@ -101,6 +101,7 @@ COMMANDS = (
         "link",
         "link.link",
         "ordinate link study.db",
+        "ordinate link study.db --shared --url https://example.org/judging",
         "ordinate link study.db --annotator anna --url https://example.org/judging",
     ),
     _row(

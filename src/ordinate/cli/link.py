@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordinate.cli.options import AsJson, StudyFile
-from ordinate.cli.screen import print_json, say
+from ordinate.cli.screen import note, print_json, say
 from ordinate.cli.serve import SECRET_FILE, public_address, secret_for, study_place
 from ordinate.errors import InvalidInput, MissingExtra
 
@@ -73,8 +73,10 @@ def link(
         address = f"{start}/join/{short_name(place.name)}/{signer.link(opened.token, made.id)}"
     if as_json:
         print_json({"study": study, "role": made.role, "annotator": made.annotator, "id": made.id, "url": address})
-    else:
-        say(address)
+        return
+    say(address)
+    if made.role == "owner":
+        note("This link is for an owner: whoever has it can change the study. For annotators, give --shared.")
 
 
 def _secret_folder(folder: Path | None) -> Path | None:

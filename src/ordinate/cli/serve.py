@@ -12,6 +12,7 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -276,7 +277,7 @@ def _print_links(authenticator: Authenticator, start: str, rules: dict[str, Any]
             # Links named after their role are there from the first time on, so they stay what they were.
             link = served.study.make_link(role, "owner" if role == "owner" else None, name=role)  # type: ignore[arg-type]
             if link.revoked:
-                again = f"ordinate link {served.place.shown}"
+                again = f"ordinate link {quote(served.place.shown)}{' --shared' if role == 'annotator' else ''}"
                 say(f"  {whom}  revoked; make another one on the owner's page or with: {again}")
                 continue
             address = authenticator.address(start, served, link)
