@@ -187,6 +187,19 @@ test("an undo that the server has done already is no error", async () => {
   assert.deepEqual(outbox.entries, []);
 });
 
+test("an answer also stands for another query of the same pair while it waits", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  replies = [fails(new NoNetwork("away"))];
+  const outbox = open();
+  outbox.add(told("q1"), "a and b");
+  await new Promise(setImmediate);
+  const reloaded = open();
+  assert.deepEqual([reloaded.has("q9", "a and b"), reloaded.has("q9", "a and c"), reloaded.has("q9")], [true, false, false]);
+  await reloaded.flush();
+  assert.equal(reloaded.has("q9", "a and b"), false);
+  assert.deepEqual(arrived.at(-1)?.body, { query: "q1", answer: "left", count: 5 });
+});
+
 test("answers of others in this browser stay where they are", async () => {
   kept.set("answer:study:bob:k", { key: "k", at: 1, sent: false, body: told("theirs") });
   const outbox = open();

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 
 import "./page.js";
-import { leaseOf, Pairs } from "../../src/ordinate/server/static/pairs.js";
+import { itemsOf, leaseOf, Pairs } from "../../src/ordinate/server/static/pairs.js";
 import { tab } from "../../src/ordinate/server/static/storage.js";
 
 /** @param {string[]} ids @param {string | null} expires_at */
 const given = (ids, expires_at = null) => ({
-  queries: ids.map((id) => ({ id, left: { id: "a" }, right: { id: "b" }, expires_at })),
+  queries: ids.map((id) => ({ id, left: { id: `${id} left` }, right: { id: `${id} right` }, expires_at })),
   serverTime: Date.now(),
 });
 const open = () => new Pairs(({ id }) => ({ id }));
@@ -30,10 +30,26 @@ test("what was answered does not come back, here or in another tab or while the 
   pairs.advance();
   assert.equal(pairs.answer().id, "q1");
   assert.equal(pairs.answeredElsewhere("q2"), false, "it was not on the screen");
-  assert.equal(pairs.add(given(["q1", "q2", "q3", "q4"]), (id) => id === "q4"), 0);
+  assert.equal(pairs.add(given(["q1", "q2", "q3", "q4"]), ({ id }) => id === "q4"), 0);
   assert.deepEqual(pairs.ahead.map(({ id }) => id), ["q3"]);
   pairs.undoneElsewhere("q2");
   assert.equal(pairs.add(given(["q1", "q2"]), none), 1);
+});
+
+test("a pair that the server lists again by another id is not shown twice", () => {
+  const pairs = open();
+  /** @param {string} id @param {string} left @param {string} right */
+  const listed = (id, left, right) => ({ queries: [{ id, left: { id: left }, right: { id: right } }], serverTime: Date.now() });
+  pairs.add(listed("q1", "a", "b"), none);
+  assert.equal(pairs.add(listed("q2", "b", "a"), none), 0, "it is ahead");
+  const first = pairs.advance();
+  assert.equal(pairs.add(listed("q2", "b", "a"), none), 0, "it is on the screen");
+  pairs.answer();
+  assert.equal(pairs.add(listed("q2", "b", "a"), (query) => itemsOf(query) === first?.items), 0, "its answer is on its way");
+  assert.equal(pairs.add(listed("q3", "b", "c"), none), 1);
+  assert.equal(pairs.add(listed("q2", "b", "a"), none), 1, "it is asked again later");
+  pairs.reopen(/** @type {any} */ (first));
+  assert.deepEqual([pairs.current?.id, ...pairs.ahead.map(({ id }) => id)], ["q1", "q3"]);
 });
 
 test("after a reload the pair that was on the screen comes first", () => {

@@ -246,7 +246,7 @@ def test_a_lease_ends_and_the_pair_goes_to_somebody_else(build: Any, clock: Cloc
     assert ann.tell(held).status_code == 409
 
 
-def test_a_pair_that_the_same_person_got_again_is_not_said_to_be_somebody_elses(build: Any, clock: Clock) -> None:
+def test_a_late_answer_settles_the_pair_that_the_same_person_got_again(build: Any, clock: Clock) -> None:
     from ordinate.data.items import Items
 
     site = build(Items(["a", "b"]), lease=60.0)
@@ -256,10 +256,27 @@ def test_a_pair_that_the_same_person_got_again_is_not_said_to_be_somebody_elses(
     clock.forward(61)
     (again,) = ann.ask(tab="other")
     assert (pair(again), again["id"] == held["id"]) == (pair(held), False)
+    assert ann.tell(held, tab="one").json()["counts"]
+    assert site.study.open_queries() == []
+    twice = ann.tell(again, "right")
+    assert twice.status_code == 409
+    assert "was withdrawn" in twice.json()["detail"]
+    assert [one.outcome for one in site.study.comparisons()] == ["left"]
+
+
+def test_a_pair_that_the_same_person_answered_again_is_not_said_to_be_somebody_elses(build: Any, clock: Clock) -> None:
+    from ordinate.data.items import Items
+
+    site = build(Items(["a", "b"]), lease=60.0)
+    site.study._ledger.clock = clock
+    ann = site.browser("Ann")
+    (held,) = ann.ask(tab="one")
+    clock.forward(61)
+    (again,) = ann.ask(tab="other")
+    assert ann.tell(again).status_code == 200
     late = ann.tell(held)
     assert late.status_code == 409
-    assert "you got it again meanwhile" in late.json()["detail"]
-    assert ann.tell(again).status_code == 200
+    assert "you answered it again meanwhile" in late.json()["detail"]
 
 
 def test_a_late_answer_counts_while_nobody_else_has_the_pair(build: Any, clock: Clock) -> None:

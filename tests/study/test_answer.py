@@ -26,7 +26,7 @@ from ordinate.errors import (
 )
 from ordinate.storage import AnswerDetails, Entry
 from ordinate.storage import open as open_storage
-from ordinate.study.leases import Lease
+from ordinate.study.leases import Lease, Offer
 from ordinate.study.study import Study
 
 ITEMS = Items([str(row) for row in range(12)], np.random.default_rng(0).normal(size=(12, 3)))
@@ -269,6 +269,32 @@ def test_taking_a_late_answer_back_makes_no_room(study: Study) -> None:
     assert study.annotators() == {}
     study.set_rules(budget=None)
     assert study.answer(second.query.id, "right", annotator="Ann").counts
+
+
+@pytest.mark.parametrize("first", ["an answer", "a question"])
+def test_late_answers_settle_the_pairs_that_the_same_annotator_got_again(study: Study, first: str) -> None:
+    """A browser comes back after the leases have ended, and sends an answer first or asks for pairs."""
+    held = overdue(study, "Ann", 4)
+    study.set_rules(annotator_budget=4)
+    offers = [Offer(query.right, query.left, "Ann") for query, *_ in held]
+    if first == "a question":
+        assert len(study.take("Ann", 4, offers)) == 4
+    given = [study.answer(one.query.id, "left", annotator="Ann", count=4, offers=offers) for one in held]
+    assert [(one.answers, one.counts) for one in given] == [(1, True), (2, True), (3, True), (4, True)]
+    assert study.open_queries() == []
+    assert [(one.left, one.right) for one in study.comparisons()] == [(one.left, one.right) for one, *_ in held]
+
+
+def test_a_late_answer_to_a_pair_that_was_answered_again_does_not_count(study: Study) -> None:
+    (held,) = overdue(study, "Ann", 1)
+    (again,) = study.take("Ann", 1, [Offer(held.query.right, held.query.left, "Ann")])
+    study.tell(again.query.id, "left")
+    with pytest.raises(AlreadyAnswered, match="you answered it again meanwhile"):
+        study.tell(held.query.id, "left")
+    study.take_back("Ann")
+    study.tell(held.query.id, "right")
+    assert study.open_queries() == []
+    assert [one.outcome for one in study.comparisons()] == ["right"]
 
 
 def test_a_skip_needs_no_room(study: Study) -> None:

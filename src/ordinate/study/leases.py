@@ -1,8 +1,9 @@
 """Who may hold which pair, and until when: decided from the state and a time, and written to the log.
 
 A lease ends by an entry "expire" that whoever notices first appends, so folding the log needs no clock. A late answer
-is taken as long as the pair was not given to somebody else. It counts if the budgets still have room for it, beside the
-queries that are open; its entry says so where they have not.
+is taken as long as the pair was not given to somebody else. If the same annotator was given it again meanwhile, the
+late answer settles that query, too. It counts if the budgets still have room for it, beside the queries that are open;
+its entry says so where they have not.
 
 Nobody is given a pair that another annotator holds. An undo is the exception: it opens a query again for the annotator
 who answered it, even where somebody else was given the pair since, because otherwise the answer that the annotator is
@@ -156,14 +157,27 @@ def _require_room(state: State, annotator: str | None, holding: int, waiting: in
 
 
 def require_not_given_away(state: State, asked: Entry) -> None:
-    """Raise AlreadyAnswered where an expired query's pair was asked again in a query that is open or answered."""
-    number = asked.query or 0
-    for later in state.queries_of_pair[pair_of(asked)]:
-        taken = state.is_open(later) or (later in state.answered and state.answered[later].answer != "skip")
-        if later > number and taken:
-            own = state.queries[later - 1].annotator == asked.annotator
-            whom = "you got it again" if own else "it was given to somebody else"
+    """Raise AlreadyAnswered where an expired query's pair is somebody else's by now, or was answered since."""
+    for later in _asked_again(state, asked):
+        own = later.annotator == asked.annotator
+        answer = state.answered.get(later.query or 0)
+        if (state.is_open(later.query or 0) and not own) or (answer is not None and answer.answer != "skip"):
+            whom = "you answered it again" if own else "it was given to somebody else"
             raise AlreadyAnswered(f"the time for this pair was over, and {whom} meanwhile; this answer does not count")
+
+
+def given_again(state: State, asked: Entry) -> list[Entry]:
+    """The open queries in which the annotator of an expired query got its pair again."""
+    if asked.query not in state.expired:
+        return []
+    again = _asked_again(state, asked)
+    return [later for later in again if later.annotator == asked.annotator and state.is_open(later.query or 0)]
+
+
+def _asked_again(state: State, asked: Entry) -> list[Entry]:
+    """The later queries of the same pair."""
+    numbers = state.queries_of_pair[pair_of(asked)]
+    return [state.queries[number - 1] for number in numbers if number > (asked.query or 0)]
 
 
 def first_allowed(state: State, annotator: str | None, offers: Iterable[Offer]) -> Offer | None:

@@ -376,6 +376,8 @@ class Questions:
             return earlier.value != BEYOND_BUDGET
         asked = self._waiting(state, query_id, late=True)
         _require_taken(state, answer)
+        for again in leases.given_again(state, asked):  # before the room in the budgets is looked at
+            _note(transaction, again, "withdraw")
         beyond = BEYOND_BUDGET if answer != "skip" and leases.is_beyond_budget(state, asked) else None
         _note(transaction, asked, "answer", answer=answer, value=beyond, **fields)
         if tokens is not None:

@@ -6,7 +6,7 @@ import { byId, count, make, setText } from "./dom.js";
 import { listKeys, listenToKeys } from "./keys.js";
 import * as messages from "./messages.js";
 import { Outbox } from "./outbox.js";
-import { HELD, leaseOf, Pairs, tabName } from "./pairs.js";
+import { HELD, itemsOf, leaseOf, Pairs, tabName } from "./pairs.js";
 import { Progress } from "./progress.js";
 import { Question } from "./question.js";
 import { isNarrow, Stage } from "./stage.js";
@@ -121,7 +121,7 @@ async function getPairs(pause = 1000) {
 
 /** @param {{queries: import("./api.js").Query[], serverTime: number}} given */
 function take(given) {
-  const added = pairs.add(given, (id) => outbox.has(id));
+  const added = pairs.add(given, (query) => outbox.has(query.id, itemsOf(query)));
   app.dataset.ahead = String(pairs.ahead.length);
   return added;
 }
@@ -285,7 +285,7 @@ function answer(what, event, reason) {
     answered_at: new Date().toISOString(),
     client: [`page ${version}`, stage.appearance].filter(Boolean).join("; "),
   };
-  const key = outbox.add(body);
+  const key = outbox.add(body, pair.items);
   // A practice pair is not answered again.
   if (!pair.query.practice) setRecent([...recent, { query: pair.query, key, body }].slice(-2 * HELD));
   channel?.postMessage({ is: "answered", query: pair.id });

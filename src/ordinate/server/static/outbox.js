@@ -13,8 +13,8 @@ const LONGEST_PAUSE = 15_000;
  * @typedef {{query: string, answer: import("./api.js").Answer, reason?: string, shown_at?: string, answered_at?: string,
  *   duration_ms?: number, client?: string}} Told
  */
-/** @typedef {{key: string, at: number, sent: boolean, body: Told, undo?: undefined}} AnswerEntry */
-/** @typedef {{key: string, at: number, sent: boolean, body: Told, undo: string}} UndoEntry `undo`: the key of the answer */
+/** @typedef {{key: string, at: number, sent: boolean, body: Told, items?: string, undo?: undefined}} AnswerEntry `items`: of the pair */
+/** @typedef {{key: string, at: number, sent: boolean, body: Told, items?: undefined, undo: string}} UndoEntry `undo`: the key of the answer */
 /** @typedef {AnswerEntry | UndoEntry} Entry */
 /**
  * @typedef {object} Listener
@@ -70,14 +70,14 @@ export class Outbox {
     return this.entries.reduce((sum, { body, undo }) => sum + (body.answer === "skip" ? 0 : undo ? -1 : 1), 0);
   }
 
-  /** Whether an answer to a query waits. @param {string} query */
-  has(query) {
-    return this.entries.some((entry) => entry.body.query === query);
+  /** Whether an answer to a query waits, or to another one of the same items. @param {string} query @param {string} [items] */
+  has(query, items) {
+    return this.entries.some((entry) => entry.body.query === query || (items !== undefined && entry.items === items));
   }
 
-  /** Returns the key of the answer. @param {Told} body */
-  add(body) {
-    return this.#append({ body });
+  /** Returns the key of the answer. @param {Told} body @param {string} [items] of the pair */
+  add(body, items) {
+    return this.#append({ body, items });
   }
 
   /**
@@ -102,7 +102,7 @@ export class Outbox {
     return this.#sending;
   }
 
-  /** @param {{body: Told, undo?: string}} what */
+  /** @param {{body: Told, items?: string, undo?: string}} what */
   #append(what) {
     const key = unique();
     const at = Math.max(Date.now(), (this.entries.at(-1)?.at ?? 0) + 1);

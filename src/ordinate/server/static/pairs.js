@@ -6,7 +6,7 @@ import { tab, unique } from "./storage.js";
 /**
  * A pair and until when it is this annotator's, on this device's clock.
  * @template {{id: string}} Content
- * @typedef {Content & {span: number, until: number, renewing?: boolean}} Leased
+ * @typedef {Content & {items: string, span: number, until: number, renewing?: boolean}} Leased
  */
 
 // How many pairs a tab holds: enough to judge on through a short loss of the network, few enough that the newest
@@ -42,14 +42,15 @@ export class Pairs {
   }
 
   /**
-   * Add what the server listed and is not here yet. Returns how many.
+   * Add what the server listed and is not here yet. Returns how many. After a long time without a network the server may
+   * list a pair again, by another id, that is here or answered here: the answer to the first one settles both.
    * @param {{queries: Query[], serverTime: number}} given
-   * @param {(id: string) => boolean} isAnswered whether an answer to a query is on its way
+   * @param {(query: Query) => boolean} isAnswered whether an answer to the query, or to another one of the same pair, is on its way
    */
   add({ queries, serverTime }, isAnswered) {
     const before = this.ahead.length;
     for (const query of queries) {
-      if (this.#answered.has(query.id) || isAnswered(query.id) || this.find(query.id)) continue;
+      if (this.#answered.has(query.id) || isAnswered(query) || this.#holds(itemsOf(query))) continue;
       this.ahead.push(this.load(query, serverTime));
     }
     return this.ahead.length - before;
@@ -57,7 +58,7 @@ export class Pairs {
 
   /** @param {Query} query @param {number} serverTime @returns {Leased<Content>} */
   load(query, serverTime) {
-    return Object.assign(this.#make(query), leaseOf(query.expires_at, serverTime));
+    return Object.assign(this.#make(query), { items: itemsOf(query) }, leaseOf(query.expires_at, serverTime));
   }
 
   // The next pair comes to the screen: after a reload the one that was there. Returns it, or null.
@@ -81,10 +82,15 @@ export class Pairs {
   /** A pair whose answer was taken back comes to the screen again; what was there waits. @param {Leased<Content>} pair */
   reopen(pair) {
     this.#answered.delete(pair.id);
-    this.ahead = this.ahead.filter((other) => other.id !== pair.id);
-    if (this.current && this.current.id !== pair.id) this.ahead.unshift(this.current);
+    this.ahead = this.ahead.filter((other) => other.items !== pair.items);
+    if (this.current && this.current.items !== pair.items) this.ahead.unshift(this.current);
     this.current = pair;
     tab.set("current", pair.id);
+  }
+
+  /** @param {string} items */
+  #holds(items) {
+    return this.current?.items === items || this.ahead.some((pair) => pair.items === items);
   }
 
   /** @param {string} id */
@@ -116,6 +122,9 @@ export class Pairs {
     this.ahead = this.ahead.filter((pair) => pair.until > Date.now());
   }
 }
+
+/** The two items, whichever side they are on. @param {Query} query */
+export const itemsOf = ({ left, right }) => JSON.stringify([left.id, right.id].sort());
 
 /**
  * How long a pair is this annotator's, and until when on this device's clock.
