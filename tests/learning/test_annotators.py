@@ -12,7 +12,7 @@ from ordinate.learning.annotators import (
     Alone,
     Fit,
     by_own_answers,
-    shares,
+    repeats,
     sharpness,
     with_others,
     with_themselves,
@@ -144,10 +144,46 @@ def test_ties_say_nothing_of_sharpness_but_sides_do_not_either() -> None:
 def test_repeated_answers_of_one_person_share_one_answer() -> None:
     who = np.array([0, 0, 0, 1, 1, 2, 2])
     pairs = np.array([7, 7, 8, 7, 7, 9, 9]) + (5 << 32)
-    found = shares(who, pairs, np.array([True, True, False]))
-    np.testing.assert_allclose(found, [0.5, 0.5, 1, 0.5, 0.5, 1, 1])  # type: ignore[arg-type]
-    assert shares(who, np.arange(7), named(3)) is None
-    assert shares(np.zeros(7, int), pairs, named(1)) is None
+    won = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 0.0])
+    found = repeats(won, who, pairs, np.array([True, True, False]))
+    assert found is not None
+    assert found.correlation == 1.0  # nothing tells
+    np.testing.assert_allclose(found.share, [0.5, 0.5, 1, 0.5, 0.5, 1, 1])
+    assert found.first.tolist() == [True, False, True, True, False, True, True]
+    assert repeats(won, who, np.arange(7), named(3)) is None
+    assert repeats(won, np.zeros(7, int), pairs, named(1)) is None
+
+
+@pytest.mark.parametrize(("persons", "times", "at_most"), [(2, 150, 0.1), (5, 10, 0.35)])
+def test_answers_of_one_person_to_a_pair_are_several_where_they_are_no_more_alike_than_those_of_others(
+    persons: int, times: int, at_most: float
+) -> None:
+    """As battles of models about different prompts are; stored again, each is still one answer."""
+    rng = np.random.default_rng(3)
+    pairs = np.repeat(np.arange(10), persons * times)
+    who = np.tile(np.repeat(np.arange(persons), times), 10)
+    battles = (rng.random(len(pairs)) < rng.uniform(0.3, 0.9, 10)[pairs]).astype(float)
+    found = repeats(battles, who, pairs, named(persons))
+    assert found is not None
+    assert found.correlation < at_most
+    np.testing.assert_allclose(found.share, 1.0 / (1.0 + (times - 1) * found.correlation))
+    first = found.first.nonzero()[0]
+    again = np.repeat(battles[first], times)
+    copies = repeats(again, np.repeat(who[first], times), np.repeat(pairs[first], times), named(persons))
+    assert copies is not None
+    assert copies.correlation == 1.0
+
+
+def test_the_correlation_of_repeats_covers_the_true_one() -> None:
+    rng, above = np.random.default_rng(4), 0
+    for _ in range(200):
+        # 20 pairs, of each 4 people with 6 answers, whose own chances vary about the pair's: beta, correlation 0.2.
+        chance = rng.beta(0.5 * 4.0, 0.5 * 4.0, 80)
+        won = (rng.random((80, 6)) < chance[:, None]).astype(float).ravel()
+        found = repeats(won, np.tile(np.repeat(np.arange(4), 6), 20), np.repeat(np.arange(20), 24), named(4))
+        assert found is not None
+        above += found.correlation >= 0.2
+    assert 0.8 < above / 200 <= 1.0
 
 
 def test_agreement_is_that_of_loops() -> None:

@@ -5,7 +5,9 @@ import pytest
 from scipy.stats import norm
 
 from ordinate.learning.belief.dense import DenseCovariance
+from ordinate.learning.grades import grades_of
 from ordinate.learning.models import Answers
+from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.hybrid import Hybrid
 from ordinate.learning.ranks import LEVEL, _curves, _told_by, counted, draw_scores, independent, ranks_of, together
 
@@ -105,3 +107,18 @@ def test_sets_longer_than_a_block_are_found_whole():
 def test_equal_items_without_variance_are_told_apart_from_nothing():
     first, _ = together(_told_by(belief_of([1.0, 1.0], np.zeros((2, 2))), np.arange(2)), 2)
     assert first.tolist() == [1, 1]
+
+
+def test_items_of_equal_features_may_have_any_of_their_ranks() -> None:
+    rng = np.random.default_rng(2)
+    features = np.repeat(np.eye(3), 10, axis=0)
+    left, right = np.array([rng.choice(30, 2, replace=False) for _ in range(200)]).T
+    won = rng.random(200) < 1.0 / (1.0 + np.exp(-2.0 * ((right // 10) - (left // 10))))
+    posterior, group = Contextual().fit(features, Answers(left, right, won.astype(float))), np.zeros(30, dtype=np.int64)
+    found = ranks(posterior, group)
+    assert (found.high - found.low >= 8).all()
+    assert found.best[:10] == pytest.approx(np.full(10, 0.1), abs=0.04)
+    draws = draw_scores(posterior, group, np.random.default_rng(0))
+    grades = grades_of(draws.scores, posterior.mean, group, (5,))
+    # Of the ten best items, of which nothing says which five are first, half are in the wrong grade.
+    assert grades.by_grade[0].estimate == pytest.approx(0.5, abs=0.03)

@@ -194,3 +194,43 @@ def test_who_comes_later_changes_nothing_that_was_fitted_before(tmp_path: Path, 
         with again._ledger.reading() as state:
             np.testing.assert_array_equal(again._ledger.inference.answered(state).mean, mean)
         assert again.ask("eve") == query
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 1.0])
+def test_who_presses_one_side_whatever_is_shown_is_a_coin(share: float) -> None:
+    rng, study = np.random.default_rng(0), Study.create(ITEMS, weigh_annotators=True)
+    given = crowd(80, {"ada": 1.5, "bob": 1.5, "cyd": 1.5})
+    for _ in range(80):
+        left, right = rng.choice(COUNT, 2, replace=False)
+        given.append(Comparison(str(left), str(right), "left" if rng.random() < share else "right", "odd"))
+    study.record(given)
+    people = {one.name: one for one in study.annotator_quality().people}
+    assert people["odd"].coin is not None
+    assert people["odd"].coin > 0.9
+    assert people["odd"].weight < 0.15
+    assert all(people[name].weight > 0.6 for name in ("ada", "bob", "cyd"))
+
+
+def test_items_that_are_added_let_nothing_be_forgotten() -> None:
+    study = Study.create(ITEMS, weigh_annotators=True)
+    study.record(crowd(80))
+    before, weights = study.prior_variances(), [one.weight for one in study.annotator_quality().people]
+    assert min(weights) < 0.3
+    count = len(study.comparisons())
+    rng = np.random.default_rng(7)
+    study.add_items(Items([f"new {row}" for row in range(count)], rng.normal(size=(count, 3))))
+    # Fitted to the same answers; the features are scaled anew.
+    assert [one.weight for one in study.annotator_quality().people] == pytest.approx(weights, abs=0.1)
+    assert study.prior_variances().items == pytest.approx(before.items, rel=0.2)
+    study.exclude_item("0")
+    assert [one.weight for one in study.annotator_quality().people] == pytest.approx(weights, abs=0.2)
+
+
+def test_excluded_items_do_not_put_the_first_fit_off() -> None:
+    study = Study.create(ITEMS)
+    study.record([answer for answer in crowd(40) if int(answer.left) < 20 and int(answer.right) < 20][:30])
+    started = study.prior_variances()
+    for row in range(20, COUNT):
+        study.exclude_item(str(row))
+    assert len(study.comparisons()) == 30
+    assert study.prior_variances() != started

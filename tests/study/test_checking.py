@@ -166,3 +166,51 @@ def test_the_sentence_names_what_matters_most() -> None:
     )
     assert sentence(found("features suffice"), None) == "Do not rely on the figures of this order: there is this."
     assert sentence(found("better than coins", "features suffice"), None).startswith("Do not rely on this order yet")
+
+
+def test_without_random_pairs_the_sentence_says_what_it_presumes() -> None:
+    verdict = answered(150, random=0.0).check()
+    assert "better than coins" in [row.check for row in verdict.rows if row.state == "not run"]
+    assert "if people answered sensibly" in verdict.sentence
+    assert "if people answered sensibly" not in answered(200, random=0.3).check().sentence
+
+
+def test_recorded_coin_tosses_are_told_whatever_is_asked_besides() -> None:
+    study, rng = answered(0, random=0.0), np.random.default_rng(3)
+    pairs = [rng.choice(20, 2, replace=False) for _ in range(60)]
+    names = study.items.ids
+    study.record([(names[left], names[right], "left" if rng.random() < 0.5 else "right") for left, right in pairs])
+    assert study.reliability().better_than_coins is False
+    for _ in range(61):
+        study.tell(study.ask("Ann").id, "skip")
+    for _ in range(61):
+        study.tell(study.ask("Bob").id, "left")
+    study.exclude_annotator("Bob")
+    assert study.reliability().better_than_coins is False
+
+
+def test_coin_tosses_that_are_stored_several_times_are_still_told() -> None:
+    study, rng = answered(0, random=0.3), np.random.default_rng(4)
+    names, given = study.items.ids, []
+    for number in range(210):
+        left, right = rng.choice(20, 2, replace=False)
+        given += 5 * [(names[left], names[right], "left" if rng.random() < 0.5 else "right", f"person {number % 3}")]
+    study.record([given[place] for place in rng.permutation(len(given))])
+    assert study.reliability().better_than_coins is False
+
+
+def test_circles_of_people_who_weigh_little_are_to_be_expected() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(30, 3))
+    scores = features @ rng.normal(size=3) + rng.normal(size=30)
+    study = Study.create(Items([f"item {row:02}" for row in range(30)], features), weigh_annotators=True)
+    names, given = study.items.ids, []
+    for number in range(480):
+        left, right = rng.choice(30, 2, replace=False)
+        margin = 0.0 if number % 6 < 3 else 2.0 * (scores[left] - scores[right])
+        won = rng.random() < 1.0 / (1.0 + np.exp(-margin))
+        given.append((names[left], names[right], "left" if won else "right", f"person {number % 6}"))
+    study.record(given)
+    assert [person.weight < 0.2 for person in study.annotator_quality().people] == [True] * 3 + [False] * 3
+    (circles,) = [row for row in study.check().rows if row.check == "no circles"]
+    assert circles.state == "passed"

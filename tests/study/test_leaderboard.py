@@ -239,3 +239,48 @@ def test_it_agrees_with_arena_rank():
     ours = scores(answers, len(MODELS), np.arange(len(answers.left)))
     np.testing.assert_allclose(ours.mean, rating - rating.mean(), atol=1e-3)
     np.testing.assert_allclose(np.sqrt(np.diag(ours.covariance)), error, rtol=0.01)
+
+
+def table(times: int, count: int = 150) -> list[Comparison]:
+    """Answers of two judges about replies of three models, each stored so many times."""
+    rng, given = np.random.default_rng(0), []
+    for number in range(count):
+        left, right = rng.choice(60, 2, replace=False)
+        if left % 3 != right % 3:
+            margin = 0.6 * (int(right) % 3 - int(left) % 3)
+            side = "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right"
+            given += times * [Comparison(f"reply {left}", f"reply {right}", side, f"judge {number % 2}")]  # type: ignore[arg-type]
+    return given
+
+
+def replies(weigh_annotators: bool = False) -> Study:
+    names = [f"reply {row}" for row in range(60)]
+    return Study.create(
+        Items(names, labels={"model": tuple("ABC"[row % 3] for row in range(60))}), weigh_annotators=weigh_annotators
+    )
+
+
+def test_without_prompts_an_answer_that_is_stored_again_makes_nothing_surer():
+    once, often = replies(), replies()
+    once.record(table(1))
+    often.record(table(5))
+    one, five = once.leaderboard().ordering, often.leaderboard().ordering
+    np.testing.assert_allclose(five.scores, one.scores, atol=1e-6)
+    np.testing.assert_allclose(five.standard_errors, one.standard_errors, rtol=1e-3)
+
+
+def test_answers_that_weigh_nothing_connect_no_models():
+    rng, study = np.random.default_rng(0), replies(weigh_annotators=True)
+    scores, given = 1.5 * rng.normal(size=60), []
+    for number in range(480):
+        left, right = rng.choice(60, 2, replace=False)
+        # Only the coin compares the replies of C with others.
+        if number % 4 and (left % 3 == 2) != (right % 3 == 2):
+            continue
+        margin = 3.0 * (scores[left] - scores[right]) if number % 4 else 0.0
+        side = "left" if rng.random() < 1.0 / (1.0 + np.exp(-margin)) else "right"
+        given.append(Comparison(f"reply {left}", f"reply {right}", side, f"judge {number % 4}"))  # type: ignore[arg-type]
+    study.record(given)
+    weights = {person.name: person.weight for person in study.annotator_quality().people}
+    assert weights["judge 0"] == 0.0
+    assert set(study.leaderboard().ordering.ids) == {"A", "B"}

@@ -176,3 +176,10 @@ def test_a_good_model_saves_answers_of_people_and_a_bad_one_costs_a_few():
     assert good < alone - 0.02
     assert coin < alone + 0.06
     assert contrary < alone + 0.06
+
+
+def test_a_pair_that_one_person_skipped_is_for_the_others():
+    study = study_with([("a", "b", "tie", "m"), ("c", "d", "tie", "m")])
+    study.tell(study.ask("p").id, "skip")
+    study.tell(study.ask("p").id, "skip")
+    assert set(pairs_asked(study, "other", 2)) == {frozenset("ab"), frozenset("cd")}

@@ -1,5 +1,6 @@
 """What a study says of the answers that are still needed, and how fast they come."""
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -202,3 +203,27 @@ def test_pauses_are_no_part_of_the_pace() -> None:
     assert study.forecast(0.1).seconds_per_answer == pytest.approx(8.0)
     study.undo("somebody 0")
     assert study.forecast(0.1).seconds_per_answer == 10.0
+
+
+@pytest.mark.parametrize("answers", [1, 2, 3, 4, 5])
+def test_of_the_first_answers_there_is_a_forecast_too(answers: int) -> None:
+    study = Study.create(ITEMS, **QUICK | {"random": 0.0})
+    answer(study, answers)
+    forecast = study.forecast(0.1)
+    assert forecast.withheld is None
+    assert forecast.more_answers is not None
+    assert forecast.decline == Decline.of([(answers, study.expected_error())], study.forecast(0.2).decline.spread)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("batch", "recorded"), [(10, 5), (4, 1), (3, 0)])
+def test_rules_are_looked_at_although_answers_come_in_batches(batch: int, recorded: int) -> None:
+    study = Study.create(ITEMS, **QUICK, rules={"target": 0.3})
+    sums = dict(zip(ITEMS.ids, SCORES.sum(axis=1), strict=True))
+    for left, right in [("item 00", "item 01"), ("item 02", "item 03"), ("item 04", "item 05")][:recorded] * 2:
+        study.record([(left, right, "left" if sums[left] > sums[right] else "right")])
+    while study.finished is None:
+        assert len(study.comparisons()) < 200
+        with suppress(BudgetSpent):
+            for query in study.ask("ann", batch):
+                study.tell(query.id, "left" if sums[query.left] > sums[query.right] else "right")
+    assert study.finished == "target"

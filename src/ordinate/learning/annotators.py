@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ordinate.data.arrays import Floats, Integers
 from ordinate.learning.left_out import left_out_by
 from ordinate.learning.models import Answers, SiteModel
+from ordinate.learning.ranks import LEVEL
 
 FEWEST = 3
 """With fewer annotators nobody can say whose answers are the better ones."""
@@ -106,8 +107,8 @@ def by_own_answers(answers: Answers, annotators: Integers, alone: Alone, named: 
     for place, alpha in enumerate(np.exp(_GRID)):
         margin = (alpha * mean + lean) / np.sqrt(1.0 + math.pi * alpha * alpha * variance / 8.0)
         likelihood[:, place] = np.bincount(who, size * log_expit(sign * margin), people)
-    # In bets against the coin, so that a coin's likelihood is 1.
-    likelihood += math.log(2.0) * np.bincount(who, size, people)[:, None]
+    # In bets against alpha = 0, which leaves the lean alone: a coin's likelihood is 1.
+    likelihood -= np.bincount(who, size * log_expit(sign * lean), people)[:, None]
     prior = -0.5 * np.square(_GRID / _DEVIATIONS[:, None])
     prior -= logsumexp(prior, axis=1)[:, None]
     honest = logsumexp(likelihood[:, None, :] + prior, axis=2)  # (A, tau)
@@ -142,10 +143,24 @@ def _quantile(mass: Floats, level: float) -> Floats:
     return np.array([float(np.interp(level, row, _GRID)) for row in below])
 
 
-def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Floats | None:
-    """(T,) how much of an answer each is, where the answers of one person to a pair count as one together.
+class Repeats(NamedTuple):
+    """What answers of one person to the same pair are worth.
 
-    pairs (T,): a number for each pair, the product of the largest with the number of annotators below 2^63.
+    share        (T,) how much of an answer each is: k of them are k / (1 + (k - 1) correlation) answers
+    correlation  of these answers, beyond what the pair explains
+    first        (T,) which answers are the first of their person to their pair; of people without a name all
+    """
+
+    share: Floats
+    correlation: float
+    first: NDArray[np.bool_]
+
+
+def repeats(outcome: Floats, annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Repeats | None:
+    """Of answers (T,) to pairs: where one person's answers to a pair are alike, they are hardly more than one answer.
+
+    outcome  (T,) of the item with the lower row
+    pairs    (T,) a number for each pair, the product of the largest with the number of annotators below 2^63
 
     None where all count fully: nobody repeats a pair, or there is only one person, whose own noise is all there is.
     """
@@ -155,13 +170,40 @@ def shares(annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> F
     ascending = np.sort(key)
     if not (ascending[1:] == ascending[:-1]).any():
         return None
-    order = np.argsort(key, kind="stable")
-    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
-    times = np.empty(len(key), dtype=np.int64)
-    of_run = np.diff(begins, append=len(key))
-    times[order] = np.repeat(of_run, of_run)
-    times = np.where(named[annotators], times, 1)
-    return None if times.max(initial=1) == 1 else 1.0 / times
+    _, begin, run, of_run = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    run = run.reshape(-1)
+    times = np.where(named[annotators], of_run[run], 1)
+    if times.max(initial=1) == 1:
+        return None
+    decided = (outcome != 0.5) & named[annotators]
+    correlation = _correlation(outcome[decided], run[decided], pairs[decided])
+    first = (begin[run] == np.arange(len(run))) | ~named[annotators]
+    return Repeats(1.0 / (1.0 + (times - 1.0) * correlation), correlation, first)
+
+
+def _correlation(outcome: Floats, run: Integers, pairs: Integers) -> float:
+    """The upper end (90 %) of the correlation of answers (D,) of one run, a person's answers to a pair.
+
+    Were all answers to a pair independent, the runs about it would win alike, and Pearson's X^2 of homogeneity would be
+    that of chance. With a correlation rho each run of n adds (1 - n / N) (1 + (n - 1) rho) to its mean, N the answers
+    to the pair (Donner 1989). 1 where nothing tells: a pair is judged by one person, or by all alike.
+    """
+    from scipy.special import gammaincinv
+
+    _, first, run, size = np.unique(run, return_index=True, return_inverse=True, return_counts=True)
+    _, pair = np.unique(pairs[first], return_inverse=True)
+    pair, won = pair.reshape(-1), np.bincount(run.reshape(-1), outcome, len(size))
+    runs, total, wins = np.bincount(pair), np.bincount(pair, size), np.bincount(pair, won)
+    chance = wins / total
+    telling = ((chance > 0.0) & (chance < 1.0) & (runs > 1) & (total > runs))[pair]
+    pair, size, won = pair[telling], size[telling], won[telling]
+    if not len(pair):
+        return 1.0
+    expected, free = chance[pair], len(pair) - len(np.unique(pair))
+    found = float((size * np.square(won / size - expected) / (expected * (1.0 - expected))).sum())
+    slope = float(((1.0 - size / total[pair]) * (size - 1.0)).sum())
+    highest = found * free / (2.0 * float(gammaincinv(free / 2.0, 1.0 - LEVEL)))
+    return min(max((highest - free) / slope, 0.0), 1.0)
 
 
 def with_themselves(outcome: Floats, annotators: Integers, pairs: Integers, people: int) -> tuple[Integers, Integers]:

@@ -29,6 +29,8 @@ _MOST_JOINT = 2000
 an item's rank, given its score, to be the number of scores that are expected to be higher."""
 _MOST_DRAWN = 4_000_000
 """Above `_MOST_JOINT` items there are 10 to 100 draws, of so many scores in all."""
+_ALIKE = 1e-9
+"""Of the spread of all scores: a difference that rounding may make."""
 _POINTS = 400
 _FAR, _STEPS = 10.0, 256
 """The normal distribution is looked up in a table: up to so many deviations from its mean, in so many steps for each.
@@ -52,10 +54,20 @@ def draw_scores(posterior: Posterior, group: Integers, rng: np.random.Generator)
     if items <= _MOST_JOINT:
         # Not the posterior's own, which would be kept.
         belief = posterior.covariance.belief(posterior.mean)
-        return Draws(belief.sample(_DRAWS, rng), belief)
+        return Draws(_without_ties(belief.sample(_DRAWS, rng), posterior.mean, rng), belief)
     scores, errors = posterior.centred(group)
     size = min(max(_MOST_DRAWN // items, 10), 100)
     return Draws(scores + errors * rng.standard_normal((size, items)), None)
+
+
+def _without_ties(draws: Floats, mean: Floats, rng: np.random.Generator) -> Floats:
+    """Draws (s, n) in which items that always have equal scores, such as those of equal features where nothing else
+    tells, come in random order: the order of the table would be the same in all draws, and so look certain."""
+    scale = float(draws.std()) or 1.0
+    _, which, many = np.unique(np.rint(mean / (_ALIKE * scale)), return_inverse=True, return_counts=True)
+    if len(tied := np.flatnonzero(many[which] > 1)):
+        draws[:, tied] += _ALIKE * scale * rng.standard_normal((len(draws), len(tied)))
+    return draws
 
 
 def ranks_of(posterior: Posterior, group: Integers, draws: Draws) -> RankIntervals:

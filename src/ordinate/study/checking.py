@@ -206,12 +206,18 @@ def sentence(found: dict[str, Finding], error: Interval | None) -> str:
         return f"Do not rely on the figures of this order: {_lower(found[withholding[0]].found)}"
     if error is None:
         return "There is no pair of items to compare."
-    wrong = f"about {100 * error.estimate:.0f} % of the pairs are likely to be in the wrong order"
+    presumed = ", if people answered sensibly" if found["better than coins"].state == "not run" else ""
+    wrong = f"about {100 * error.estimate:.0f} % of the pairs are likely to be in the wrong order{presumed}"
     if "enough answers" in failed:
         return f"It is too early to rely on this order: {_lower(found['enough answers'].found)}"
     if failed:
         many = f"{len(failed)} of {_ran(found)} checks"
         return f"Use this order with care: {many} failed ({', '.join(failed)}); {wrong}."
+    if presumed:
+        return (
+            f"This order can be relied on as far as its intervals say if people answered sensibly, which nothing here "
+            f"tells: no check failed, and {wrong.removesuffix(presumed)}."
+        )
     return f"This order can be relied on as far as its intervals say: no check failed, and {wrong}."
 
 

@@ -113,6 +113,7 @@ class State:
         self.excluded_items: dict[str, None] = {}
         self.excluded_annotators: dict[str, None] = {}
         self.items_epoch = 0
+        self._growth: list[tuple[int, int]] = []  # where items were added: the position, and how many there were before
         self._group_codes: dict[str, int] = {}
         self._names: dict[str, str] = {}  # a name without case -> the first such name
         self._open: dict[int, Entry] = {}
@@ -254,6 +255,8 @@ class State:
             case "record":
                 self._add(entry)
             case "add-items":
+                if self.rows:
+                    self._growth.append((entry.position, len(self.rows)))
                 self._add_items(items(entry.position))
                 self._go_on(entry)
             case "exclude-item":
@@ -385,6 +388,21 @@ class State:
         if self._effective is None:
             self._effective = self._given.those(self._counting(self._given))
         return self._effective
+
+    @property
+    def answers_to_queries(self) -> NDArray[np.bool_]:
+        """(T,) which of the effective comparisons answer queries of the study; the others were made elsewhere."""
+        return np.isin(self.effective.positions, [answer.position for answer in self.answered.values()])
+
+    @property
+    def one_per_item(self) -> int:
+        """The number of answers with which the study first had one per item in use; where it does not have so many yet,
+        the number of these items. What answers have told is not forgotten when items are added."""
+        for position, items in self._growth:
+            in_use = items - sum(self.rows[item] < items for item in self.excluded_items)
+            if 0 < in_use <= np.searchsorted(self.effective.positions, position):
+                return in_use
+        return len(self.items) - len(self.excluded_items)
 
     def _counting(self, given: Comparisons) -> NDArray[np.bool_]:
         """Which of them count."""

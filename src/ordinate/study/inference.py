@@ -24,7 +24,7 @@ from ordinate.data.feature_blocks import BlockMap, feature_map
 from ordinate.data.lengths import Lengths, standard_lengths
 from ordinate.data.scaling import FeatureMap
 from ordinate.learning import belief as beliefs
-from ordinate.learning.annotators import shares
+from ordinate.learning.annotators import Repeats, repeats
 from ordinate.learning.belief import Belief, KeptCovariance
 from ordinate.learning.fitted import Fitted, People, fitted
 from ordinate.learning.likelihoods.by_kind import ByKind
@@ -119,8 +119,8 @@ class Inference:
         self._fits: dict[tuple[Version, Fitted], Posterior] = {}
         # What was fitted to so many answers besides the scores, the two latest.
         self._fitted_priors: dict[Version, Fitted] = {}
-        # The latest shares of repeated answers.
-        self._repeated: tuple[Version, Floats | None] | None = None
+        # What repeated answers are worth, the latest.
+        self._repeated: tuple[Version, Repeats | None] | None = None
         # After the last refit, and after the one before it with the same covariance.
         self._refitted: _Refitted | None = None
         self._earlier: _Refitted | None = None
@@ -156,7 +156,7 @@ class Inference:
         """What a fit of the first `count` answers is made with, as it was last fitted on schedule."""
         if self._sites is None or not (self._kinds or self.site_model is not None):
             return Fitted(self._model)
-        if not (at := last_prior_fit(count, len(state.items))):
+        if not (at := last_prior_fit(count, state.one_per_item)):
             return Fitted(self._model)
         key = state.version(at)
         if key not in self._fitted_priors:
@@ -187,7 +187,7 @@ class Inference:
     def people(self, state: State, count: int) -> People:
         """Those of the first so many answers: who came since must not change what was fitted to these."""
         number = state.effective.annotators[:count]
-        asked = np.isin(state.effective.positions[:count], [answer.position for answer in state.answered.values()])
+        asked = state.answers_to_queries[:count]
         models = _given_by(number, [state.number_of(name) for name in state.machines])
         return People(number, self._named(state, number), asked, models, self._longer(state, count))
 
@@ -219,21 +219,23 @@ class Inference:
         answers = Answers(*state.effective.first(count))
         if not self._kinds:
             return answers
-        strength, share = state.effective.strengths[:count], self._shares(state, count)
+        strength, repeated = state.effective.strengths[:count], self.repeats(state, count)
+        share = None if repeated is None else repeated.share
         if share is not None or strength.any() or (answers.outcome == 0.5).any():
             answers = answers._replace(strength=strength, share=share)
         if used is None or used.knows_nobody:
             return answers
         return used.applied(answers, self.people(state, count))
 
-    def _shares(self, state: State, count: int) -> Floats | None:
-        """How much of an answer each is, where one person answered a pair several times."""
+    def repeats(self, state: State, count: int) -> Repeats | None:
+        """What the first so many answers are worth, where one person answered a pair several times."""
         key = state.version(count)
         if self._repeated is None or self._repeated[0] != key:
-            left, right, _ = state.effective.first(count)
+            left, right, outcome = state.effective.first(count)
             number = state.effective.annotators[:count]
             pairs = np.minimum(left, right) * len(state.items) + np.maximum(left, right)
-            self._repeated = key, shares(number, pairs, self._named(state, number))
+            of_lower = np.where(left < right, outcome, 1.0 - outcome)
+            self._repeated = key, repeats(of_lower, number, pairs, self._named(state, number))
         return self._repeated[1]
 
     def belief(self, state: State, pending: Pending) -> Belief:

@@ -23,7 +23,8 @@ class Leaderboard(NamedTuple):
     answers    how many answers about its items each of these models has, in that order
     share      the share of them that it won, a tie counting half, in that order
     compared   answers that compare two models; the others are about two items of one model, or of none
-    prompts    by how many groups the errors are clustered; None: the study has no groups, each answer is on its own
+    prompts    by how many groups the errors are clustered; None: the study has no groups, so each answer is on its own,
+               but for those that are one answer together because one person gave them to a pair
     unbounded  models that won, or lost, every comparison with the others, so that no answers say how far apart they
                are. Their standard errors are nan, their likely ranks all ranks; 0 is the mean score of the others
     """
@@ -51,7 +52,7 @@ def leaderboard(state: State, answers: Answers, by: str, seed: int) -> Leaderboa
     codes = {name: number for number, name in enumerate(names)}
     code = np.array([-1 if name is None else codes[name] for name in labels[by]], dtype=np.int64)
     left, right = code[answers.left], code[answers.right]
-    chosen = (left >= 0) & (right >= 0) & (left != right)
+    chosen = (left >= 0) & (right >= 0) & (left != right) & answers.telling
     told = answers.those(chosen)._replace(left=left[chosen], right=right[chosen])
     seen = np.unique(np.concatenate([told.left, told.right]))
     if len(seen) < 2:
@@ -62,8 +63,8 @@ def leaderboard(state: State, answers: Answers, by: str, seed: int) -> Leaderboa
     grouped = state.items.group is not None
     group = state.group[answers.left[chosen]]
     clusters = len(np.unique(group)) if grouped else 0
-    cluster = group if clusters > 1 else np.arange(len(group))
-    if len(group) < 2:
+    cluster = group if clusters > 1 else _by_person(answers.those(chosen), state.effective.annotators[chosen])
+    if len(np.unique(cluster)) < 2:
         raise InvalidInput(f"only one answer compares items of two values of {by!r}; a leaderboard needs two or more")
     within = _bounded(told, len(seen))
     with one_thread():
@@ -85,6 +86,17 @@ def leaderboard(state: State, answers: Answers, by: str, seed: int) -> Leaderboa
         clusters if clusters > 1 else None,
         tuple(known[place] for place in order if not within[place]),
     )
+
+
+def _by_person(answers: Answers, annotators: Integers) -> Integers:
+    """(T,) a cluster for each answer, but one for all that somebody gave to a pair, which count as one together."""
+    alone = np.arange(len(annotators))
+    if answers.share is None:
+        return alone
+    low, high = np.minimum(answers.left, answers.right), np.maximum(answers.left, answers.right)
+    places = np.where(answers.share < 1.0, -1, alone)
+    _, cluster = np.unique(np.column_stack([annotators, low, high, places]), axis=0, return_inverse=True)
+    return cluster.reshape(-1)
 
 
 def _counted(told: Answers, models: int) -> tuple[Floats, Floats]:

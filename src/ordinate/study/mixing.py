@@ -76,7 +76,7 @@ def _by_models(state: State, waiting: Sequence[Pair]) -> tuple[Integers, Integer
         seen = state.seen(name)
         codes = pair_codes(*seen.pairs)
         if name not in state.machines:
-            judged.append(codes)
+            judged.append(codes[~seen.skipped])
             continue
         unsure.append(codes[seen.skipped | (seen.outcomes == 0.5)])
         chosen, won = _decided(state, name)

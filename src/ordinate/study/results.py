@@ -46,6 +46,8 @@ from ordinate.study.fold import State, Version
 from ordinate.study.inference import Inference
 from ordinate.study.threads import one_thread
 
+_INDEPENDENT = 0.1
+"""Up to this correlation, several answers of one person to a pair are several answers."""
 FEWEST_PER_ITEM = 3
 """Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
@@ -102,8 +104,8 @@ class Results:
         self._uncertain: tuple[tuple[Version, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
         # What was found for this aim by so many answers, with the newest prior variances.
         self._found: dict[tuple[tuple[Version, Fitted], tuple[str, ...]], Found] = {}
-        # Bets against coin tosses on these answers.
-        self._gate: tuple[Version, CoinGate] | None = None
+        # Bets against coin tosses on these answers, and whether without repeated ones.
+        self._gate: tuple[Version, bool, CoinGate] | None = None
         # The latest posterior that was shown.
         self._results: dict[tuple[Version, Fitted], Posterior] = {}
         # Why the expected error of these answers is withheld, by what the checks depend on.
@@ -258,15 +260,22 @@ class Results:
 
     def _better_than_coins(self, state: State) -> bool | None:
         """Of a `Reliability`."""
-        read, gate = self._gate or (state.version(0), CoinGate())
-        if read != state.version(read.answers):
-            gate = CoinGate()
         answers = len(state.effective)
+        repeated = self.inference.repeats(state, answers)
+        # A coin's answer that is stored again is no second toss: the first one would give the next ones away.
+        alike = repeated is not None and repeated.correlation > _INDEPENDENT
+        read, without, gate = self._gate or (state.version(0), alike, CoinGate())
+        if read != state.version(read.answers) or without != alike:
+            gate = CoinGate()
+        told = Answers(*state.effective.first(answers))
         with one_thread():
-            gate.read(self.inference.scaled(state).features, Answers(*state.effective.first(answers)))
-        self._gate = state.version(answers), gate
+            gate.read(
+                self.inference.scaled(state).features,
+                told.those(repeated.first) if repeated is not None and alike else told,
+            )
+        self._gate = state.version(answers), alike, gate
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
-        tested = gate.is_open or state.rules.random > 0.0 or len(state.answered) < len(state.effective)
+        tested = gate.is_open or state.rules.random > 0.0 or not bool(state.answers_to_queries.all())
         return gate.is_open if tested else None
 
     def annotators(self, state: State, fewest: int | None) -> Annotators:

@@ -50,14 +50,15 @@ def _between_refits(answers: int, items: int, every: int | None) -> int:
     return 25 if items > _RARE_REFITS_ABOVE else 10
 
 
-def last_prior_fit(answers: int, items: int) -> int:
+def last_prior_fit(answers: int, first: int) -> int:
     """How many answers the last scheduled fit of the prior variances saw; 0: none yet.
 
-    From one answer per item on, each time the answers have grown by a quarter: fewer say little about the variances.
+    From the first so many on, one per item, each time the answers have grown by a quarter: fewer say little about the
+    variances.
     """
-    if answers < items:
+    if answers < max(first, 1):
         return 0
-    at = items
+    at = max(first, 1)
     while (later := at + max(at // 4, 1)) <= answers:
         at = later
     return at

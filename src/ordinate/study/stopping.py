@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
+import numpy as np
+
 from ordinate.data.cells import between
 from ordinate.learning.forecast import ROUND_TARGETS, Decline, Forecast, round_target
 from ordinate.storage import timestamp
@@ -41,7 +43,7 @@ def forecast(state: State, results: Results, target: float | None, withheld: str
     better, error, *_ = results.reliability(state)
     decline = None
     if withheld is None:
-        half = next(count for count in history_counts(answers) if 2 * count >= answers)
+        half = _half(answers)
         history = [(count, results.expected_error(state, count)) for count in {half, answers}]
         decline = Decline.of(sorted(history), results.uncertainty(state).spread)
     goal = target or state.rules.target or round_target(error)
@@ -62,12 +64,16 @@ def forecast_of_aim(state: State, results: Results, wanted: float | None, doubt:
     missed, decline, present = math.nan, None, results.found(state, answers)
     if selection.right is not None and present is not None:
         missed = 1.0 - selection.right.estimate
-        half = next(count for count in history_counts(answers) if 2 * count >= answers)
-        past = results.found(state, half) or present
+        past = results.found(state, half := _half(answers)) or present
         decline = Decline.of([(half, 1.0 - past.right.estimate), (answers, missed)], present.spread)
     goal = round_target(missed) if wanted is None else 1.0 - wanted
     tested = results.reliability(state).better_than_coins is None
     return Forecast(goal, answers, missed, decline, seconds_per_answer(state), tested, selection.withheld)
+
+
+def _half(answers: int) -> int:
+    """The first point of the history with half of the answers, if there is one: a decline is told from there on."""
+    return next((count for count in history_counts(answers) if 2 * count >= answers), answers)
 
 
 class Met(NamedTuple):
@@ -75,6 +81,13 @@ class Met(NamedTuple):
 
     rule: str
     position: int
+
+
+def is_due(state: State) -> bool:
+    """Whether a tenth answer came in since the newest question was asked: rules are looked at after every tenth."""
+    asked = state.queries[-1].position if state.queries else 0
+    before = int(np.searchsorted(state.effective.positions, asked))
+    return len(state.effective) // CHECK_EVERY != before // CHECK_EVERY
 
 
 def rule_met(state: State, results: Results, doubt: Doubt) -> Met | None:

@@ -272,7 +272,7 @@ class Study:
 
     def _finish_if_met(self) -> None:
         with self._ledger.reading() as state:
-            due = len(state.effective) % stopping.CHECK_EVERY == 0
+            due = stopping.is_due(state)
             met = stopping.rule_met(state, self._ledger.results, self._doubt(state)) if due else None
         if met is not None:
             self.finish(met)

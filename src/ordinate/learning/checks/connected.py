@@ -11,7 +11,7 @@ from ordinate.learning.checks.graph import beside_the_largest, parts
 def check(data: StudyData) -> Finding:
     if data.features_alone:
         return not_run(FEATURES_ALONE)
-    left, right, *_ = data.answers
+    left, right, *_ = data.answers.those(data.answers.telling)
     beside = beside_the_largest(parts(left, right, data.group), data.group)
     items, several = int((data.group >= 0).sum()), data.group.max(initial=0) > 0
     if not len(beside):

@@ -23,12 +23,10 @@ _FEWEST = 20
 
 def check(data: StudyData) -> Finding:
     rng = data.rng(1)
-    pair = data.pair_of[data.decisive]
+    pair, decided = data.pair_of[data.decisive], data.decided
     rows, _, pairs = data.compared
-    low = np.searchsorted(rows, data.decided.left) == pairs.left[pair]
-    ahead = np.where(low, 1.0, -1.0) * (2.0 * data.decided.outcome - 1.0)
-    balance = np.bincount(pair, ahead, len(pairs.left))
-    asked = np.bincount(pair, minlength=len(pairs.left))
+    side = np.where(np.searchsorted(rows, decided.left) == pairs.left[pair], 1.0, -1.0)
+    balance = np.bincount(pair, side * (2.0 * decided.outcome - 1.0), len(pairs.left))
     triads = triads_of(pairs.left, pairs.right, len(rows), rng)
     if len(triads) < _FEWEST:
         return not_run(f"Sets of three items that were all compared: {len(triads)}; it takes {_FEWEST}.")
@@ -37,16 +35,19 @@ def check(data: StudyData) -> Finding:
         return not_run("There are too many items to simulate as many studies as it takes.")
     # Only pairs that are in a triad matter, which are few where there are many items.
     used, triads = np.unique(triads, return_inverse=True)
-    triads, balance, asked = triads.reshape(-1, 3), balance[used], asked[used]
-    left, right = pairs.left[used], pairs.right[used]
-    observed = int(circular(triads, _ahead(balance[:, None]))[0])
-    kinds = None if data.answers.strength is None else np.zeros(len(used), dtype=np.int64)
-    wins = Answers(left, right, np.ones(len(used)), kinds)
+    triads = triads.reshape(-1, 3)
+    observed = int(circular(triads, _ahead(balance[used, None]))[0])
+    chosen = np.isin(pair, used)
+    alike, asked = _alike(np.searchsorted(used, pair[chosen]), side[chosen], decided.those(chosen))
+    place = alike.left
+    left, right = pairs.left[used][place], pairs.right[used][place]
 
     def balance_at(scores: Floats) -> Floats:
         """(p,) wins of the left item less its losses, in answers simulated at these scores."""
-        chance = data.likelihood.wins(scores[left] - scores[right], np.zeros(len(used)), wins)
-        return 2.0 * rng.binomial(asked, chance).astype(np.float64) - asked
+        chance = data.likelihood.wins(scores[left] - scores[right], np.zeros(len(place)), alike)
+        wins = rng.binomial(asked, chance).astype(np.float64)
+        found: Floats = np.bincount(place, 2.0 * wins - asked, len(used)).astype(np.float64)
+        return found
 
     simulated = circular(triads, _ahead(np.array([balance_at(one) for one in draws]).T))
     chance, limit = (1 + int((simulated >= observed).sum())) / (1 + len(draws)), np.quantile(simulated, 1.0 - LEVEL)
@@ -60,6 +61,28 @@ def check(data: StudyData) -> Finding:
         found,
         "People may judge by several things at once, so that no single order fits. Make the question narrower.",
     )
+
+
+def _alike(pair: Integers, side: Floats, answers: Answers) -> tuple[Answers, Integers]:
+    """Each pair with each sharpness and lean that answers about it have, and the number of these answers.
+
+    The `left` of the former is the pair; side (t,) is 1 where an answer's left item is that of its pair, otherwise -1.
+    """
+    person = np.zeros(len(pair), dtype=np.complex128)
+    if answers.sharpness is not None or answers.lean is not None:
+        person += 1.0 if answers.sharpness is None else answers.sharpness
+        person += 0.0 if answers.lean is None else 1j * side * answers.lean
+    persons, number = np.unique(person, return_inverse=True)
+    codes, asked = np.unique(pair * len(persons) + number, return_counts=True)
+    place, of_person = codes // len(persons), persons[codes % len(persons)]
+    return Answers(
+        place,
+        place,
+        np.ones(len(place)),
+        strength=None if answers.strength is None else np.zeros(len(place), dtype=np.int64),
+        sharpness=None if answers.sharpness is None else of_person.real,
+        lean=None if answers.lean is None else of_person.imag,
+    ), asked
 
 
 def triads_of(left: Integers, right: Integers, items: int, rng: np.random.Generator, most: int = _MOST) -> Integers:

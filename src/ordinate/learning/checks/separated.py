@@ -18,13 +18,13 @@ MOST = 0.2
 def check(data: StudyData) -> Finding:
     if data.features_alone:
         return not_run(FEATURES_ALONE)
-    left, right, outcome, *_ = data.answers
+    left, right, outcome, *_ = data.answers.those(data.answers.telling)
     items = len(data.group)
     given = np.bincount(left, minlength=items) + np.bincount(right, minlength=items)
     wins = np.bincount(left, outcome, items) + np.bincount(right, 1.0 - outcome, items)
     compared = given > 0
     always, never = compared & (wins == given), compared & (wins == 0.0)
-    count, sets = int(compared.sum()), len(np.unique(strong_parts(left, right, outcome, items)[compared]))
+    count, sets = max(int(compared.sum()), 1), len(np.unique(strong_parts(left, right, outcome, items)[compared]))
     groups = len(np.unique(data.group[compared]))
     share = float((always | never).sum()) / count
     found = f"Of {count:,} compared items, {always.sum():,} won every comparison and {never.sum():,} lost every one."

@@ -38,6 +38,11 @@ class Answers(NamedTuple):
         columns: Any = (None if column is None else column[chosen] for column in self)
         return Answers(*columns)
 
+    @property
+    def telling(self) -> NDArray[np.bool_]:
+        """(T,) which of them say anything of the items: not those of people whose margins are multiplied by 0."""
+        return np.ones(len(self.outcome), dtype=np.bool_) if self.sharpness is None else self.sharpness > 0.0
+
     def of_compared(self) -> tuple[Integers, Answers]:
         """The rows (r,) of the items that they compare, ascending, and the answers by places among these."""
         rows, places = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
