@@ -110,13 +110,36 @@ test("pauses grow up to a limit while the network is away", async () => {
 });
 
 test("a refused answer is dropped and told of, and the next one is sent", async () => {
-  replies = [fails(new Refused(409, "too late"))];
+  replies = [fails(new Refused(409, "too late", undefined, "urn:ordinate:AlreadyAnswered"))];
   const outbox = open();
   outbox.add(told("q1"));
   outbox.add(told("q2"));
   await outbox.flush();
   assert.deepEqual(events, ["refused q1: too late", "accepted q2"]);
 });
+
+for (const [status, detail, type] of /** @type {[number, string, string | undefined][]} */ ([
+  [404, "no study 'essays' is served here", "about:blank"],
+  [404, "the server answered 404", undefined],
+  [400, "the server answered 400", undefined],
+  [408, "the body did not arrive within 30 s", "about:blank"],
+  [409, "ann is the name of a model", "about:blank"],
+  [413, "the server answered 413", undefined],
+  [503, "the study cannot be opened at the moment", "urn:ordinate:TryLater"],
+]))
+  test(`what says nothing of an answer (${status} "${detail}") drops none`, async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const refusal = new Refused(status, detail, undefined, type);
+    replies = [fails(refusal)];
+    const outbox = open();
+    for (const query of ["q1", "q2", "q3"]) outbox.add(told(query));
+    await outbox.flush();
+    assert.deepEqual([events, outbox.entries.length, arrived.length], [[], 3, 1]);
+    assert.equal(outbox.trouble, refusal);
+    mock.timers.tick(1000);
+    await outbox.flush();
+    assert.deepEqual(events, ["accepted q1", "accepted q2", "accepted q3"]);
+  });
 
 for (const status of [401, 403])
   test(`a link that does not count any more (${status}) stops sending and keeps what waits`, async () => {
@@ -177,7 +200,7 @@ test("a skip that is on its way is not counted as an answer", () => {
 });
 
 test("an undo that the server has done already is no error", async () => {
-  replies = [async () => ({}), fails(new Refused(409, "taken back already"))];
+  replies = [async () => ({}), fails(new Refused(409, "taken back already", undefined, "urn:ordinate:NothingToUndo"))];
   const outbox = open();
   const key = outbox.add(told("q1"));
   await outbox.flush();

@@ -423,6 +423,23 @@ def _tree(folder: Path) -> list[str]:
     return sorted(str(path) for path in found if path.name != "progress" and not path.name.endswith(("-wal", "-shm")))
 
 
+def test_a_study_that_cannot_be_read_is_not_said_to_be_gone(tmp_path):
+    for name in ("essays", "poems"):
+        Study.create(Items(["a", "b"]), storage=f"sqlite:///{tmp_path}/{name}.db").close()
+    (tmp_path / "essays.db").write_bytes(b"half of a file")
+    folder = Folder(tmp_path)
+    try:
+        assert folder.studies() == ["poems"]
+        refused = folder.client.get("/api/v1/studies/essays", headers={"Accept": "application/json"})
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:ordinate:TryLater")
+        assert refused.headers["Retry-After"]
+        assert str(tmp_path) not in refused.text
+        assert folder.client.get("/api/v1/studies/letters").status_code == 404
+        assert folder.client.get("/api/v1/studies/poems").status_code == 200
+    finally:
+        folder.close()
+
+
 def test_what_is_left_of_a_study_of_another_name_is_in_no_study(folder, monkeypatch):
     """A server that is killed between making a study and publishing it leaves it in the draft."""
     draft = folder.dropped(PHOTOS)

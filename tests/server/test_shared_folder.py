@@ -505,6 +505,22 @@ def test_a_server_that_is_killed_while_a_study_is_made_leaves_a_draft_that_can_b
     assert len(list((one.path / "holiday" / "media").iterdir())) == 4
 
 
+def test_a_study_of_a_database_that_fails_for_a_moment_is_not_said_to_be_gone(serve, url, monkeypatch):
+    Study.create(Items(["a", "b"]), storage=f"{url}/essays").close()
+    one = serve()
+    with monkeypatch.context() as patch:
+        patch.setattr("ordinate.server.registry.FAILURE_SECONDS", 0.0)
+        one.app.state.authenticator.registry._close("essays")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER TABLE essays.log RENAME TO elsewhere")
+            refused = one.client.get("/api/v1/studies/essays", headers={"Accept": "application/json"})
+            assert (refused.status_code, refused.json()["type"]) == (503, "urn:ordinate:TryLater")
+            assert refused.headers["Retry-After"]
+            assert one.client.get("/api/v1/studies/poems").status_code == 404
+            connection.execute("ALTER TABLE essays.elsewhere RENAME TO log")
+        assert one.client.get("/api/v1/studies/essays").status_code == 200
+
+
 def test_a_study_that_cannot_be_made_leaves_no_files(two):
     one, _ = two
     draft = one.dropped(PHOTOS)

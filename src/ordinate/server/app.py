@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Executor
@@ -16,7 +15,6 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute
 
 from ordinate import __version__
-from ordinate.errors import OrdinateError
 from ordinate.server import (
     answers_api,
     data_quality,
@@ -45,8 +43,6 @@ from ordinate.server.study_files import StudyFiles
 from ordinate.server.workspace import Workspace
 from ordinate.storage import Place
 from ordinate.storage.places import PostgresqlDatabase
-
-log = logging.getLogger("ordinate.server")
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": ProblemShown, "content": {"application/problem+json": {}}, "description": description}
@@ -169,10 +165,7 @@ def create_app(
             registry.open(study)
         registry.agree()
         for place in [] if studies_of is None else studies_of.unshared():
-            try:
-                registry.open(place)
-            except OrdinateError as error:
-                log.error("%s is not served: %s", place.shown, error)
+            registry.open_if_possible(place)
     except BaseException:
         close()
         raise

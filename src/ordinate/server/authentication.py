@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from ordinate.errors import InvalidInput
 from ordinate.server.headers import SAFE
 from ordinate.server.limits import Limits
-from ordinate.server.problems import OTHER_SESSION, Problem
+from ordinate.server.problems import OTHER_SESSION, Problem, TryLater
 from ordinate.server.proxy_users import user_of
 from ordinate.server.rates import RateLimit, Turns
 from ordinate.server.registry import StudyRegistry
@@ -215,7 +215,10 @@ class Authenticator:
         return self._caller(served, self._read_signed(request, served, as_owner))
 
     def find_study(self, name: str) -> ServedStudy:
+        """Raises TryLater, and a problem 404."""
         served = self.registry.get(name)
+        if served is None and self.registry.is_out_of_order(name):
+            raise TryLater(f"the study {name!r} cannot be opened at the moment; the server's log says why")
         if served is None:
             raise Problem(404, f"no study {name!r} is served here")
         return served

@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ordinate.errors import (
+    InvalidInput,
     OrdinateError,
     StorageFailed,
     StudyExists,
@@ -44,6 +45,14 @@ class SharedStudies(Protocol):
     def place(self, name: str) -> Place: ...
 
 
+class Refusal(NamedTuple):
+    """Which study could not be opened, when by a clock that does not jump, and whether it may be the next time."""
+
+    version: int
+    at: float
+    may_pass: bool
+
+
 class StudyRegistry:
     """All studies that one server serves, by name.
 
@@ -71,7 +80,8 @@ class StudyRegistry:
         self._helpers = Helpers(executor)
         self._served: dict[str, ServedStudy] = {}
         self._lock = threading.RLock()
-        self._refused: dict[str, tuple[int, float]] = {}
+        self._refused: dict[str, Refusal] = {}
+        self._unopened: set[str] = set()
 
     def __iter__(self) -> Iterator[ServedStudy]:
         self.agree()
@@ -82,6 +92,14 @@ class StudyRegistry:
     def get(self, name: str | None) -> ServedStudy | None:
         self.agree(name)
         return None if name is None else self._served.get(name)
+
+    def is_out_of_order(self, name: str) -> bool:
+        """Whether a study that is not served is there and could not be read just now, or may be there."""
+        try:
+            found = self._refused.get(name) if self._shared and name in self._shared.versions() else None
+        except StorageFailed:
+            return True  # the database does not say
+        return name in self._unopened or (found is not None and found.may_pass)
 
     def is_served(self, name: str) -> bool:
         """Already; nobody is waited for."""
@@ -144,13 +162,13 @@ class StudyRegistry:
                 self._open(shared.place(name), name, version)
                 self._refused.pop(name, None)
             except OrdinateError as error:
-                self._refused[name] = version, time.monotonic()
+                self._refused[name] = Refusal(version, time.monotonic(), _may_pass(error))
                 log.error("%s is not served: %s", name, error)
 
     def _is_refused(self, name: str, version: int) -> bool:
         """Whether this very study could not be opened a moment ago."""
         found = self._refused.get(name)
-        return found is not None and found[0] == version and time.monotonic() <= found[1] + FAILURE_SECONDS
+        return found is not None and found.version == version and time.monotonic() <= found.at + FAILURE_SECONDS
 
     def without_folders(self, message: str) -> str:
         """A message without the folders of this machine in which studies are."""
@@ -170,6 +188,15 @@ class StudyRegistry:
             if chosen in self._served:
                 raise StudyExists(f"a study {chosen!r} is served already; choose another name")
             return self._open(place, chosen, None)
+
+    def open_if_possible(self, place: Place) -> None:
+        """Serve a study that was found; where it cannot be read, whoever asks for it is told to try later."""
+        try:
+            self.open(place)
+        except OrdinateError as error:
+            if _may_pass(error):
+                self._unopened.add(short_name(place.name))
+            log.error("%s is not served: %s", place.shown, error)
 
     def _open_shared(self, shared: SharedStudies, place: Place) -> ServedStudy:
         shared.forget()
@@ -214,6 +241,7 @@ class StudyRegistry:
             version,
         )
         self._served[name] = served
+        self._unopened.discard(name)
         return served
 
     def _close(self, name: str) -> ServedStudy:
@@ -253,6 +281,11 @@ class StudyRegistry:
         name = short_name(given)
         names = [name, *(f"{name}-{number}" for number in range(2, len(self._served) + 3))]
         return next(one for one in names if one not in self._served)
+
+
+def _may_pass(error: OrdinateError) -> bool:
+    """Whether a study that could not be opened may be later: it was not read, rather than found to be none to serve."""
+    return not isinstance(error, InvalidInput)
 
 
 def _own_folder(place: Place) -> tuple[Path, ...]:

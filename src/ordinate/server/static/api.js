@@ -90,18 +90,24 @@ export class Refused extends Error {
 
   // The server is busy, restarting or failing: the same request may succeed later.
   get temporary() {
-    return this.status === 429 || this.status >= 500;
+    return this.status === 408 || this.status === 429 || this.status >= 500;
+  }
+
+  // The study itself refuses this very request, and would again. All else is said by a server that does not serve the
+  // study at the moment, or by a proxy before it.
+  get settled() {
+    return !this.temporary && (this.type ?? "").startsWith("urn:ordinate:");
   }
 }
 
 export class NoNetwork extends Error {}
 
 /**
- * Whether the same request may succeed later.
+ * Whether the same request may succeed later, by this page.
  * @param {unknown} error
  * @returns {error is NoNetwork | Refused}
  */
-export const isTemporary = (error) => error instanceof NoNetwork || (error instanceof Refused && error.temporary);
+export const isTemporary = (error) => error instanceof NoNetwork || (error instanceof Refused && !error.final && !error.settled);
 
 const TIMEOUT = 75_000; // a busy server may take its time
 // The scripts are in /static/ of the server, so this also holds where a proxy puts the server behind a prefix.

@@ -399,7 +399,8 @@ async function undo(event) {
     progress.lookSoon();
     await reopen(pairs.load(undone.query, undone.serverTime));
   } catch (error) {
-    if (isTemporary(error)) tell("Taking back an older answer takes the network; try again when it is back.");
+    if (error instanceof NoNetwork) tell("Taking back an older answer takes the network; try again when it is back.");
+    else if (isTemporary(error)) tell(`Nothing was taken back; try again later. ${messages.sentence(error.message)}`);
     else if (!(error instanceof Refused)) throw error;
     else if (error.final) stop(error);
     else tell(messages.sentence(error.message));
@@ -439,8 +440,10 @@ function showNetwork(error = null) {
   let words = "";
   if (trouble instanceof NoNetwork)
     words = waiting ? `Offline, ${count(waiting, "answer")} waiting. Kept in this browser; sent when the network is back.` : "Offline.";
-  else if (isTemporary(trouble))
-    words = `The server is busy${waiting ? `, ${count(waiting, "answer")} waiting` : ""}. ${messages.sentence(trouble.message)}`;
+  else if (isTemporary(trouble)) {
+    const what = trouble.temporary ? "The server is busy" : "The study cannot be reached";
+    words = `${what}${waiting ? `, ${count(waiting, "answer")} waiting in this browser` : ""}. ${messages.sentence(trouble.message)}`;
+  }
   else if (waiting > 0 && !browser.lasting) words = "Do not close this page yet: this browser stores nothing, and an answer is on its way.";
   setText(byId("network"), words);
   progress.show();
@@ -472,7 +475,7 @@ async function watchLease() {
     if (!(error instanceof Refused)) return;
     if (error.final) stop(error);
     // Over, answered in another browser, or of a study that was put back to an earlier state.
-    else if (!error.temporary && pairs.drop(pair.id)) replaced("The time for that pair was over; here is another one.");
+    else if (error.settled && pairs.drop(pair.id)) replaced("The time for that pair was over; here is another one.");
   } finally {
     pair.renewing = false;
   }
