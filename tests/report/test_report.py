@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -264,3 +265,78 @@ def test_an_aim_and_what_was_found_for_it(tmp_path: Path, reported: tuple[Study,
     assert ("Next candidates" in text) == bool(next_in_words(made.ordering()))
     made.set_rules(aim=["above:item 03", "above:item 07"])
     assert "of the items are in the right grade" in Read(page(gather(made), [tmp_path])).text
+
+
+def test_of_imported_comparisons_nothing_is_said_of_questions(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    with Study.create(Items(["a", "b", "c", "d"])) as made:
+        for _ in range(60):
+            left, right = rng.choice(4, 2, replace=False)
+            for name in ("Jürgen", "Zoë"):
+                winner = "left" if (left < right) == (rng.random() < 0.8) else "right"
+                made.record((made.items.ids[left], made.items.ids[right], winner, name))
+        read = Read(page(gather(made), []))
+    for untrue in ("Questions are chosen", "Some pairs were drawn", "No answers about", "% of the questions"):
+        assert untrue not in read.text
+    assert read.text.count("All comparisons were imported") == 2
+    assert "pairs that were drawn at random, of which there are none" in read.text
+    assert "no question was asked" in read.text
+    assert len(read.all("figure")) == 4, "no figure without anything in it"
+
+
+def test_it_says_which_pairs_were_chosen_drawn_and_imported() -> None:
+    with study(60) as made:
+        made.record(("item 00", "item 01", "left"))
+        history = made.history()
+        read = Read(page(gather(made), []))
+    drawn = history["strategy"].count("Uniform()")
+    assert drawn
+    assert (
+        f"Of 61 answers, these are {60 - drawn} about pairs that guro-hybrid chose, mostly of items close in rank, "
+        f"{drawn} about pairs drawn at random, 1 imported"
+    ) in read.text
+
+
+def test_agreement_between_annotators_and_with_themselves() -> None:
+    with Study.create(Items(["a", "b", "c"])) as made:
+        for _ in range(20):
+            made.record([("a", "b", "left", "Ann"), ("a", "b", "left", "Ben"), ("b", "c", "left", "Ben")])
+        made.record([("a", "b", "right", "Ben")])
+        quality = {one.name: one for one in made.annotator_quality().people}
+        read = Read(page(gather(made), []))
+    for name in ("Ann", "Ben"):
+        for share in (quality[name].with_others, quality[name].with_themselves):
+            assert share is not None
+            assert f"{100 * share.estimate:.1f} % ({100 * share.low:.0f} to {100 * share.high:.0f} %)" in read.text
+    assert "Agrees with people" not in read.text, "that is of models"
+
+
+def test_where_no_pair_was_answered_twice_agreement_is_not_known() -> None:
+    with Study.create(Items(["a", "b", "c"])) as made:
+        made.record([("a", "b", "left", "Ann"), ("b", "c", "left", "Ben")])
+        read = Read(page(gather(made), []))
+    assert "No pair was answered twice, so how far annotators agree is not known." in read.text
+
+
+def test_pictures_that_are_missing_or_damaged_are_named_in_the_page_and_by_the_command(
+    tmp_path: Path, capsys: Any
+) -> None:
+    Image.new("RGB", (30, 20), "red").save(tmp_path / "good.png")
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    path = tmp_path / "study.db"
+    places = ["good.png", "gone.png", "bad.png", "https://example.org/a.png", None]
+    with Study.create(Items(list("abcde"), content={"image": places}), storage=f"sqlite:///{path}") as made:
+        made.record([Comparison("a", "b", "left"), Comparison("c", "d", "left")])
+    assert main(["report", str(path)]) == 0
+    said = capsys.readouterr().err
+    read = Read((tmp_path / "study-report.html").read_text(encoding="utf-8"))
+    assert len(read.all("img")) == 1
+    for sentence in (
+        "Not shown: 1 picture whose file is not where the study has it, of b.",
+        "Not shown: 1 picture whose file cannot be read as a picture, of c.",
+        "Not shown: 1 picture at addresses on the network, which a report does not fetch, of d.",
+    ):
+        assert sentence in read.text
+        assert sentence in said
+    assert main(["report", str(path), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["notes"]) == 3

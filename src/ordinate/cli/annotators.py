@@ -7,11 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from ordinate.cli.options import AsJson, StudyFileOrLink, is_link, open_client, open_study
-from ordinate.cli.screen import count, percent, print_json, print_table, say
+from ordinate.cli.screen import count, percent, print_json, print_table, say, share_in_words
 
 _SHARPNESS = "{sharpness:.1f} ({sharpness_low:.1f} to {sharpness_high:.1f})"
-_WIDEST = 0.5
-"""A share whose interval is wider says nothing, such as one of two pairs out of two."""
 _TITLES = {
     "with_ordering": "with the ordering",
     "with_themselves": "themselves",
@@ -88,7 +86,7 @@ def _show(found: dict[str, Any], rows: list[dict[str, Any]]) -> None:
             f"{row['answers']:,}",
             "" if row["sharpness"] is None else _SHARPNESS.format(**row),
             _coin(row),
-            *(_share(row, name) for name in shares),
+            *(share_in_words(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in shares),
         ]
         table.add_row(*cells, *([f"{row['weight']:.2f}"] if weighed else []))
     print_table(table)
@@ -105,11 +103,3 @@ def _coin(row: dict[str, Any]) -> str:
     if row["coin"] is None:
         return "too few answers"
     return "< 1 %" if row["coin"] < 0.01 else percent(row["coin"])
-
-
-def _share(row: dict[str, Any], name: str) -> str:
-    if row[name] is None:
-        return ""
-    if row[f"{name}_high"] - row[f"{name}_low"] > _WIDEST:
-        return "too few"
-    return percent(row[name])

@@ -9,7 +9,7 @@ import typer
 
 from ordinate.cli.media import study_folder
 from ordinate.cli.options import AsJson, StudyFile, open_study, study_url
-from ordinate.cli.screen import print_json, say
+from ordinate.cli.screen import note, print_json, say
 
 
 def report(
@@ -54,7 +54,9 @@ def report(
         folder, folders = place(study_url(study)).folder, [Path(one).absolute() for one in media or []]
         written = write_report(opened, path, folder=folder, media=folders, pictures=pictures)
     if as_json:
-        print_json({"study": study, "files": [str(one) for one in written]})
+        print_json({"study": study, "files": [str(one) for one in written.files], "notes": written.left_out})
         return
-    for one in written:
-        say(f"Wrote {one}.")
+    for path in written.files:
+        say(f"Wrote {path}.")
+    for one in written.left_out:
+        note(one)

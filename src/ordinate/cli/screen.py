@@ -22,6 +22,7 @@ from ordinate.study.words import grade_in_words as grade_in_words
 from ordinate.study.words import percent as percent
 from ordinate.study.words import reliability_in_words as reliability_in_words
 from ordinate.study.words import rough as rough
+from ordinate.study.words import share_in_words as share_in_words
 from ordinate.study.words import span as span
 
 if TYPE_CHECKING:

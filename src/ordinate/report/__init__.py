@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 from ordinate.data.formats.files import write_bytes
 from ordinate.data.html import Html, joined, tag
 from ordinate.errors import InvalidInput
 from ordinate.report import figures, sections
 from ordinate.report.contents import Contents, gather
+from ordinate.report.pictures import Pictures, thumbnails
 from ordinate.study.study import Study
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -19,7 +21,16 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 SUFFIXES = (".html", ".htm")
 
-__all__ = ["Contents", "gather", "page", "write_report"]
+__all__ = ["Contents", "Written", "gather", "page", "write_report"]
+
+
+class Written(NamedTuple):
+    """files     those that were written
+    left_out  sentences about pictures that the report does not show
+    """
+
+    files: list[Path]
+    left_out: list[str]
 
 
 def write_report(
@@ -29,8 +40,8 @@ def write_report(
     folder: Path | None,
     media: Sequence[Path] = (),
     pictures: Path | None = None,
-) -> list[Path]:
-    """Write the report to a file, and with `pictures`, a folder, each figure as SVG and PNG; returns what was written.
+) -> Written:
+    """Write the report to a file, and with `pictures`, a folder, each figure as SVG and PNG.
 
     folder  where relative paths of the items' pictures start, and whose pictures are shown; None: nowhere
     media   more folders whose pictures are shown
@@ -40,16 +51,22 @@ def write_report(
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InvalidInput(f"{path}: a report is an HTML page; its name ends with {' or '.join(SUFFIXES)}")
     contents = gather(study)
+    folders = [one for one in (folder, *media) if one is not None]
+    shown = thumbnails(sections.places_of_pictures(contents), folders)
     written = [Path(path)]
-    write_bytes(path, page(contents, [one for one in (folder, *media) if one is not None]).encode("utf-8"))
+    write_bytes(path, _document(contents, shown).encode("utf-8"))
     if pictures is not None:
         for name, draw in sections.drawn(contents).items():
             written += figures.write(draw(), pictures, name)
-    return written
+    return Written(written, shown.left_out)
 
 
 def page(contents: Contents, folders: Sequence[Path]) -> str:
     """The HTML document, with pictures from these folders; relative paths start at the first."""
+    return _document(contents, thumbnails(sections.places_of_pictures(contents), folders))
+
+
+def _document(contents: Contents, pictures: Pictures) -> str:
     drawn = sections.drawn(contents)
     title, details = _question(contents.settings.question)
     style = (files("ordinate.report") / "style.css").read_text(encoding="utf-8")
@@ -63,7 +80,7 @@ def page(contents: Contents, folders: Sequence[Path]) -> str:
         tag(
             "main",
             sections.summary(contents),
-            sections.order(contents, folders),
+            sections.order(contents, pictures),
             sections.section(
                 "How sure the ranks are",
                 f"{sections.doubt(contents)}The dot is an item’s rank; the line covers its likely ranks. The "
@@ -76,23 +93,18 @@ def page(contents: Contents, folders: Sequence[Path]) -> str:
                 "and how it is likely to fall. It is an expectation under the model, not a comparison with the truth.",
                 sections.figure(drawn, "error", "Expected error by number of answers, with a forecast"),
             ),
-            sections.section(
-                "Do predictions hold?",
-                "Some pairs were drawn at random. How they would be answered was predicted from the answers before. "
-                "Where predictions hold, the points are near the dashed line.",
-                sections.figure(drawn, "calibration", "Share of answers by their predicted chance"),
-            ),
+            sections.predictions(contents, drawn),
             sections.section(
                 "Annotators",
                 "Surprise is how far somebody’s answers are from what all other answers say, in standard deviations. "
                 "Those right of the dotted line answered unlike the others.",
                 sections.figure(drawn, "annotators", "Surprise of the answers of each annotator"),
-                sections.people(contents),
+                *sections.people(contents),
             ),
             sections.section(
                 "Which pairs were compared",
-                "Each point is an answer. Questions are chosen where the order is least certain, so most are near the "
-                "diagonal; crosses are answers that the order contradicts.",
+                "Each point is an answer; crosses are answers that the order contradicts. Near the diagonal, items are "
+                f"close in rank. {sections.sources_in_words(contents)}.",
                 sections.figure(drawn, "comparisons", "Ranks of the items of each compared pair"),
             ),
             sections.checks(contents),

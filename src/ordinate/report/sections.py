@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ordinate import plots
-from ordinate.data.embedded_pictures import embedded, is_outside
 from ordinate.data.formats import FORMATS
-from ordinate.data.html import Html, joined, tag
-from ordinate.learning.checks import listed
+from ordinate.data.html import Html, tag
 from ordinate.plots.rank_intervals import chosen_lines
 from ordinate.report import figures
 from ordinate.report.contents import Contents
+from ordinate.report.pictures import Pictures
 from ordinate.study.words import (
     aim_in_words,
     caution,
@@ -25,30 +23,45 @@ from ordinate.study.words import (
     next_in_words,
     part_in_words,
     percent,
+    share_in_words,
     span,
 )
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ordinate.data.ordering import Interval
     from ordinate.learning.models.map_estimate import Prior
+    from ordinate.study.annotator_quality import Annotator
 
 MOST_ROWS, MOST_LINES = 200, 60
 """Items of the table, and of the caterpillar plot; of more, the first and the last ones of each group."""
 _LONGEST = 280
 """Letters of an item's text."""
+_AGREEMENT = {
+    "Agrees with others": "with_others",
+    "Agrees with themselves": "with_themselves",
+    "Agrees with people": "with_people",
+}
+"""The columns of agreement; the last is of models."""
+_AGREEMENT_MEANS = (
+    "Agreement has intervals of 90 %. With others, it is the share of other people’s answers to the same pairs that "
+    "were the same; with themselves, the share of pairs answered again that got the same answer. “Too few” stands "
+    "where the interval is more than half as wide as from 0 to 100 %."
+)
 STATES = {"passed": "✓", "failed": "✕", "not run": "–"}
 
 
 def drawn(contents: Contents) -> dict[str, Callable[[], Figure]]:
-    """The figures by their names; those of what is withheld are not there."""
+    """The figures by their names; those of what is withheld, or of what there is nothing to draw, are not there."""
     verdict = contents.verdict
     made: dict[str, Callable[[], Figure]] = {
         "ranks": lambda: plots.caterpillar(contents.ordering, most=MOST_LINES),
-        "calibration": lambda: plots.calibration(verdict.calibration),
         "annotators": lambda: plots.annotators(verdict.annotators),
         "comparisons": lambda: plots.comparisons(contents.ordering, contents.comparisons),
     }
+    if verdict.calibration:
+        made["calibration"] = lambda: plots.calibration(verdict.calibration)
     if verdict.error is not None:
         made["error"] = lambda: plots.expected_error(contents.history, contents.forecast)
     return made
@@ -66,7 +79,7 @@ def summary(contents: Contents) -> Html:
     items = count(len(contents.ordering), "item") + ("" if groups is None else f" in {len(set(groups)):,} groups")
     facts = {
         "Items": items,
-        "Answers": f"{contents.asked:,} by {count(len(verdict.annotators), 'annotator')}",
+        "Answers": f"{len(contents.comparisons):,} by {count(len(verdict.annotators), 'annotator')}",
         "Pairs in the wrong order": _error(contents),
         "Forecast": _forecast(contents),
         **_aim(contents),
@@ -108,7 +121,18 @@ def _aim(contents: Contents) -> dict[str, str]:
     return {"Aim": said, "Found": found} | ({"Next candidates": candidates} if candidates else {})
 
 
-def order(contents: Contents, folders: Sequence[Path]) -> Html:
+def places_of_pictures(contents: Contents) -> dict[str, str]:
+    """Item -> the place of its picture, of the items that the report shows."""
+    images = contents.items.content.get("image")
+    if images is None:
+        return {}
+    of = dict(zip(contents.items.ids, images, strict=True))
+    lines = chosen_lines(contents.ordering, MOST_ROWS)
+    shown = [contents.ordering.ids[line.place] for line in lines if line.place is not None]
+    return {item: str(place) for item in shown if (place := of[item]) is not None}
+
+
+def order(contents: Contents, pictures: Pictures) -> Html:
     """The table of items, with pictures and texts."""
     ordering, lines = contents.ordering, chosen_lines(contents.ordering, MOST_ROWS)
     shown = sum(line.place is not None for line in lines)
@@ -118,7 +142,7 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
     if ordering.selection is not None:
         names.append("Grade by marks" if ordering.selection.measure == "right grade" else "Wanted")
     bodies = [
-        _item(contents, line.place, int(ranks[line.place]), rows, folders)
+        _item(contents, line.place, int(ranks[line.place]), rows, pictures)
         if line.place is not None
         else tag("tr", tag("th", line.said, colspan=len(names), scope="colgroup"), class_="between")
         for line in lines
@@ -142,27 +166,13 @@ def order(contents: Contents, folders: Sequence[Path]) -> Html:
         "The order",
         f"{doubt(contents)}The rank is the item’s place by score; its true rank {sure}.{shortened}",
         tag("p", save),
-        _left_out(contents, [ordering.ids[line.place] for line in lines if line.place is not None], rows, folders),
+        *(tag("p", said, class_="withheld") for said in pictures.left_out),
         tag("div", tag("table", tag("thead", head), tag("tbody", *bodies), class_="order"), class_="wide", tabindex=0,
             role="region", aria_label="The order"),
     )  # fmt: skip
 
 
-def _left_out(contents: Contents, shown: Sequence[str], rows: dict[str, int], folders: Sequence[Path]) -> Html:
-    """Of which items the pictures are not shown because their files lie elsewhere; nothing where there are none."""
-    places = contents.items.content.get("image", [None] * len(rows))
-    outside = [item for item in shown if (at := places[rows[item]]) is not None and is_outside(str(at), folders)]
-    if not outside:
-        return joined()
-    return tag(
-        "p",
-        f"Left out: {count(len(outside), 'picture')} in files outside the study’s folder, of {listed(outside)}. To "
-        "show such pictures, make the report with `ordinate report --media FOLDER`.",
-        class_="withheld",
-    )
-
-
-def _item(contents: Contents, place: int, rank: int, rows: dict[str, int], folders: Sequence[Path]) -> Html:
+def _item(contents: Contents, place: int, rank: int, rows: dict[str, int], pictures: Pictures) -> Html:
     ordering, item = contents.ordering, contents.ordering.ids[place]
     assert ordering.intervals is not None
     intervals = ordering.intervals
@@ -176,22 +186,20 @@ def _item(contents: Contents, place: int, rank: int, rows: dict[str, int], folde
     return tag(
         "tr",
         tag("td", str(rank), class_="number"),
-        tag("td", tag("div", *_content(contents, rows[item], item, folders)), class_="item"),
+        tag("td", tag("div", *_content(contents, rows[item], item, pictures)), class_="item"),
         tag("td", bar, tag("span", span(low, high)), class_="likely"),
         tag("td", f"{ordering.scores[place]:+z.2f} ± {ordering.standard_errors[place]:.2f}", class_="number"),
         *([] if ordering.selection is None else [tag("td", part_in_words(ordering.selection, place), class_="number")]),
     )
 
 
-def _content(contents: Contents, row: int, item: str, folders: Sequence[Path]) -> Iterable[Html]:
-    content = contents.items.content
-    given = {kind: values[row] for kind, values in content.items() if values[row] is not None}
-    picture = None if "image" not in given else embedded(str(given["image"]), folders)
-    if picture is not None:
-        yield tag("img", src=picture, alt="")
+def _content(contents: Contents, row: int, item: str, pictures: Pictures) -> Iterable[Html]:
+    if item in pictures.of:
+        yield tag("img", src=pictures.of[item], alt="")
     text = None
-    if "text" in given:
-        words = " ".join(str(given["text"]).split())
+    given = contents.items.content.get("text")
+    if given is not None and given[row] is not None:
+        words = " ".join(str(given[row]).split())
         text = tag("span", words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…", class_="text")
     yield tag("div", tag("span", item, class_="id"), text)
 
@@ -208,6 +216,38 @@ def figure(contents: dict[str, Callable[[], Figure]], name: str, description: st
 
 def section(title: str, said: str, *inside: Html) -> Html:
     return tag("section", tag("h2", title), tag("p", said), *inside)
+
+
+def predictions(contents: Contents, drawn: dict[str, Callable[[], Figure]]) -> Html:
+    """Whether answers about random pairs were as predicted, where there are some that could be."""
+    title = "Do predictions hold?"
+    if not contents.verdict.calibration:
+        found = "there are too few" if contents.sources.random else "there are none"
+        return section(title, f"This is seen from answers about pairs that were drawn at random, of which {found}.")
+    return section(
+        title,
+        "Some pairs were drawn at random. How they would be answered was predicted from the answers before. Where "
+        "predictions hold, the points are near the dashed line.",
+        figure(drawn, "calibration", "Share of answers by their predicted chance"),
+    )
+
+
+def sources_in_words(contents: Contents) -> str:
+    """Where the compared pairs are from."""
+    total, (chosen, random, again, imported) = len(contents.comparisons), contents.sources
+    if imported == total:
+        return "All comparisons were imported"
+    parts = [
+        f"{number:,} {said}"
+        for number, said in (
+            (chosen, f"about pairs that {contents.settings.algorithm} chose, mostly of items close in rank"),
+            (random, "about pairs drawn at random"),
+            (again, "about pairs asked again"),
+            (imported, "imported"),
+        )
+        if number
+    ]
+    return f"Of {count(total, 'answer')}, these are {', '.join(parts)}"
 
 
 def checks(contents: Contents) -> Html:
@@ -242,11 +282,17 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:z.3g}"
 
 
-def people(contents: Contents) -> Html:
-    """The annotators as a table."""
+def people(contents: Contents) -> Iterable[Html]:
+    """The annotators as a table, and what its columns mean."""
     shown = sorted(contents.verdict.annotators, key=lambda one: -one.answers)
+    agreement = {one.name: one for one in contents.quality.people}
+    shares = {
+        title: field
+        for title, field in _AGREEMENT.items()
+        if any(getattr(one, field) is not None for one in agreement.values())
+    }
     leans = any(one.prefers for one in shown)
-    names = ["Annotator", "Answers", "Surprise", "Pairs that change without"]
+    names = ["Annotator", "Answers", *shares, "Surprise", "Pairs that change without"]
     names += ["Of equal items chooses"] if leans else []
     head = tag("tr", *(tag("th", name, scope="col") for name in names))
     body = [
@@ -254,6 +300,7 @@ def people(contents: Contents) -> Html:
             "tr",
             tag("th", one.name or "without a name", scope="row"),
             tag("td", f"{one.answers:,}", class_="number"),
+            *(tag("td", _share(agreement.get(one.name), field), class_="number") for field in shares.values()),
             tag("td", f"{one.surprise:+.1f}" + (" (too much)" if one.surprise > one.limit else ""), class_="number"),
             tag("td", "" if one.influence is None else percent(one.influence), class_="number"),
             tag("td", one.prefers) if leans else None,
@@ -261,12 +308,24 @@ def people(contents: Contents) -> Html:
         for one in shown[:MOST_ROWS]
     ]
     more = len(shown) - MOST_ROWS
-    return joined(
-        tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide", tabindex=0, role="region",
-            aria_label="Annotators"),
-        tag("p", f"{more:,} more annotators, with fewer answers, are not listed.") if more > 0 else None,
-        tag("p", "The order is what is left when preferences for a side or a length are taken out.") if leans else None,
+    yield tag(
+        "div", tag("table", tag("thead", head), tag("tbody", *body)), class_="wide", tabindex=0, role="region",
+        aria_label="Annotators",
     )  # fmt: skip
+    if more > 0:
+        yield tag("p", f"{more:,} more annotators, with fewer answers, are not listed.")
+    yield tag(
+        "p", _AGREEMENT_MEANS if shares else "No pair was answered twice, so how far annotators agree is not known."
+    )
+    if leans:
+        yield tag("p", "The order is what is left when preferences for a side or a length are taken out.")
+
+
+def _share(one: Annotator | None, field: str) -> str:
+    share: Interval | None = getattr(one, field, None)
+    if share is None:
+        return ""
+    return f"{share_in_words(*share)} ({100 * share.low:.0f} to {100 * share.high:.0f} %)"
 
 
 def _variances(contents: Contents, prior: Prior) -> str:
@@ -290,13 +349,18 @@ def made(contents: Contents) -> Html:
         if prior is None
         else f"{_variances(contents, prior)}, {prior.items:.3g} of terms per item"
         + (" (fitted)" if settings.coefficient_variance is None and settings.item_variance is None else " (given)"),
-        "Random pairs": f"{100 * contents.rules.random:.0f} % of the questions",
+        "Pairs": sources_in_words(contents),
+        "Random pairs": "no question was asked"
+        if contents.sources.imported == len(contents.comparisons)
+        else f"{100 * contents.rules.random:.0f} % of the questions",
         "Seed": f"{settings.seed}",
-        "Answers": f"{contents.asked:,} that count; {contents.skips:,} skipped",
-        "First and last answer": "not known: all comparisons were recorded"
+        "Answers": f"{len(contents.comparisons):,} that count; {contents.skips:,} skipped",
+        "First and last answer": "not known: all comparisons were imported"
         if contents.first is None or contents.last is None
         else f"{_time(contents.first)} and {_time(contents.last)} UTC",
-        "Asked twice": f"{repeated:,} pairs, {same:,} with the same answer" if repeated else "no pair",
+        "Asked again on purpose": f"{count(repeated, 'pair')}, {same:,} with the same answer"
+        if repeated
+        else "no pair",
         "Excluded": ", ".join([*contents.excluded_items[:20], *contents.excluded_annotators[:20]]) or "nothing",
         "Versions": ", ".join(f"{name} {number}" for name, number in contents.versions.items()),
     }

@@ -26,10 +26,19 @@ _NEXT = 5
 """Candidates outside a set that are named."""
 _LIKELY = 0.05
 """These are wanted with at least this probability."""
+_WIDEST = 0.5
+"""A share whose interval is wider says nothing, such as one of two pairs out of two."""
 
 
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+def share_in_words(share: float | None, low: float | None, high: float | None) -> str:
+    """A share, if its interval is narrow enough; "" where there is none."""
+    if share is None or low is None or high is None:
+        return ""
+    return "too few" if high - low > _WIDEST else percent(share)
 
 
 def error_in_words(error: float, within: tuple[float, float] | None = None) -> str:
