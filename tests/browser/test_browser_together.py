@@ -215,6 +215,27 @@ def test_a_refused_answer_is_explained(shared: Any, judge: Callable[..., Any]) -
     assert someone.text("refused") == ""
 
 
+def test_the_owners_page_follows_an_annotator_who_is_left_out(serve: Any, essays: Any, judge: Any) -> None:
+    with Study.open(f"sqlite:///{essays}") as study:
+        ids, texts = study.items.ids, [str(text) for text in study.items.content["text"]]
+        pairs = [(left, right) for left in ids for right in ids if left < right]
+        study.record([(left, right, "left", "Ann") for left, right in pairs])
+        study.record([(ids[0], other, "right", "Bad") for other in ids[1:]] * 3)
+    (served,) = serve(essays)
+    owner = judge()
+    owner.join(served.owner)
+    page = owner.page
+    first = "document.querySelector('#ordering .item-card')?.getAttribute('aria-label')"
+    owner.until(f"{first}?.includes({json.dumps(texts[1][:40])})")
+    owner.until("document.getElementById('chart-words').textContent.includes('% of pairs')")
+    before = owner.text("chart-words")
+    page.get_by_role("button", name="Open: Bad").click()
+    page.click("#person-exclude")
+    page.click("#sure-yes")
+    owner.until(f"{first}?.includes({json.dumps(texts[0][:40])})")
+    owner.until(f"document.getElementById('chart-words').textContent !== {json.dumps(before)}")
+
+
 def test_the_owner_changes_rules_and_leaves_out_an_annotator(serve: Any, essays: Any, judge: Any) -> None:
     (served,) = serve(essays)
     someone, owner = judge(), judge(width="phone", theme="dark")

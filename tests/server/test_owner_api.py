@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -298,7 +299,7 @@ def test_an_error_that_a_failed_check_withholds_is_sent_nowhere(build, tmp_path)
     site = build()
     owner = site.program("owner")
     owner.get("")
-    wait_for(lambda: (found := site.served.prefetcher.results) is not None and found.answers == 240)
+    wait_for(lambda: (found := site.served.prefetcher.results) is not None and found.basis.answers == 240)
     status, verdict = owner.get("").json(), owner.get("/check").json()
     for shown in (status, verdict):
         assert [shown[name] for name in ("expected_error", "error_low", "error_high")] == [None] * 3
@@ -329,7 +330,7 @@ def wait_for(happened: Callable[[], bool]) -> None:
 def has_all_results(site: Any) -> bool:
     """Whether there are results, which there are not at first, and they are those of all answers."""
     results = site.served.prefetcher.results
-    return results is not None and results.answers == len(site.study.comparisons())
+    return results is not None and results.basis.answers == len(site.study.comparisons())
 
 
 def test_the_forecast_is_for_the_target_asked_for_or_that_of_the_rules_as_they_are(site):
@@ -450,12 +451,49 @@ def test_results_come_up_to_date_without_another_request(site):
 
     def known() -> tuple[int, list[int]] | None:
         results = prefetcher.results
-        return results and (results.answers, [count for count, _ in results.history])
+        return results and (results.basis.answers, [count for count, _ in results.history])
 
     until = time.monotonic() + 60
     while known() != (7, [0, 5]) and time.monotonic() < until:
         time.sleep(0.05)
     assert known() == (7, [0, 5])
+
+
+def test_results_follow_what_is_left_out_added_and_given_again(site):
+    """Without another answer, and although the number of answers stays the same."""
+    owner, ann = site.program("owner"), site.browser("Ann")
+    ids = site.study.items.ids
+    answer_sensibly(site.study)
+    pairs = pairwise(ids)
+    site.study.record([Comparison(left, right, "right", "Bad") for left, right in pairs] * 3)
+    ann.tell(ann.ask()[0])
+    seen = []
+
+    def has_new_results() -> bool:
+        prefetcher = site.served.prefetcher
+        results = prefetcher.results
+        is_new = results is not None and results.reliability not in seen
+        return is_new and results.reliability == site.study.reliability() and not prefetcher._results_are_old()
+
+    def left_out(**what: Any) -> None:
+        assert owner.post("/exclusions", what).status_code == 200
+
+    def give_again() -> None:
+        undone = ann.post("/undo").json()
+        assert ann.tell(undone["query"], "right" if undone["was"] == "left" else "left").json()["answers"] == before
+
+    wait_for(has_new_results)
+    before = owner.get("").json()["answers"]
+    for change in (
+        give_again,
+        lambda: left_out(annotator="Bad", excluded=True),
+        lambda: owner.post("/answers/discard", {"annotator": "Ann"}),
+        lambda: left_out(item=ids[0], excluded=True),
+        lambda: owner.post("/items", {"items": [{"id": "new", "features": [0.1, 0.2, 0.3]}]}),
+    ):
+        seen.append(site.served.prefetcher.results.reliability)
+        change()
+        wait_for(has_new_results)
 
 
 def test_results_are_not_computed_for_ever_where_an_annotator_is_excluded(site):

@@ -167,4 +167,4 @@ def test_nobody_waits_for_results_of_many_items(tmp_path: Path) -> None:
         assert time.monotonic() < until
         time.sleep(0.02)
     helper.close(address)
-    assert found.answers == 1
+    assert found.basis.answers == 1

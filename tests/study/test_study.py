@@ -691,6 +691,36 @@ def test_a_known_item_in_another_group_is_refused_by_name():
         study.ordering(Items(["z", "a"], group=["h", "h"]))
 
 
+def test_the_basis_of_the_results_changes_with_what_counts_alone(study: Study) -> None:
+    seen = [study.progress(None).basis]
+
+    def is_new() -> bool:
+        seen.append(study.progress(None).basis)
+        return seen[-1] not in seen[:-1]
+
+    query = study.ask("Ann")
+    assert not is_new()
+    study.tell(query.id, "left")
+    assert is_new()
+    study.tell(study.ask("Ann").id, "skip")
+    assert not is_new()
+    study.undo("Ann")
+    assert not is_new()
+    study.undo("Ann")
+    study.tell(query.id, "right")
+    assert is_new(), "as many answers, but others"
+    for change in (
+        lambda: study.exclude_annotator("Ann"),
+        lambda: study.include_annotator("Ann"),
+        lambda: study.exclude_item(query.left),
+        lambda: study.include_item(query.left),
+        lambda: study.set_rules(cuts=(1,)),
+        lambda: study.record([(query.left, query.right, "left")]),
+    ):
+        change()
+        assert is_new()
+
+
 def test_undo_without_a_name_says_who_has_answers():
     study = Study.create(Items(["a", "b", "c"]))
     study.tell(study.ask("ada").id, "left")

@@ -67,9 +67,11 @@ def discard(caller: TheCaller, what: Discard) -> Discarded:
         raise InvalidInput("name queries, or an annotator and perhaps a time")
     study = caller.served.study
     if what.queries:
-        return Discarded(discarded=study.discard_answers(what.queries))
-    since = None if what.since is None else what.since.isoformat()
-    return Discarded(discarded=study.discard_answers_of(what.annotator, since))
+        discarded = study.discard_answers(what.queries)
+    else:
+        discarded = study.discard_answers_of(what.annotator, None if what.since is None else what.since.isoformat())
+    caller.served.note_change()
+    return Discarded(discarded=discarded)
 
 
 @router.post("/annotators/rest", summary="Let an annotator rest, or go on")

@@ -15,6 +15,7 @@ from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, Problem
 from ordinate.server.routes import ViewerRoute
 from ordinate.server.served_study import ServedStudy
+from ordinate.study.rules import Basis
 
 router = APIRouter(prefix="/api/v1/studies/{study}", tags=["looking"], route_class=ViewerRoute)
 LOOK_SECONDS = 1.0
@@ -53,8 +54,10 @@ async def changes(request: Request, caller: Caller, authenticator: Authenticator
         while await run_in_threadpool(authenticator.registry.get, served.name) is served:
             now = await run_in_threadpool(_state, served)
             if now != known:
-                known, quiet = now, 0
-                yield f"data: {json.dumps({'entries': now[0], 'results': now[1]})}\n\n"
+                quiet = 0
+                entries, basis = known = now
+                answers = None if basis is None else basis.answers
+                yield f"data: {json.dumps({'entries': entries, 'results': answers})}\n\n"
             elif quiet >= STILL_HERE:
                 quiet = 0
                 try:
@@ -68,6 +71,6 @@ async def changes(request: Request, caller: Caller, authenticator: Authenticator
         served.listeners -= 1
 
 
-def _state(served: ServedStudy) -> tuple[int, int | None]:
+def _state(served: ServedStudy) -> tuple[int, Basis | None]:
     results = served.prefetcher.results
-    return served.study.entries, None if results is None else results.answers
+    return served.study.entries, None if results is None else results.basis

@@ -333,6 +333,7 @@ async def add(authenticator: TheAuthenticator, workspace: TheWorkspace, draft: s
             except OrdinateError:
                 forget_media(linked)
                 raise
+            served.note_change()
 
         await served.write(commit)
     except BaseException:

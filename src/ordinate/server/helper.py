@@ -29,7 +29,7 @@ from ordinate.study.checking import Verdict
 from ordinate.study.inference import Fit
 from ordinate.study.leases import Offer
 from ordinate.study.results import Reliability
-from ordinate.study.rules import Rules
+from ordinate.study.rules import Basis
 from ordinate.study.stopping import Met
 from ordinate.study.study import Study
 from ordinate.study.threads import one_thread
@@ -40,18 +40,18 @@ T = TypeVar("T")
 
 
 class Results(NamedTuple):
-    """After how many answers the ordering can be trusted how far, the expected errors it had after fewer, when it will
-    be as good as wanted, and the rule by which it is.
+    """How far the ordering can be trusted, the expected errors it had after fewer answers, when it will be as good as
+    wanted, and the rule by which it is.
 
-    seconds  that this took to compute
+    basis    what all of this follows from
+    seconds  that it took to compute
     """
 
-    answers: int
+    basis: Basis
     reliability: Reliability
     history: list[tuple[int, float]]
     forecast: Forecast
     met: Met | None
-    rules: Rules
     seconds: float
 
 
@@ -183,11 +183,10 @@ def results(url: str) -> Results | None:
 
 def _results(url: str) -> Results:
     study, began = _study(url), time.monotonic()
-    # Answers of excluded annotators too, as the server counts them: it asks again where this number is another one.
-    answers = sum(study.annotators().values())
+    # First: where something is written meanwhile, the server asks again.
+    basis = study.progress(None).basis
     reliability, history = study.reliability(), study.error_history(most=1 if study.is_slow else 4)
-    forecast, met, rules = study.forecast(), study.rule_met(), study.rules
-    return Results(answers, reliability, history, forecast, met, rules, time.monotonic() - began)
+    return Results(basis, reliability, history, study.forecast(), study.rule_met(), time.monotonic() - began)
 
 
 def report(url: str, folders: Sequence[Path]) -> str:

@@ -47,7 +47,7 @@ def status(
     served, name = caller.served, caller.name(None if annotator is None else unquote(annotator))
     progress, question = served.study.progress(name, served.presence.everybody()), served.study.question
     rules = progress.rules
-    served.prefetcher.answers_are(progress.total)
+    served.prefetcher.basis_is(progress.basis)
     served.prefetcher.rules_are(rules)
     results = served.prefetcher.results
     stage = served.stage
@@ -63,6 +63,7 @@ def status(
         question_html=rendered(question),
         items=progress.items,
         answers=progress.total,
+        basis="-".join(map(str, progress.basis)),
         open=progress.open,
         goal=rules.budget,
         last_hour=served.study.answers_since(datetime.now(UTC) - timedelta(hours=1)) if caller.views else None,
@@ -89,14 +90,14 @@ def _history(results: Results) -> list[tuple[int, float]]:
     """Expected errors that may be shown: of what may be coin tosses those if people answered sensibly, up to now, and
     none where a check failed that they presume."""
     known, history = results.reliability, results.history
-    if known.withheld is None or not results.answers:
+    if known.withheld is None or not results.basis.answers:
         return history
     if known.better_than_coins is not False or isnan(known.expected_error):
         return []
     return (
         history
-        if history and history[-1][0] >= results.answers
-        else [*history, (results.answers, known.expected_error)]
+        if history and history[-1][0] >= results.basis.answers
+        else [*history, (results.basis.answers, known.expected_error)]
     )
 
 
@@ -187,8 +188,9 @@ async def undo(caller: TheCaller, what: TakeBack) -> Undone:
 def _take_back(caller: Caller, what: TakeBack) -> Undone:
     served, annotator = caller.served, caller.name(what.annotator)
     lease, was = served.study.take_back(annotator, what.key)
-    own, total = served.counted(annotator)
-    return Undone(query=served.queries([lease])[0], was=was, your_answers=own, answers=total)
+    served.note_change()
+    progress = served.study.progress(annotator, ())
+    return Undone(query=served.queries([lease])[0], was=was, your_answers=progress.answers, answers=progress.total)
 
 
 def _text(time: datetime | None) -> str | None:

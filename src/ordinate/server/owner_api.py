@@ -249,6 +249,7 @@ def add_items(request: Request, caller: TheCaller, new: NewItems) -> Added:
     study = caller.served.study
     require_own_files(new.items, caller, request.app.state.workspace)
     study.add_items(more_items(new.items, study, caller.served.folders, caller.served.place.folder))
+    caller.served.note_change()
     return Added(items=len(study.items))
 
 
@@ -341,6 +342,7 @@ def change_rules(caller: TheCaller, changes: RuleChanges) -> RulesShown:
     served.study.set_rules(**changes.changes())
     rules = served.study.rules
     served.prefetcher.rules_are(rules)
+    served.note_change()
     return RulesShown.of(rules)
 
 
@@ -382,6 +384,7 @@ def exclusions(caller: TheCaller, what: Exclusion) -> Exclusion:
         (study.exclude_item if what.excluded else study.include_item)(what.item)
     elif what.annotator is not None:
         (study.exclude_annotator if what.excluded else study.include_annotator)(what.annotator)
+    caller.served.note_change()
     return what
 
 

@@ -25,7 +25,7 @@ from ordinate.server.problems import TryLater
 from ordinate.storage import place
 from ordinate.study.checking import Verdict
 from ordinate.study.leases import Offer
-from ordinate.study.rules import Rules
+from ordinate.study.rules import Basis, Rules
 
 log = logging.getLogger("ordinate.server")
 
@@ -72,7 +72,7 @@ class Prefetcher:
         self._results_due = 0.0
         self._reminder: threading.Timer | None = None
         self._history_grows = True
-        self._answers = -1
+        self._basis: Basis | None = None
         self._rules: Rules | None = None
         self.restarts = 0  # of the helper
         self._failure: tuple[type[BaseException], str] | None = None  # of the newest job, if it failed
@@ -129,15 +129,14 @@ class Prefetcher:
                     del self._ready[name]
                     self._wanted[name] = None
 
-    def answers_are(self, answers: int) -> None:
-        """The study has so many answers now; results follow them."""
+    def basis_is(self, basis: Basis) -> None:
+        """Results of the study follow from this now."""
         with self._lock:
-            self._answers = answers
+            self._basis = basis
             self._start_job()
 
     def rules_are(self, rules: Rules) -> None:
-        """The study has these rules now; results follow them, since they say whether one is met, and pairs are chosen
-        anew."""
+        """The study has these rules now; where they are others than before, pairs are chosen anew."""
         with self._lock:
             if rules != self._rules:
                 self._wanted |= dict.fromkeys(self._ready)
@@ -285,10 +284,7 @@ class Prefetcher:
         return len(self._ready) < ENOUGH * (len(self._ready) + len(self._wanted))
 
     def _results_are_old(self) -> bool:
-        results = self._results
-        if results is None or results.answers != self._answers or self._history_grows:
-            return True
-        return self._rules is not None and results.rules != self._rules
+        return self._results is None or self._results.basis != self._basis or self._history_grows
 
     def _remind(self) -> None:
         with self._lock:

@@ -309,6 +309,7 @@ class Status(BaseModel):
     question_html: str
     items: int
     answers: int
+    basis: str = Field(description="What results follow from: as long as it is the same, so is the ordering.")
     open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")
     last_hour: int | None = Field(None, description="For owners and viewers: answers within the last hour.")

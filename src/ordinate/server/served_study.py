@@ -186,7 +186,7 @@ class ServedStudy:
             closing.callback(self.prefetcher.close)
             # The first annotator need not wait for the first fit.
             self.prefetcher.prepare(None)
-            self.prefetcher.answers_are(self.answers)
+            self.note_change()
             self._closing = closing.pop_all()
 
     @property
@@ -195,16 +195,9 @@ class ServedStudy:
         assert isinstance(self.place, SqliteFile)
         return self.place.path
 
-    @property
-    def answers(self) -> int:
-        return sum(self.study.annotators().values())
-
-    def counted(self, annotator: str | None) -> tuple[int, int]:
-        """How many answers the annotator has given, and how many there are; results will follow them."""
-        counts = self.study.annotators()
-        total = sum(counts.values())
-        self.prefetcher.answers_are(total)
-        return counts.get(annotator, 0), total
+    def note_change(self) -> None:
+        """Results follow the study as it is now, which somebody has just changed."""
+        self.prefetcher.basis_is(self.study.progress(None, ()).basis)
 
     async def give(
         self, link: str, annotator: str | None, count: int, tab: str | None
@@ -307,7 +300,7 @@ class ServedStudy:
         self._note_success()
         if count and answered.refusal is None:
             self._replace(link, annotator, answered.queries)
-        self.prefetcher.answers_are(answered.total)
+        self.note_change()
         return answered
 
     def forecast(self, target: float | None = None) -> Forecast | None:

@@ -26,7 +26,7 @@ from ordinate.study.aim import ORDER, aim_of, checked_aim, require_more, require
 from ordinate.study.fold import State
 from ordinate.study.ledger import Transaction
 from ordinate.study.machines import Machine
-from ordinate.study.rules import Link, Person, Progress, Role, differences, require_known
+from ordinate.study.rules import Basis, Link, Person, Progress, Role, differences, require_known
 
 
 def add_items(transaction: Transaction, settings: Settings, items: Items) -> None:
@@ -247,7 +247,13 @@ def progress(state: State, annotator: str | None, present: Collection[str | None
         answers=answers.get(annotator, 0),
         skips=skips(state, annotator),
         rules=state.rules,
+        basis=_basis(state),
     )
+
+
+def _basis(state: State) -> Basis:
+    positions = state.effective.positions
+    return Basis(state.unfinished_since, len(positions), int(positions[-1]) if len(positions) else 0)
 
 
 def people(state: State) -> list[Person]:

@@ -169,6 +169,19 @@ class Person(NamedTuple):
     model: str | None = None
 
 
+class Basis(NamedTuple):
+    """What the results of a study follow from: as long as it is the same, so are they.
+
+    since    the position of the last entry that changed rules or items, or which annotators count
+    answers  how many answers count
+    last     the position of the last one that does, 0 without any: an answer may be taken back and given again
+    """
+
+    since: int
+    answers: int
+    last: int
+
+
 class Progress(NamedTuple):
     """How far a study is, and one of its annotators.
 
@@ -177,6 +190,7 @@ class Progress(NamedTuple):
     open     how many queries wait for an answer
     answers  how many answers the annotator gave
     skips    how many pairs the annotator skipped
+    basis    what results of the study follow from
     """
 
     items: int
@@ -185,6 +199,7 @@ class Progress(NamedTuple):
     answers: int
     skips: int
     rules: Rules
+    basis: Basis
 
 
 PEOPLE: Mapping[str, Any] = {"lease": 600.0, "again": False, "variety": 0.8}

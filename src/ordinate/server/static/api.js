@@ -41,6 +41,7 @@
  * @typedef {object} Status
  * @property {number} items
  * @property {number} answers
+ * @property {string} basis what results follow from: as long as it is the same, so is the ordering
  * @property {number} open
  * @property {number | null} goal
  * @property {number | null} [last_hour] for owners and viewers: answers within the last hour

@@ -28,7 +28,7 @@ export class People {
   /** @type {Map<string, Quality>} */
   #quality = new Map();
   #qualityDue = 0;
-  #qualityOf = -1; // the number of answers that it is of
+  #qualityOf = ""; // the basis of what is shown of it
   /** @type {Map<string | null, number>} very fast answers by annotator */
   #quick = new Map();
   #all = byId("all-people");
@@ -53,8 +53,8 @@ export class People {
     });
   }
 
-  /** @param {VeryFast} veryFast */
-  async look(veryFast) {
+  /** @param {VeryFast} veryFast @param {Pick<import("./api.js").Status, "answers" | "basis">} study */
+  async look(veryFast, { answers, basis }) {
     // Thousands of people are looked at less often.
     if (Date.now() < this.#due) return;
     const began = Date.now();
@@ -69,19 +69,19 @@ export class People {
     this.#all.hidden = shown.length === present.length;
     setText(this.#all, `Show all ${count(present.length, "annotator")}`);
     setText(byId("people-words"), wordsAbout(annotators.length, annotators.length - present.length));
-    this.#lookAtQuality(annotators.reduce((sum, { answers }) => sum + answers, 0));
+    if (answers > 0) this.#lookAtQuality(basis);
   }
 
-  /** Nobody waits for this: it may take seconds. @param {number} answers */
-  async #lookAtQuality(answers) {
-    if (answers === this.#qualityOf || answers === 0 || Date.now() < this.#qualityDue) return;
+  /** Nobody waits for this: it may take seconds. @param {string} basis */
+  async #lookAtQuality(basis) {
+    if (basis === this.#qualityOf || Date.now() < this.#qualityDue) return;
     const began = Date.now();
     this.#qualityDue = Infinity;
     await this.#page.attempt(async () => {
       /** @type {{annotators: Quality[]}} */
       const { annotators } = await this.#page.api.get("/annotators/quality");
       this.#quality = new Map(annotators.map((one) => [one.name ?? "", one]));
-      this.#qualityOf = answers;
+      this.#qualityOf = basis;
       for (const { one } of this.#rows.values()) this.#show(one);
     });
     this.#qualityDue = Date.now() + Math.max(QUALITY_EVERY, 20 * (Date.now() - began));

@@ -43,9 +43,9 @@ const links = new Links(page);
 new History(page);
 new Checks(page);
 const rules = new Rules(page, showPaused);
-/** @type {number | null} the number of answers that the ordering on the page is of */
-let answersShown = null;
-let answersNow = 0;
+/** @type {string | null} the basis of the ordering on the page */
+let basisShown = null;
+let basisNow = "";
 
 /** @param {boolean} paused */
 function showPaused(paused) {
@@ -68,9 +68,9 @@ byId("theme").addEventListener("click", () => announce(/** @type {any} */ (globa
 async function look() {
   /** @type {import("./api.js").Status} */
   const status = await api.get("");
-  const { answers, goal, items, open, better_than_coins: better, paused } = status;
+  const { answers, basis, goal, items, open, better_than_coins: better, paused } = status;
   const [history, doubtful] = [upToNow(status), doubt(status)];
-  answersNow = answers;
+  basisNow = basis;
   showPaused(paused);
   setText(byId("problem"), status.problem ? sentence(status.problem) : "");
   setText(byId("state"), status.state_in_words);
@@ -94,9 +94,9 @@ async function look() {
   /** @type {Warnings} */
   const warnings = await api.get("/warnings");
   showNotLoaded(warnings.not_loaded);
-  await people.look(warnings.very_fast);
+  await people.look(warnings.very_fast, status);
   ordering.showAny(answers > 0);
-  if (answers > 0 && answersShown !== answers && (await ordering.look(answersShown === null))) answersShown = answers;
+  if (answers > 0 && basisShown !== basis && (await ordering.look(basisShown === null))) basisShown = basis;
 }
 
 /** Items that annotators skipped because they did not load. @param {Warnings["not_loaded"]} items */
@@ -138,7 +138,7 @@ async function keepLooking() {
   changed = false;
   if (!document.hidden && !(await attempt(look, undefined, stop)) && stopped) return;
   // Results and the ordering follow the answers a little later.
-  const behind = answersShown === null || answersShown < answersNow;
+  const behind = basisShown !== basisNow;
   lookIn(changed ? AT_MOST : events.readyState === EventSource.OPEN && !behind ? SELDOM : EVERY);
 }
 document.addEventListener("visibilitychange", () => document.hidden || lookIn(0));
