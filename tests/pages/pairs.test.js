@@ -32,7 +32,7 @@ test("what was answered does not come back, here or in another tab or while the 
   assert.equal(pairs.answeredElsewhere("q2"), false, "it was not on the screen");
   assert.equal(pairs.add(given(["q1", "q2", "q3", "q4"]), ({ id }) => id === "q4"), 0);
   assert.deepEqual(pairs.ahead.map(({ id }) => id), ["q3"]);
-  pairs.undoneElsewhere("q2");
+  pairs.reopenQuery("q2");
   assert.equal(pairs.add(given(["q1", "q2"]), none), 1);
 });
 

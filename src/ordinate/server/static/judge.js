@@ -49,13 +49,13 @@ const outbox = new Outbox(api, browser, `${study}:${name}`, {
   stopped: stop,
   changed: showNetwork,
 });
-const progress = new Progress(api, () => outbox.pending, showUndo, (error) => error instanceof Refused && error.final && stop(error));
+const progress = new Progress(api, () => outbox.pending, showStatus, (error) => error instanceof Refused && error.final && stop(error));
 
 /** @type {Promise<void> | null} the request for pairs that is running */
 let filling = null;
 let stopping = false; // the link does not count any more
 let undoing = false; // the server was asked which answer it took back
-/** @type {import("./api.js").Finished | null} */
+/** @type {{why: import("./api.js").Finished} | null} the end that the page tells of; each is an object of its own */
 let finished = null;
 /** @type {{date: Date, clock: number} | null} when both items of the pair could be seen; `clock` never jumps */
 let shown = null;
@@ -103,7 +103,8 @@ async function getPairs(pause = 1000) {
         announce("The study is paused.");
         await sleep(LOOK_AGAIN);
       } else if (given.finished !== null) {
-        await end(given.finished);
+        // It goes on telling how good the ordering is; meanwhile an undo may open a pair, and its answer needs another look.
+        end({ why: given.finished });
         return;
       } else if (given.retry_after) {
         const message = given.held ? messages.waitingForOthers() : messages.slow();
@@ -156,7 +157,6 @@ function put(pair) {
   delete byId("stage").dataset.shown;
   const unfocused = messages.hide();
   stage.show(pair, look);
-  byId("tie-button").hidden = progress.status?.ties_allowed === false;
   showPractice(pair.query.practice === true);
   if (unfocused && !document.querySelector("dialog[open]"))
     (unfocused instanceof HTMLElement && unfocused.matches("button:enabled") ? unfocused : byId("stage")).focus({ preventScroll: true });
@@ -197,21 +197,22 @@ function measure() {
 // What the owner has to say at the end.
 const closing = () => [...(document.getElementById("closing")?.children ?? [])].map((one) => one.cloneNode(true));
 
-/** @param {import("./api.js").Finished} why */
-async function end(why) {
+/** @param {{why: import("./api.js").Finished}} told */
+async function end(told) {
   stage.hide();
-  finished = why;
+  finished = told;
+  const show = () => messages.show(messages.finished(told.why, [...closing(), ...progress.report()], again));
   await outbox.flush();
   await progress.look().catch(() => {});
-  if (finished !== why || pairs.current !== null) return;
-  messages.show(messages.finished(why, [...closing(), ...progress.report()], again));
+  if (finished !== told || pairs.current !== null) return;
+  show();
   announce("Finished. Thank you.");
   // What the last answers changed is known a little later.
   for (let looks = 0; looks < LAST_LOOKS && !progress.upToDate; looks++) {
     await sleep(LOOK_AGAIN);
     await progress.look().catch(() => {});
-    if (finished !== why || pairs.current !== null || stopping) return;
-    messages.show(messages.finished(why, [...closing(), ...progress.report()], again));
+    if (finished !== told || pairs.current !== null || stopping) return;
+    show();
   }
 }
 
@@ -232,6 +233,7 @@ async function showOver() {
 const says = ([title]) => !byId("message").hidden && byId("message-title").textContent === title;
 
 function again() {
+  finished = null;
   messages.show(messages.waitingForPairs());
   fill();
 }
@@ -342,7 +344,8 @@ function accepted(entry, response) {
   if (!response.counts && !response.practice) tell("That answer came late, when all answers asked for were given. It is stored, but does not count.");
   take({ queries: response.next, serverTime: response.serverTime });
   if (pairs.current === null && pairs.ahead.length > 0) next();
-  if (pairs.held < HELD && response.finished === null) topUpLater();
+  // Without a pair the page has to say what follows, also where nothing does.
+  if (pairs.held === 0 || (pairs.held < HELD && response.finished === null)) topUpLater();
 }
 
 /** @param {import("./outbox.js").AnswerEntry} entry @param {Refused} error */
@@ -354,7 +357,16 @@ function refused(entry, error) {
     make("button", { type: "button", class: "quiet", onclick: () => box.replaceChildren() }, "Understood"),
   );
   setRecent(recent.filter(({ key }) => key !== entry.key));
+  // The pair comes back where the server still lists it, and is judged by the rules as they are now.
+  reopenQuery(entry.body.query);
+  progress.look().catch(() => {});
   fill();
+}
+
+/** It may be shown again, in the other tabs, too. @param {string} query */
+function reopenQuery(query) {
+  pairs.reopenQuery(query);
+  channel?.postMessage({ is: "undone", query });
 }
 
 /** @param {UIEvent} event */
@@ -407,6 +419,11 @@ async function undo(event) {
   } finally {
     undoing = false;
   }
+}
+
+function showStatus() {
+  showUndo();
+  byId("tie-button").hidden = progress.status?.ties_allowed === false;
 }
 
 // It keeps the focus, so it is not disabled; pressed with nothing to take back, the server says so.
@@ -491,7 +508,7 @@ function replaced(words) {
 
 channel?.addEventListener("message", ({ data }) => {
   if (data.is === "answered" && pairs.answeredElsewhere(data.query)) replaced("You answered that pair in another tab; here is another one.");
-  if (data.is === "undone") pairs.undoneElsewhere(data.query);
+  if (data.is === "undone") pairs.reopenQuery(data.query);
 });
 
 for (const event of ["keydown", "pointerdown", "pointermove", "scroll", "visibilitychange"])
@@ -539,9 +556,6 @@ document.addEventListener("click", (event) => {
   if (event.detail > 0) pressed.blur();
 });
 
-progress.look().then(
-  () => (byId("tie-button").hidden = progress.status?.ties_allowed === false),
-  () => {},
-);
+progress.look().catch(() => {});
 outbox.flush();
 fill();

@@ -113,8 +113,8 @@ export class Pairs {
     return this.drop(id);
   }
 
-  /** @param {string} id */
-  undoneElsewhere(id) {
+  /** Its answer was refused, or taken back in another tab: the server may list it again. @param {string} id */
+  reopenQuery(id) {
     this.#answered.delete(id);
   }
 
