@@ -287,6 +287,60 @@ def test_columns_and_words_can_be_named() -> None:
         read_comparisons(results, Reading(names=names, words={"A": "left", "B": "right"}))
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"model_a": ["a"] * 4, "model_b": ["b"] * 4, "winner": ["A", "B", "C", "?"]},
+        {"worker": ["w"] * 4, "left": ["a"] * 4, "right": ["b"] * 4, "label": ["A", "B", "C", "?"]},
+        {
+            "observer": ["w"] * 4,
+            "condition_A": ["a"] * 4,
+            "condition_B": ["b"] * 4,
+            "is_A_selected": ["A", "B", "C", "?"],
+        },
+        {"condition_1": ["a"] * 4, "condition_2": ["b"] * 4, "selection": ["A", "B", "C", "?"]},
+        {"x": ["a"] * 4, "y": ["b"] * 4, "winner": ["A", "B", "C", "?"]},
+        {"left": ["a"] * 4, "right": ["b"] * 4, "winner": ["A", "B", "C", "?"]},
+        {
+            "HITId": ["h"] * 5,
+            "WorkerId": ["w"] * 5,
+            "Input.left": ["a"] * 5,
+            "Input.right": ["b"] * 5,
+            "Answer.winner": ["A", "B", "C", "?", "junk"],
+            "AssignmentStatus": ["Approved"] * 4 + ["Rejected"],
+        },
+    ],
+)
+def test_words_can_be_given_to_every_form_with_a_column_of_winners(table: dict[str, list[Any]]) -> None:
+    read = read_comparisons(table, Reading(words={"A": "left", "B": "right", "C": "tie", "?": "skip"}))
+    assert [one.outcome for one in read.comparisons] == ["left", "right", "tie"]
+    assert len(read.columns_not_used) == 0
+
+
+def test_given_words_come_before_those_of_the_form_which_hold_beside_them() -> None:
+    turned: dict[str, list[Any]] = {"x": ["a"] * 3, "y": ["b"] * 3, "winner": [1, 2, "Draw"]}
+    read = read_comparisons(turned, Reading(words={"1": "right", "2": "left"}))
+    assert [one.outcome for one in read.comparisons] == ["right", "left", "tie"]
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [("Tie", "--answers Tie=tie"), ("both bad", "--answers 'both bad=tie' (or left, right, both-bad, skip)")],
+)
+def test_what_to_do_about_a_word_that_the_form_does_not_know(word: str, advice: str) -> None:
+    table: dict[str, list[Any]] = {"model_a": ["a"], "model_b": ["b"], "winner": [word]}
+    with pytest.raises(InvalidInput, match=f"row 1: column 'winner' holds '{word}'; it is 'model_a'") as refused:
+        read_comparisons(table)
+    assert refused.value.option == f"say what it means: {advice}"
+    assert len(read_comparisons(table, Reading(words={word: "tie"})).comparisons) == 1
+
+
+@pytest.mark.parametrize("name", ["winner-loser", "preference", "best-worst", "ranking", "choix", "win-matrix"])
+def test_words_are_refused_where_there_are_none(name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"of the form {name}, which has no column of words for who won"):
+        read_comparisons(EXAMPLES[name], Reading(name, words={"A": "left"}))
+
+
 def test_both_bad_is_a_tie_and_is_said() -> None:
     words = ["model_a", "model_b", "tie", "tie (bothbad)", "both_bad"]
     read = read_comparisons({"model_a": ["a"] * 5, "model_b": ["b"] * 5, "winner": words})

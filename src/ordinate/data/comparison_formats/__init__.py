@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from ordinate.data.cells import id_text, is_missing, text_id
@@ -191,17 +190,19 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
             f"there is no field {unknown[0]!r} to name a column for; it is {', '.join(FIELDS)}"
         ).with_option(f"it was named by --map {unknown[0]}=COLUMN")
     refuse_near_misses(columns, ("annotator", "group"))
-    source = Source(columns, reading.names or {})
+    source = Source(columns, reading.names or {}, reading.words)
     translated = COMPARISON_FORMATS[name].translate(source)
     found = dict(translated.columns)
     rows = list(translated.rows or range(1, len(found["left"]) + 1))
     notes = list(translated.notes)
+    if reading.words is not None and not source.words_used:
+        raise InvalidInput(
+            f"these are comparisons of the form {name}, which has no column of words for who won"
+        ).with_option("leave out --answers, or name the columns with --format plain and --map")
     if "group" not in found and (group := source.get("group", "group")) is not None:
         found["group"] = [group[row - 1] for row in rows]
     if "count" not in found and (count := source.get("count")) is not None:
         found["count"] = [count[row - 1] for row in rows]
-    if reading.words is not None:
-        found["winner"] = _in_words(found["winner"], rows, reading.words)
     if name != "plain" or reading.names:  # in our own form an empty winner is a mistake
         found["winner"] = [LEFT_OUT if is_missing(value) else value for value in found["winner"]]
     found, rows = _without_left_out(found, rows, notes)
@@ -302,22 +303,6 @@ def _format_of(columns: Columns, reading: Reading) -> str:
         "or say which they are with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or name the form with "
         "--format"
     )
-
-
-def _in_words(winner: Sequence[Any], rows: Sequence[int], words: Mapping[str, str]) -> list[Any]:
-    found: list[Any] = []
-    for row, given in zip(rows, winner, strict=True):
-        word = id_text(given)
-        if given is LEFT_OUT or (is_missing(given) and word not in words):
-            found.append(LEFT_OUT)
-        elif word in words:
-            found.append(LEFT_OUT if words[word] == "skip" else words[word])
-        else:
-            raise InvalidInput(
-                f"row {row}: the winner {word!r} is none of the words whose meaning was given, "
-                f"{', '.join(map(repr, words))}"
-            ).with_option(f"say what it means, too: --answers {quote(word)}=tie (or left, right, skip)")
-    return found
 
 
 def _without_left_out(

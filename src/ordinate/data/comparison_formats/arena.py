@@ -7,17 +7,15 @@ from typing import Any
 
 from ordinate.data.comparison_formats.source import (
     ComparisonFormat,
-    NoWinner,
     Source,
     Translated,
-    by_words,
     has,
     people,
 )
 from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 
-WORDS: dict[str, str | NoWinner] = {
+WORDS = {
     "model_a": "left",
     "model_b": "right",
     "tie": "tie",
@@ -29,11 +27,11 @@ _NAMES = {"left": "model_a", "right": "model_b", "tie": "tie", "both-bad": "tie 
 
 
 def _translate(source: Source) -> Translated:
-    winner = by_words(source.need("winner", "winner"), WORDS, "winner")
+    winner = source.meant(source.need("winner", "winner"), WORDS)
     columns: dict[str, list[Any]] = {
         "left": source.need("left", "model_a"),
         "right": source.need("right", "model_b"),
-        "winner": list(winner),
+        "winner": winner,
     }
     if (judge := source.get("annotator", "judge", "judge_id", "user_id", "evaluation_session_id")) is not None:
         columns["annotator"] = judge

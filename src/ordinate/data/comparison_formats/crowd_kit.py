@@ -22,7 +22,9 @@ def _translate(source: Source) -> Translated:
     left, right, label = (
         source.need(name, usual) for name, usual in (("left", "left"), ("right", "right"), ("winner", "label"))
     )
-    winner = [side_of(row, *one) for row, one in enumerate(zip(label, left, right, strict=True), start=1)]
+    winner = source.meant(label)
+    if source.words is None:
+        winner = [side_of(row, *one) for row, one in enumerate(zip(label, left, right, strict=True), start=1)]
     return Translated({"left": left, "right": right, "winner": winner, "annotator": source.need("annotator", "worker")})
 
 

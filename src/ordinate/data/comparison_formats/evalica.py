@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, by_words
+from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated
 from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.tables import Columns
@@ -21,9 +21,9 @@ def _recognise(columns: Columns) -> bool:
 
 
 def _translate(source: Source) -> Translated:
-    winner = by_words(source.need("winner", "winner", "winners"), WORDS, "winner")
+    winner = source.meant(source.need("winner", "winner", "winners"), WORDS)
     return Translated(
-        {"left": source.need("left", "x", "xs"), "right": source.need("right", "y", "ys"), "winner": list(winner)}
+        {"left": source.need("left", "x", "xs"), "right": source.need("right", "y", "ys"), "winner": winner}
     )
 
 

@@ -21,6 +21,7 @@ def _translate(source: Source) -> Translated:
     for row, word in enumerate(source.columns.get("AssignmentStatus", ())):
         if word == "Rejected":
             columns["winner"][row] = LEFT_OUT
+    columns["winner"] = source.meant(columns["winner"])
     for name in ("group", "query", "left_text", "right_text"):  # as in a table of `ordinate ask --out`
         if (found := source.get(name, f"Input.{name}")) is not None:
             columns[name] = found

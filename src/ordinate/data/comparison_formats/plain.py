@@ -27,6 +27,7 @@ def _translate(source: Source) -> Translated:
             "`ordinate export STUDY.db --out FILE` writes it"
         )
     columns = {name: source.need(name, name) for name in ("left", "right", "winner")}
+    columns["winner"] = source.meant(columns["winner"])
     columns |= {name: found for name in OPTIONAL if (found := source.get(name, name)) is not None}
     if "query" in columns:  # a table of questions, of which some may have no answer yet
         columns["winner"] = [LEFT_OUT if is_missing(value) else value for value in columns["winner"]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, by_words, people, winners
+from ordinate.data.comparison_formats.source import ComparisonFormat, Source, Translated, people, winners
 from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.tables import Columns
@@ -27,13 +27,13 @@ def _recognise(columns: Columns) -> bool:
 
 def _translate(source: Source) -> Translated:
     if "is_A_selected" in source.columns:
-        winner = by_words(source.need("winner", "is_A_selected"), _IS_A, "is_A_selected")
+        winner = source.meant(source.need("winner", "is_A_selected"), _IS_A, "is_A_selected")
     else:
-        winner = by_words(source.need("winner", "selection"), {"1": "left", "2": "right"}, "selection")
+        winner = source.meant(source.need("winner", "selection"), {"1": "left", "2": "right"}, "selection")
     columns: dict[str, list[Any]] = {
         "left": source.need("left", "condition_A", "condition_1"),
         "right": source.need("right", "condition_B", "condition_2"),
-        "winner": list(winner),
+        "winner": winner,
     }
     for name, usual in (("annotator", "observer"), ("group", "scene")):
         if (found := source.get(name, usual)) is not None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from shlex import quote
 from typing import Any, NamedTuple
 
 from ordinate.data.cells import id_text, is_missing
 from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
-from ordinate.data.lookalikes import suggestion
+from ordinate.data.lookalikes import appearance, suggestion
 from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 
@@ -26,11 +27,18 @@ LEFT_OUT = NoWinner.LEFT_OUT
 
 @dataclass
 class Source:
-    """The columns of a table, of which it is noted which are read; `names` are those that the user gave for fields."""
+    """The columns of a table, of which it is noted which are read.
+
+    names   the columns that the user gave for fields
+    words   what the user said that words in the column of winners stand for; None: nothing
+    used    the columns that were read
+    """
 
     columns: Columns
     names: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] | None = None
     used: set[str] = field(default_factory=set)
+    words_used: bool = False
 
     def __len__(self) -> int:
         return max(map(len, self.columns.values()), default=0)
@@ -57,6 +65,43 @@ class Source:
                 f"{', '.join(map(repr, self.columns)) or 'no columns'}"
             ).with_option(f"if another column holds it: --map {name}=COLUMN")
         return found
+
+    def meant(self, winners: Sequence[Any], own: Mapping[str, str] | None = None, column: str = "winner") -> list[Any]:
+        """What the words in a column of winners stand for; LEFT_OUT where there is none.
+
+        The words that the user gave come first, then those of the form. A form that has no words of its own names
+        winners by their ids: without words of the user its cells stay as they are. Raises InvalidInput, naming the row,
+        for any other word.
+        """
+        self.words_used = True
+        if self.words is None and own is None:
+            return list(winners)
+        known = {**(own or {}), **(self.words or {})}
+        found: list[Any] = []
+        for row, value in enumerate(winners, start=1):
+            word = id_text(value) if value is not LEFT_OUT else ""
+            if word in known:
+                found.append(LEFT_OUT if known[word] == "skip" else known[word])
+            elif value is LEFT_OUT or is_missing(value):
+                found.append(LEFT_OUT)
+            else:
+                raise self._unknown_word(row, word, known, own, column)
+        return found
+
+    def _unknown_word(
+        self, row: int, word: str, known: Mapping[str, str], own: Mapping[str, str] | None, column: str
+    ) -> InvalidInput:
+        alike = next((side for one, side in known.items() if appearance(one) == appearance(word)), None)
+        meaning = f"{word}={alike or 'tie'}"
+        others = "" if alike else " (or left, right, both-bad, skip)"
+        listed = ", ".join(map(repr, known))
+        said = f"column {column!r} holds {word!r}; it is {listed}"
+        if own is None:
+            said = f"the winner {word!r} is none of the words whose meaning was given, {listed}"
+        too = "" if self.words is None else ", too"
+        return InvalidInput(f"row {row}: {said}").with_option(
+            f"say what it means{too}: --answers {quote(meaning)}{others}"
+        )
 
     def use(self, *names: str) -> None:
         """Note that these columns are read."""
@@ -105,23 +150,6 @@ def has(*names: str) -> Callable[[Columns], bool]:
     return lambda columns: set(names) <= columns.keys()
 
 
-def by_words(values: Sequence[Any], words: Mapping[str, str | NoWinner], column: str) -> list[str | NoWinner]:
-    """The winner that each word stands for; LEFT_OUT where there is none.
-
-    Raises InvalidInput, naming the row, for a word that is not listed.
-    """
-    found: list[str | NoWinner] = []
-    for row, value in enumerate(values, start=1):
-        if is_missing(value):
-            found.append(LEFT_OUT)
-            continue
-        word = id_text(value)
-        if word not in words:
-            raise InvalidInput(f"row {row}: column {column!r} holds {word!r}; it is {', '.join(map(repr, words))}")
-        found.append(words[word])
-    return found
-
-
 def side_of(row: int, winner: object, left: object, right: object) -> str | NoWinner:
     """The side of the winner's id. Raises InvalidInput, naming the row, if it is neither item's."""
     sides = {id_text(right): "right", id_text(left): "left"}
@@ -131,7 +159,7 @@ def side_of(row: int, winner: object, left: object, right: object) -> str | NoWi
         raise InvalidInput(
             f"row {row}: the winner {id_text(winner)!r} is neither of the two items, {id_text(left)!r} and "
             f"{id_text(right)!r}"
-        )
+        ).with_option("if it is a word for a side, say what the words mean, such as --answers 1=left,2=right")
     return sides[id_text(winner)]
 
 
