@@ -112,3 +112,57 @@ def test_answers_wait_while_the_study_is_not_served(
     someone.wait_for_pair()
     someone.wait_until_sent()
     assert len(answers(served.path)) == 1 + given
+
+
+def test_undo_in_one_tab_takes_back_what_this_person_answered_in_this_study(
+    serve: Any, essays: Any, photos: Any, judge: Callable[..., Any], answers: Any
+) -> None:
+    texts, pictures = serve(essays, photos.path)
+    someone = judge()
+    page = someone.page
+    someone.begin(texts.annotator, "ann")
+    first = someone.press("ArrowLeft")
+    someone.wait_until_sent()
+    someone.begin(pictures.annotator, "ann")
+    shown = someone.pair
+    page.keyboard.press("u")
+    someone.wait_for_text("last", "There is no answer of 'ann' that could be taken back")
+    assert someone.pair == shown
+
+    someone.begin(texts.annotator, "bob")
+    page.keyboard.press("u")
+    someone.wait_for_text("last", "There is no answer of 'bob' that could be taken back")
+    seen = someone.press("ArrowRight")
+    page.keyboard.press("u")
+    someone.until("document.getElementById('last').textContent === 'Taken back'")
+    assert someone.pair == seen
+    someone.press("ArrowRight")
+    someone.wait_until_sent()
+    assert [(row["annotator"], row["answer"]) for row in answers(texts.path)] == [("ann", "left"), ("bob", "right")]
+
+    someone.begin(texts.annotator, "ann")
+    page.keyboard.press("u")
+    someone.until("document.getElementById('last').textContent === 'Taken back'")
+    assert someone.pair == first
+
+
+def test_what_was_taken_back_in_another_tab_is_not_taken_back_again(
+    serve: Any, essays: Any, judge: Callable[..., Any], answers: Any
+) -> None:
+    (served,) = serve(essays)
+    one = judge()
+    one.begin(served.annotator, "twin")
+    first = one.press("ArrowLeft")
+    second = one.press("ArrowLeft")
+    one.wait_until_sent()
+    other = judge(context=one.page.context)
+    other.page.goto(one.page.url)
+    other.wait_for_pair()
+    other.page.keyboard.press("u")
+    other.until("document.getElementById('last').textContent === 'Taken back'")
+    assert other.pair == second
+    one.page.keyboard.press("u")
+    one.until("document.getElementById('last').textContent === 'Taken back'")
+    assert one.pair == first
+    one.wait_until_sent()
+    assert answers(served.path) == []

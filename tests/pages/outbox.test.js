@@ -225,9 +225,11 @@ test("an answer also stands for another query of the same pair while it waits", 
 
 test("answers of others in this browser stay where they are", async () => {
   kept.set("answer:study:bob:k", { key: "k", at: 1, sent: false, body: told("theirs") });
+  kept.set("answer:study:ann: the second:k", { key: "k", at: 1, sent: false, body: told("hers") });
   const outbox = open();
   outbox.add(told("q1"));
   await outbox.flush();
   assert.deepEqual(events, ["accepted q1"]);
   assert.ok(kept.get("answer:study:bob:k"));
+  assert.ok(kept.get("answer:study:ann: the second:k"));
 });

@@ -3,17 +3,16 @@ import { beforeEach, test } from "node:test";
 
 import "./page.js";
 import { itemsOf, leaseOf, Pairs } from "../../src/ordinate/server/static/pairs.js";
-import { tab } from "../../src/ordinate/server/static/storage.js";
 
 /** @param {string[]} ids @param {string | null} expires_at */
 const given = (ids, expires_at = null) => ({
   queries: ids.map((id) => ({ id, left: { id: `${id} left` }, right: { id: `${id} right` }, expires_at })),
   serverTime: Date.now(),
 });
-const open = () => new Pairs(({ id }) => ({ id }));
+const open = (owner = "study:ann") => new Pairs(({ id }) => ({ id }), owner);
 const none = () => false;
 
-beforeEach(() => tab.remove("current"));
+beforeEach(() => sessionStorage.clear());
 
 test("pairs come in the order of the server, each once", () => {
   const pairs = open();
@@ -61,6 +60,16 @@ test("after a reload the pair that was on the screen comes first", () => {
   const after = open();
   after.add(given(["q3", "q2"]), none);
   assert.equal(after.advance()?.id, "q2");
+});
+
+test("what was on the screen is remembered for each person of each study", () => {
+  for (const owner of ["study:ann", "study:bob", "other:ann"]) {
+    const pairs = open(owner);
+    pairs.add(given(["q1", "q2"]), none);
+    assert.equal(pairs.advance()?.id, "q1", owner);
+    pairs.answer();
+    pairs.advance();
+  }
 });
 
 test("a pair that is reopened takes the place of the one on the screen, which waits", () => {

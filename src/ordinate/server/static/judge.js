@@ -35,13 +35,14 @@ const tabIs = await tabName(channel);
 const announce = (words) => setText(byId("live"), words);
 const question = new Question();
 const stage = new Stage(announce, study, JSON.parse(appearance));
-const pairs = new Pairs(makeContent);
+const owner = `${study}:${name}`; // of what this browser and this tab keep: others may judge here, or this person in other studies
+const pairs = new Pairs(makeContent, owner);
 // What was answered lately in this tab, oldest first: undo shows it again without waiting for the server.
 /** @type {Recent[]} */
-let recent = tab.get("recent") ?? [];
+let recent = tab.get(`recent:${owner}`) ?? [];
 /** @type {Map<string, Pair>} what these answers were about, loaded already */
 const answered = new Map();
-const outbox = new Outbox(api, browser, `${study}:${name}`, {
+const outbox = new Outbox(api, browser, owner, {
   // The answer itself closes its pair; others on their way still count as open.
   prepare: (body) => ({ ...body, tab: tabIs, count: pairs.wanted(outbox.entries.length - 1) }),
   accepted,
@@ -322,7 +323,7 @@ function setRecent(answers) {
   showUndo();
   for (const id of answered.keys()) if (!recent.some(({ query }) => query.id === id)) answered.delete(id);
   // Later, since long texts take long to write, and the next pair waits.
-  setTimeout(() => tab.set("recent", recent));
+  setTimeout(() => tab.set(`recent:${owner}`, recent));
 }
 
 // The answer's own response brings the next pairs; a request of its own is for what it could not bring.
@@ -508,7 +509,9 @@ function replaced(words) {
 
 channel?.addEventListener("message", ({ data }) => {
   if (data.is === "answered" && pairs.answeredElsewhere(data.query)) replaced("You answered that pair in another tab; here is another one.");
-  if (data.is === "undone") pairs.reopenQuery(data.query);
+  if (data.is !== "undone") return;
+  pairs.reopenQuery(data.query);
+  setRecent(recent.filter(({ query }) => query.id !== data.query));
 });
 
 for (const event of ["keydown", "pointerdown", "pointermove", "scroll", "visibilitychange"])

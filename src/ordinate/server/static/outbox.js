@@ -60,6 +60,7 @@ export class Outbox {
   get entries() {
     return this.#kept
       .names(this.#start)
+      .filter((name) => !name.includes(":", this.#start.length)) // that is somebody's whose name only begins like this one's
       .map((name) => this.#kept.get(name))
       .filter((entry) => entry !== undefined)
       .sort((one, other) => one.at - other.at);

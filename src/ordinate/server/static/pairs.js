@@ -17,6 +17,7 @@ const MOST = 20; // of one request
 /** @template {{id: string}} Content */
 export class Pairs {
   #make;
+  #kept;
   /** @type {Set<string>} */
   #answered = new Set();
   /** @type {Leased<Content> | null} */
@@ -24,9 +25,10 @@ export class Pairs {
   /** @type {Leased<Content>[]} */
   ahead = [];
 
-  /** @param {(query: Query) => Content} make loads what the query shows */
-  constructor(make) {
+  /** @param {(query: Query) => Content} make loads what the query shows @param {string} owner whose pairs they are, in which study */
+  constructor(make, owner) {
     this.#make = make;
+    this.#kept = `current:${owner}`;
   }
 
   get held() {
@@ -63,9 +65,9 @@ export class Pairs {
 
   // The next pair comes to the screen: after a reload the one that was there. Returns it, or null.
   advance() {
-    const kept = this.ahead.findIndex((pair) => pair.id === tab.get("current"));
+    const kept = this.ahead.findIndex((pair) => pair.id === tab.get(this.#kept));
     this.current = this.ahead.splice(Math.max(kept, 0), 1)[0] ?? null;
-    if (this.current) tab.set("current", this.current.id);
+    if (this.current) tab.set(this.#kept, this.current.id);
     return this.current;
   }
 
@@ -74,7 +76,7 @@ export class Pairs {
     const pair = this.current;
     if (pair === null) throw new Error("there is no pair on the screen");
     this.#answered.add(pair.id);
-    tab.remove("current");
+    tab.remove(this.#kept);
     this.current = null;
     return pair;
   }
@@ -85,7 +87,7 @@ export class Pairs {
     this.ahead = this.ahead.filter((other) => other.items !== pair.items);
     if (this.current && this.current.items !== pair.items) this.ahead.unshift(this.current);
     this.current = pair;
-    tab.set("current", pair.id);
+    tab.set(this.#kept, pair.id);
   }
 
   /** @param {string} items */
@@ -102,7 +104,7 @@ export class Pairs {
   drop(id) {
     this.ahead = this.ahead.filter((pair) => pair.id !== id);
     if (this.current?.id !== id) return false;
-    tab.remove("current");
+    tab.remove(this.#kept);
     this.current = null;
     return true;
   }
@@ -156,10 +158,7 @@ export async function tabName(channel) {
     channel.removeEventListener("message", listen);
   }
   const name = kept && !taken ? kept : unique();
-  if (taken) {
-    tab.remove("current");
-    tab.remove("recent");
-  }
+  if (taken) for (const start of ["current:", "recent:"]) tab.names(start).forEach((one) => tab.remove(one));
   tab.set("name", name);
   channel?.addEventListener("message", ({ data }) => {
     if (data.is === "name?" && data.name === name) channel.postMessage({ is: "name!", nonce: data.nonce });
