@@ -234,6 +234,14 @@ def test_the_owners_page_follows_an_annotator_who_is_left_out(serve: Any, essays
     page.click("#sure-yes")
     owner.until(f"{first}?.includes({json.dumps(texts[0][:40])})")
     owner.until(f"document.getElementById('chart-words').textContent !== {json.dumps(before)}")
+    page.keyboard.press("Escape")
+    # Also where nothing is left that counts, the ordering stays, in which items are taken in again.
+    page.get_by_role("button", name="Open: Ann").click()
+    page.click("#person-exclude")
+    page.click("#sure-yes")
+    owner.until("document.querySelector('#figures dd').textContent === '0'")
+    assert page.is_visible("#ranking")
+    assert not page.is_visible("#no-answers")
 
 
 def test_the_owner_changes_rules_and_leaves_out_an_annotator(serve: Any, essays: Any, judge: Any) -> None:

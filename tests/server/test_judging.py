@@ -452,6 +452,24 @@ def test_budgets_hold_for_late_answers(build: Any, clock: Clock) -> None:
         clock.forward(2)
     site.study.take("Fay", 1, [])
     assert len(held) > 8
+def test_what_is_left_out_is_not_counted_and_asked_for_again(build: Any) -> None:
+    site = build(budget=2)
+    ann, bob, owner = site.browser("Ann"), site.browser("Bob"), site.program("owner")
+    bad = bob.ask()[0]
+    assert bob.tell(bad).json()["answers"] == 1
+    assert ann.tell(ann.ask()[0]).json()["answers"] == 2
+    assert owner.get("").json()["state"] == "finished"
+    owner.post("/exclusions", {"annotator": "Bob"})
+    status = owner.get("").json()
+    assert (status["answers"], status["finished"], status["state"]) == (1, None, "running")
+    (query,) = ann.ask()
+    told = ann.tell(query).json()
+    assert (told["answers"], told["your_answers"]) == (2, 2)
+    assert ann.post("/undo").json()["answers"] == 1
+    assert ann.tell(query).json()["answers"] == 2
+    assert ann.post("/queries").json()["finished"] == "total-budget"
+
+
     told = [people[name].tell(query, key=query["id"]) for name, query in held]
     assert [one.status_code for one in told] == [200] * len(held), "all are kept"
     assert [one.json()["counts"] for one in told] == [True] * 3 + [False] * (len(held) - 3)

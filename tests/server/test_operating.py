@@ -74,6 +74,14 @@ def test_they_count_answers_pairs_requests_and_refusals(metrics: Any) -> None:
     assert found[f'ordinate_request_seconds_bucket{{route="{answers}",le="+Inf"}}'] == 2
 
 
+def test_answers_that_are_left_out_are_not_counted(metrics: Any) -> None:
+    site, read = metrics
+    ann = site.program(annotator="Ann")
+    ann.tell(ann.ask()[0])
+    site.study.exclude_annotator("Ann")
+    assert read()['ordinate_study_answers{study="essays"}'] == 0
+
+
 def test_a_histogram_has_each_duration_in_all_buckets_above_it() -> None:
     requests = Requests()
     for seconds in (0.005, 0.0051, 3.0, 99.0):

@@ -502,7 +502,7 @@ def test_results_are_not_computed_for_ever_where_an_annotator_is_excluded(site):
         for _ in range(count):
             annotator.tell(annotator.ask()[0])
     site.study.exclude_annotator("Bob")
-    assert site.program("owner").get("").json()["answers"] == 5
+    assert site.program("owner").get("").json()["answers"] == 3
     until = time.monotonic() + 60
     while site.served.prefetcher._results_are_old() and time.monotonic() < until:
         time.sleep(0.05)

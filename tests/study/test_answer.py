@@ -123,7 +123,7 @@ def test_the_answer_stays_where_the_rules_give_no_more(study: Study) -> None:
     (held,) = take(study, "Cem")
     study.exclude_annotator("Cem")
     answered = study.answer(held.query.id, "left", annotator="Cem", count=1)
-    assert (answered.answers, answered.total, type(answered.refusal)) == (1, 6, AnnotatorExcluded)
+    assert (answered.answers, answered.total, type(answered.refusal)) == (1, 5, AnnotatorExcluded)
 
 
 def test_only_whom_a_query_was_given_to_may_answer_it(study: Study) -> None:
@@ -253,6 +253,27 @@ def test_a_late_answer_does_not_take_the_room_of_an_open_query(study: Study) -> 
     assert study.answer(first.query.id, "left", annotator="Ann").counts
     assert not study.answer(second.query.id, "left", annotator="Ann").counts, "Bob's answer is the second"
     assert study.answer(held.query.id, "left", annotator="Bob").total == 2
+
+
+def test_answers_that_are_left_out_are_asked_for_again(study: Study) -> None:
+    study.set_rules(budget=3, annotator_budget=2)
+    for name in ("Ann", "Ann", "Bob"):
+        (lease,) = take(study, name)
+        answered = study.answer(lease.query.id, "left", annotator=name)
+    assert (answered.total, study.stage) == (3, "finished")
+    study.exclude_annotator("Ann")
+    progress = study.progress("Ann")
+    assert (progress.total, progress.answers, study.stage) == (1, 2, "running")
+    (lease,) = take(study, "Bob")
+    study.exclude_item(lease.query.left)
+    others = [take(study, name)[0].query for name in ("Cem", "Dan", "Eva")[: 3 - len(study.comparisons())]]
+    totals = [study.answer(query.id, "left", annotator=query.annotator).total for query in others]
+    assert (totals[-1], study.stage) == (3, "finished")
+    with pytest.raises(BudgetSpent, match="all 3 answers"):
+        take(study, "Fay")
+    study.include_annotator("Ann")
+    with pytest.raises(BudgetSpent, match="Ann has given all 2"):
+        take(study, "Ann")
 
 
 def test_taking_a_late_answer_back_makes_no_room(study: Study) -> None:

@@ -101,7 +101,9 @@ def serve(
     annotator_budget: Annotated[
         int | None, typer.Option("--annotator-budget", metavar="N", help="Answers asked of each annotator.")
     ] = None,
-    budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="Answers asked of all together.")] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", metavar="N", help="Answers asked of all together, without those left out.")
+    ] = None,
     repeat: Annotated[
         float | None,
         typer.Option("--repeat", metavar="SHARE", help="Share of pairs that an annotator is asked again, e.g. 0.05."),

@@ -163,7 +163,7 @@ def metrics(request: Request) -> Response:
 def _studies(registry: StudyRegistry) -> Iterator[str]:
     served = [(one, one.study.progress(None)) for one in registry]
     for name, kind, meaning, values in (
-        ("ordinate_study_answers", "gauge", "Answers that the study has.", [one.total for _, one in served]),
+        ("ordinate_study_answers", "gauge", "Answers that count.", [one.total for _, one in served]),
         ("ordinate_study_open_pairs", "gauge", "Pairs that somebody holds.", [one.open for _, one in served]),
         ("ordinate_study_items", "gauge", "Items in use.", [one.items for _, one in served]),
         (

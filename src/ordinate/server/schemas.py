@@ -308,7 +308,7 @@ class Status(BaseModel):
     question: str
     question_html: str
     items: int
-    answers: int
+    answers: int = Field(description="Answers that count; without those of annotators and items that are left out.")
     basis: str = Field(description="What results follow from: as long as it is the same, so is the ordering.")
     open: int = Field(description="Pairs that people hold who are there; without those of people who left.")
     goal: int | None = Field(None, description="How many answers the study asks for in all.")

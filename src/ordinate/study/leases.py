@@ -120,7 +120,7 @@ def stage(state: State, at: str) -> Stage:
         return "over"
     if rules.paused:
         return "paused"
-    spent = rules.budget is not None and sum(state.annotators().values()) >= rules.budget
+    spent = rules.budget is not None and len(state.effective) >= rules.budget
     return "finished" if spent or state.finished is not None else "running"
 
 
@@ -145,11 +145,11 @@ def _require_room(state: State, annotator: str | None, holding: int, waiting: in
     rules = state.rules
     if rules.annotator_budget is None and rules.budget is None:
         return
-    answers = state.annotators()
     own = None if annotator in state.machines else rules.annotator_budget
-    if own is not None and answers.get(annotator, 0) + holding >= own:
+    if own is not None and state.annotators().get(annotator, 0) + holding >= own:
         raise BudgetSpent(f"{annotator or 'this annotator'} has given all {own} answers asked for", False)
-    total = sum(answers.values())
+    # What was left out since has to be given again; what somebody gave was their share all the same.
+    total = len(state.effective)
     if rules.budget is not None and total >= rules.budget:
         raise BudgetSpent(f"the study has all {rules.budget} answers it asks for", True)
     if rules.budget is not None and total + waiting >= rules.budget:

@@ -151,7 +151,7 @@ def are_scarce(state: State, annotator: str | None) -> bool:
     waiting = state.open()
     few = max(FEW, 2 * len({annotator, *(entry.annotator for entry in waiting)}))
     budget = state.rules.budget
-    if budget is not None and budget - sum(state.annotators().values()) - len(waiting) < few:
+    if budget is not None and budget - len(state.effective) - len(waiting) < few:
         return True
     if state.judgeable(annotator).size - len(state.seen(annotator)) - len(waiting) >= few:
         return False

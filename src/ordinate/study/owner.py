@@ -239,12 +239,12 @@ def add_machine(transaction: Transaction, annotator: str, machine: Machine) -> s
 
 def progress(state: State, annotator: str | None, present: Collection[str | None] | None = None) -> Progress:
     """How far the study and one annotator are; `present`: whose queries count as open, None: everybody's."""
-    annotator, answers = state.name_of(annotator), state.annotators()
+    annotator = state.name_of(annotator)
     return Progress(
         items=len(state.items) - len(state.excluded_items),
-        total=sum(answers.values()),
+        total=len(state.effective),
         open=sum(present is None or entry.annotator in present for entry in state.open()),
-        answers=answers.get(annotator, 0),
+        answers=state.annotators().get(annotator, 0),
         skips=skips(state, annotator),
         rules=state.rules,
         basis=_basis(state),

@@ -44,7 +44,7 @@ class Answered(NamedTuple):
 
     queries  what the annotator holds now, as many as they wanted if there are so many
     answers  how many the annotator has given
-    total    how many answers the study has
+    total    how many answers count in the study
     refusal  why the annotator is given no query, where the study's rules are the reason
     counts   whether the answer counts; not where it came late and is beyond the budget
     practice whether it was to a practice pair, which never counts
@@ -235,11 +235,10 @@ class Questions:
                     queries = self._top_up(transaction, annotator, wanted, offers, tab)
                 except (AnnotatorExcluded, BudgetSpent, PairsHeld, StudyPaused) as error:
                     refusal = error
-            answers = state.annotators()
             return Answered(
                 queries,
-                answers.get(state.name_of(annotator), 0),
-                sum(answers.values()),
+                state.annotators().get(state.name_of(annotator), 0),
+                len(state.effective),
                 refusal,
                 counts,
                 practice.is_practice(query_id),

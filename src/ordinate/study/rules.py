@@ -36,7 +36,7 @@ class Rules:
     aim               what the study is to find out: the whole order, or some of the items; see aim.py
     lease             seconds for which an annotator holds a pair; None: until it is closed
     annotator_budget  answers that each annotator is asked for; None: no limit
-    budget            answers that the study asks for; None: no limit
+    budget            answers that count that the study asks for; None: no limit
     target            expected error that the study is to reach; it is finished once the true error is at most that
                       with 95 %; None: none is set
     cuts              the last rank of each grade but the last one, where items are to be graded; see learning/grades.py
@@ -186,9 +186,9 @@ class Progress(NamedTuple):
     """How far a study is, and one of its annotators.
 
     items    how many are in use
-    total    how many answers the study has
+    total    how many answers count
     open     how many queries wait for an answer
-    answers  how many answers the annotator gave
+    answers  how many answers the annotator gave, also where they are left out
     skips    how many pairs the annotator skipped
     basis    what results of the study follow from
     """

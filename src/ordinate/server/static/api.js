@@ -40,7 +40,7 @@
  * Where the study stands.
  * @typedef {object} Status
  * @property {number} items
- * @property {number} answers
+ * @property {number} answers those that count
  * @property {string} basis what results follow from: as long as it is the same, so is the ordering
  * @property {number} open
  * @property {number | null} goal

@@ -72,6 +72,10 @@ export class People {
     if (answers > 0) this.#lookAtQuality(basis);
   }
 
+  get haveAnswered() {
+    return [...this.#rows.values()].some(({ one }) => one.answers > 0);
+  }
+
   /** Nobody waits for this: it may take seconds. @param {string} basis */
   async #lookAtQuality(basis) {
     if (basis === this.#qualityOf || Date.now() < this.#qualityDue) return;

@@ -95,8 +95,10 @@ async function look() {
   const warnings = await api.get("/warnings");
   showNotLoaded(warnings.not_loaded);
   await people.look(warnings.very_fast, status);
-  ordering.showAny(answers > 0);
-  if (answers > 0 && basisShown !== basis && (await ordering.look(basisShown === null))) basisShown = basis;
+  // Where all answers are left out, this is where they are taken in again.
+  const any = answers > 0 || people.haveAnswered;
+  ordering.showAny(any);
+  if (any && basisShown !== basis && (await ordering.look(basisShown === null))) basisShown = basis;
 }
 
 /** Items that annotators skipped because they did not load. @param {Warnings["not_loaded"]} items */
