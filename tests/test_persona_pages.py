@@ -69,7 +69,7 @@ def pictures() -> None:
 
 
 def battles() -> None:
-    """Battles of six models, judged by a model that takes the left answer too often, and by two people."""
+    """Battles of six models on 60 prompts, judged by two people, and by a model that takes the left answer too often."""
     rng, names = np.random.default_rng(2), ["ada", "bell", "curie", "darwin", "euler", "fermi"]
     scores, leans, rows = dict(zip(names, (2.0, 1.2, 0.7, 0.2, -1.2, -2.5), strict=True)), {"judge-1": 1.4}, []
     for number in range(360):
@@ -77,8 +77,8 @@ def battles() -> None:
         one, other = rng.choice(names, 2, replace=False).tolist()
         margin = scores[one] - scores[other] + leans.get(who, 0.0)
         answer = "tie" if rng.random() < 0.1 else "model_a" if rng.random() < chance(margin) else "model_b"
-        rows.append([one, other, answer, who])
-    write("battles.csv", ["model_a", "model_b", "winner", "judge"], rows)
+        rows.append([f"q{number % 60:02}", one, other, answer, who])
+    write("battles.csv", ["question_id", "model_a", "model_b", "winner", "judge"], rows)
 
 
 def survey() -> None:

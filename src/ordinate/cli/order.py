@@ -33,7 +33,6 @@ from ordinate.cli.screen import (
     print_table,
     reliability_in_words,
     say,
-    span,
 )
 from ordinate.errors import InvalidInput
 from ordinate.study.words import aim_in_words, caution, found_in_words, next_in_words, part_in_words
@@ -156,7 +155,8 @@ def order(
             advice = (
                 f"Answer with ordinate annotate {quote(study)}, or in the browser with ordinate serve {quote(study)}."
             )
-            if back := include_command(opened, study):
+            asked = {opened.name_of(name) for name in split_names(annotators)}
+            if back := include_command(opened, study, asked):
                 advice = f"Take what is excluded back in, for instance with {back}"
             _say_no_answers(study, out, as_json, f" {advice}")
             return
@@ -222,6 +222,11 @@ def _only(study: Study, given: str) -> Study:
 def _trusted(study: Study, bound: float) -> Study:
     """Without the models that agree with people too rarely; says of each whether it counts."""
     kept: list[str | None] = list(study.annotators())
+    if not study.machines:
+        note(
+            "No annotator is a model that `ordinate judge` asked, so --trust leaves nobody out. `ordinate annotators` "
+            "says how each agrees with the others, and --annotators NAMES counts the answers of these alone."
+        )
     for name, found in study.agreement_of_models().items():
         if name not in kept:  # it has no answers that could count
             continue
@@ -242,6 +247,8 @@ def _trusted(study: Study, bound: float) -> Study:
 def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, as_json: bool) -> None:
     from rich.table import Table
 
+    from ordinate.data.ordering import rank_in_words
+
     columns = found.to_columns()
     if out is not None:
         from ordinate.data.formats import write_columns
@@ -255,16 +262,17 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
     if out is not None:
         say(f"Wrote {count(len(rows), 'row')} to {out}.")
     else:
-        table = Table("rank", by)
-        for title in ("score", "standard error", "likely ranks", "answers", "won"):
+        table = Table()
+        table.add_column("rank (likely)", justify="right")
+        table.add_column(by)
+        for title in ("score", "standard error", "answers", "won"):
             table.add_column(title, justify="right")
         for row in rows:
             table.add_row(
-                span(row["rank_tied_low"], row["rank_tied_high"]),
+                rank_in_words(row["rank"], row["rank_low"], row["rank_high"]),
                 one_line(row["id"]),
                 f"{row['score']:z.2f}",
                 "not known" if row["id"] in found.unbounded else f"{row['standard_error']:.2f}",
-                span(row["rank_low"], row["rank_high"]),
                 f"{row['answers']:,}",
                 f"{100 * row['share']:.1f} %",
             )

@@ -158,6 +158,24 @@ def test_rejected_assignments_of_mechanical_turk_are_left_out() -> None:
     assert read.notes == ["Left out, without an answer: 1."]
 
 
+def test_battles_with_a_group_are_of_replies_which_name_their_model() -> None:
+    table: dict[str, list[Any]] = {
+        "model_a": ["ada", "bell", "ada"],
+        "model_b": ["bell", "ada", "euler"],
+        "winner": ["model_a", "tie", "model_b"],
+        "judge": ["kim", "kim", "lee"],
+        "question_id": ["q1", "q2", "q2"],
+    }
+    assert read_comparisons(table).item_columns() == {"id": ["ada", "bell", "euler"]}
+    read = read_comparisons(table, Reading(names={"group": "question_id"}))
+    assert won(read) == [("q1/ada", "q1/bell"), ("q2/ada", "q2/bell"), ("q2/euler", "q2/ada")]  # the second is a tie
+    assert read.item_columns() == {
+        "id": ["q1/ada", "q1/bell", "q2/bell", "q2/ada", "q2/euler"],
+        "group": ["q1", "q1", "q2", "q2", "q2"],
+        "model": ["ada", "bell", "bell", "ada", "euler"],
+    }
+
+
 def test_a_condition_in_two_scenes_is_two_items() -> None:
     table: dict[str, list[Any]] = {
         "observer": [1, 1, 2],
@@ -175,6 +193,7 @@ def test_a_condition_in_two_scenes_is_two_items() -> None:
     assert read.notes == [
         "Items of one name are in several groups, so each is called GROUP/NAME, such as 'street/q10'."
     ]
+    assert read.labels == {}
     # Written and read again, the names stay: none of them is in two scenes any more.
     columns = read.item_columns()
     items = Items(columns["id"], group=columns["group"])

@@ -6,7 +6,7 @@ A format translates a table into the columns of our own form; `read_comparisons`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,7 @@ class ReadComparisons:
     group             one for each comparison; None: the table has no groups
     queries           the id of the query that each of them answers, where the table names it
     texts             of the items, by id, where the table has some
+    labels            "model" -> of the items, by id, where groups name the items on their own
     columns_not_used  the names of columns that were not read
     notes             sentences about what was decided
     """
@@ -104,9 +105,10 @@ class ReadComparisons:
     texts: dict[str, str]
     columns_not_used: list[str]
     notes: list[str]
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def item_columns(self) -> dict[str, list[Any]]:
-        """A table of the items that are compared, in the order in which they are named first: id, group and text.
+        """A table of the items that are compared, in the order in which they are named first: id, group, text, labels.
 
         Raises InvalidInput, naming the row, where an item is in two groups.
         """
@@ -125,6 +127,7 @@ class ReadComparisons:
             columns["group"] = list(group_of.values())
         if self.texts:
             columns["text"] = [self.texts.get(item) for item in group_of]
+        columns |= {label: [of.get(item) for item in group_of] for label, of in self.labels.items()}
         return columns
 
     def called_as_in(self, items: Items) -> ReadComparisons:
@@ -192,13 +195,13 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
     refuse_near_misses(columns, ("annotator", "group"))
     source = Source(columns, reading.names or {}, reading.words)
     translated = COMPARISON_FORMATS[name].translate(source)
-    found = dict(translated.columns)
-    rows = list(translated.rows or range(1, len(found["left"]) + 1))
-    notes = list(translated.notes)
     if reading.words is not None and not source.words_used:
         raise InvalidInput(
             f"these are comparisons of the form {name}, which has no column of words for who won"
         ).with_option("leave out --answers, or name the columns with --format plain and --map")
+    found = dict(translated.columns)
+    rows = list(translated.rows or range(1, len(found["left"]) + 1))
+    notes = list(translated.notes)
     if "group" not in found and (group := source.get("group", "group")) is not None:
         found["group"] = [group[row - 1] for row in rows]
     if "count" not in found and (count := source.get("count")) is not None:
@@ -221,8 +224,12 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
         notes.append(f"Both items were called bad in {bad:,}; these count as ties.")
     queries = [None if is_missing(one) else str(one) for one in found.get("query", empty)]
     groups = None if "group" not in found else _groups(found["group"], rows)
+    labels: dict[str, dict[str, str]] = {}
     if groups is not None and COMPARISON_FORMATS[name].own_names and _in_two_groups(checked, groups) is not None:
-        checked = [_named_in(group, one) for group, one in zip(groups, checked, strict=True)]
+        named, checked = checked, [_named_in(group, one) for group, one in zip(groups, checked, strict=True)]
+        if (label := COMPARISON_FORMATS[name].label) is not None:
+            sides = zip(named, checked, strict=True)
+            labels[label] = {new: old for before, now in sides for old, new in zip(before[:2], now[:2], strict=True)}
         if (both := _in_two_groups(checked, groups)) is not None:
             raise InvalidInput(
                 f"items of two groups would both be called {both!r}; rename a group or an item, so that group/item is "
@@ -243,7 +250,7 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
             "The column 'count' is not used: each row is one comparison. Where it says how many a row stands for: "
             "--map count=count."
         )
-    return ReadComparisons(name, checked, rows, groups, queries, texts, not_used, notes)
+    return ReadComparisons(name, checked, rows, groups, queries, texts, not_used, notes, labels)
 
 
 def comparisons_of(given: Any, items: Items) -> list[Comparison]:

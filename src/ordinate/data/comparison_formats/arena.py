@@ -1,4 +1,7 @@
-"""Chatbot Arena battles: model_a, model_b, winner (model_a, model_b, tie, both bad) and, where known, judge."""
+"""Chatbot Arena battles: model_a, model_b, winner (model_a, model_b, tie, both bad) and, where known, judge.
+
+Items are models. Where a column is named as the group, such as that of the prompt, they are the models' replies to it.
+"""
 
 from __future__ import annotations
 
@@ -48,5 +51,10 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
 
 
 FORMAT = ComparisonFormat(
-    "Chatbot Arena battles: model_a, model_b, winner, judge", has("model_a", "model_b", "winner"), _translate, _write
+    "Chatbot Arena battles: model_a, model_b, winner, judge",
+    has("model_a", "model_b", "winner"),
+    _translate,
+    _write,
+    own_names=True,
+    label="model",
 )

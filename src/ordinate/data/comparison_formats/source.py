@@ -133,6 +133,7 @@ class ComparisonFormat(NamedTuple):
     people     whether the form has annotators
     group      the column that holds the groups; None: the form has no place for them
     own_names  whether each group names its items on its own, so that one name in two groups is two items
+    label      what such a name is a label of, as in `Items.labels`; None: of nothing
     """
 
     what: str
@@ -143,6 +144,7 @@ class ComparisonFormat(NamedTuple):
     people: bool = True
     group: str | None = "group"
     own_names: bool = False
+    label: str | None = None
 
 
 def has(*names: str) -> Callable[[Columns], bool]:
