@@ -115,9 +115,11 @@ class Listening:
     """A page that listens, without a connection: events come as they would be sent."""
 
     def __init__(self, site, link, monkeypatch):
+        """`link`: None where a proxy says who it is."""
         monkeypatch.setattr("ordinate.server.events.LOOK_SECONDS", 0.01)
-        token = site.authenticator.signer.link(site.study.token, link.id)
-        request: Any = SimpleNamespace(headers={"authorization": f"Bearer {token}"}, cookies={}, method="GET")
+        token = link and site.authenticator.signer.link(site.study.token, link.id)
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        request: Any = SimpleNamespace(headers=headers, cookies={}, method="GET", scope={})
         caller = site.authenticator.identify(request, site.served, as_owner=True)
         self.events = changes(request, caller, site.authenticator)
 
@@ -141,6 +143,46 @@ def test_a_page_is_told_of_each_change_until_its_link_is_revoked(site, monkeypat
         site.served.revoke_link(link.id)
         assert [event async for event in page.events if event.startswith("data")][1:] == []
         assert site.served.listeners == 0
+
+    asyncio.run(listen())
+
+
+def test_a_page_whose_link_is_revoked_is_told_nothing_more_however_much_changes(site, monkeypatch):
+    site.study.make_link("owner")
+    link = site.study.make_link("viewer", "Vera")
+
+    async def listen():
+        page = Listening(site, link, monkeypatch)
+        await page.next()
+        site.served.revoke_link(link.id)
+        heard = []
+        # Each look finds a change.
+        for number in range(50):
+            site.study.set_rules(budget=number + 1)
+            try:
+                heard.append(await page.next())
+            except StopAsyncIteration:
+                break
+        assert heard == []
+        assert site.served.listeners == 0
+
+    asyncio.run(listen())
+
+
+def test_a_page_of_somebody_who_only_judges_by_now_is_told_nothing_more(build, monkeypatch):
+    """The newest link of whom a proxy names gives their role."""
+    site = build()
+    site.study.make_link("owner")
+    site.study.make_link("annotator", "Vera")
+    viewer = site.study.make_link("viewer", "Vera")
+    monkeypatch.setattr("ordinate.server.authentication.user_of", lambda scope: "Vera")
+
+    async def listen():
+        page = Listening(site, None, monkeypatch)
+        await page.next()
+        site.served.revoke_link(viewer.id)
+        with pytest.raises(StopAsyncIteration):
+            await page.next()
 
     asyncio.run(listen())
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller
+from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, require_viewer
 from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, Problem
 from ordinate.server.routes import ViewerRoute
@@ -20,7 +20,7 @@ from ordinate.study.rules import Basis
 router = APIRouter(prefix="/api/v1/studies/{study}", tags=["looking"], route_class=ViewerRoute)
 LOOK_SECONDS = 1.0
 STILL_HERE = 15
-"""Looks without news after which a line says that the connection is alive, and the link is checked again."""
+"""Looks without news after which a line says that the connection is alive."""
 
 
 class EventStream(StreamingResponse):
@@ -51,7 +51,7 @@ async def changes(request: Request, caller: Caller, authenticator: Authenticator
     served, known, quiet = caller.served, None, 0
     served.listeners += 1
     try:
-        while await run_in_threadpool(authenticator.registry.get, served.name) is served:
+        while await run_in_threadpool(_is_admitted, request, served, authenticator):
             now = await run_in_threadpool(_state, served)
             if now != known:
                 quiet = 0
@@ -60,15 +60,22 @@ async def changes(request: Request, caller: Caller, authenticator: Authenticator
                 yield f"data: {json.dumps({'entries': entries, 'results': answers})}\n\n"
             elif quiet >= STILL_HERE:
                 quiet = 0
-                try:
-                    await run_in_threadpool(authenticator.identify, request, served, as_owner=True)
-                except Problem:
-                    return
                 yield ": still here\n\n"
             quiet += 1
             await asyncio.sleep(LOOK_SECONDS)
     finally:
         served.listeners -= 1
+
+
+def _is_admitted(request: Request, served: ServedStudy, authenticator: Authenticator) -> bool:
+    """Whether the request would still be let in, if it came now."""
+    if authenticator.registry.get(served.name) is not served:
+        return False
+    try:
+        require_viewer(authenticator.identify(request, served, as_owner=True))
+    except Problem:
+        return False
+    return True
 
 
 def _state(served: ServedStudy) -> tuple[int, Basis | None]:
