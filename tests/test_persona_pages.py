@@ -69,7 +69,7 @@ def pictures() -> None:
 
 
 def battles() -> None:
-    """Battles of six models on 60 prompts, judged by two people, and by a model that takes the left answer too often."""
+    """Battles of six models on 60 prompts; of their three judges the model takes the left answer too often."""
     rng, names = np.random.default_rng(2), ["ada", "bell", "curie", "darwin", "euler", "fermi"]
     scores, leans, rows = dict(zip(names, (2.0, 1.2, 0.7, 0.2, -1.2, -2.5), strict=True)), {"judge-1": 1.4}, []
     for number in range(360):
