@@ -187,6 +187,15 @@ def test_a_page_of_somebody_who_only_judges_by_now_is_told_nothing_more(build, m
     asyncio.run(listen())
 
 
+def test_a_request_for_the_headers_of_the_stream_ends(site):
+    owner = site.program("owner")
+    head = site.client.head("/api/v1/studies/essays/events", headers=owner.headers)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-type"].startswith("text/event-stream")
+    assert head.headers["x-accel-buffering"] == "no"
+    assert site.served.listeners == 0
+
+
 def test_only_so_many_pages_listen(build):
     owner = build(limits={"listeners": 0}).browser("Olga", "owner")
     refused = owner.get("/events")

@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from ordinate.server.authentication import Authenticator, Caller, TheAuthenticator, TheCaller, require_viewer
+from ordinate.server.headers import wants_body
 from ordinate.server.limits import Limits
 from ordinate.server.problems import RETRY_SECONDS, Problem
 from ordinate.server.routes import ViewerRoute
@@ -44,7 +45,9 @@ async def events(request: Request, caller: TheCaller, authenticator: TheAuthenti
     limits: Limits = request.app.state.limits
     if caller.served.listeners >= limits.listeners:
         raise Problem(503, "too many pages listen to this study; try again", {"Retry-After": str(RETRY_SECONDS)})
-    return EventStream(changes(request, caller, authenticator), headers={"X-Accel-Buffering": "no"})
+    # The stream has no end, so for a request that wants the headers alone it must not begin.
+    told = changes(request, caller, authenticator) if wants_body(request.scope) else iter(())
+    return EventStream(told, headers={"X-Accel-Buffering": "no"})
 
 
 async def changes(request: Request, caller: Caller, authenticator: Authenticator) -> AsyncIterator[str]:

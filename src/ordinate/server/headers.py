@@ -42,6 +42,12 @@ ALWAYS = {
 }
 DEFAULTS = {"Content-Security-Policy": PAGES, "X-Frame-Options": "DENY", "Cache-Control": "no-store"}
 SAFE = ("GET", "HEAD", "OPTIONS")
+_AS_HEAD = "ordinate.head"
+
+
+def wants_body(scope: Scope) -> bool:
+    """Whether the request came as GET. One that came as HEAD is answered in the same way, without what is sent."""
+    return _AS_HEAD not in scope
 
 
 class SecurityHeaders:
@@ -77,7 +83,7 @@ class SecurityHeaders:
         try:
             self._require_same_site(scope)
             # Every address that has GET has HEAD: the same without the body.
-            scope = {**scope, "method": "GET"} if head else scope
+            scope = {**scope, "method": "GET", _AS_HEAD: True} if head else scope
             await self._app(scope, receive, secured)
         except Problem as refused:
             await problem(refused.status, refused.detail)(scope, receive, secured)
