@@ -10,6 +10,8 @@ import pytest
 from ordinate.data.comparisons import Comparison, Outcome
 from ordinate.data.items import Items
 from ordinate.storage import AnswerDetails
+from ordinate.study import mixing
+from ordinate.study.fold import State
 from ordinate.study.machines import Machine
 from ordinate.study.study import Study
 
@@ -183,3 +185,35 @@ def test_a_pair_that_one_person_skipped_is_for_the_others():
     study.tell(study.ask("p").id, "skip")
     study.tell(study.ask("p").id, "skip")
     assert set(pairs_asked(study, "other", 2)) == {frozenset("ab"), frozenset("cd")}
+
+
+def test_what_is_kept_of_the_answers_of_models_is_what_is_found_anew() -> None:
+    rng, study = np.random.default_rng(0), study_with([("a", "b", "tie", "m"), ("c", "d", "left", "m2")], "abcdefgh")
+    study.record([("a", "c", "left", "ann")])
+    names = study.items.ids
+    for step in range(120):
+        left, right = (names[place] for place in rng.choice(len(names), 2, replace=False))
+        match step % 6:
+            case 0 | 1:
+                said = ("left", "right", "tie")[int(rng.integers(3))]
+                study.record([(left, right, said, ("m", "m2")[step % 2])])  # type: ignore[list-item]
+            case 2 | 3:
+                study.tell(study.ask("ann").id, ("left", "skip")[int(rng.integers(2))])
+            case 4:
+                (study.exclude_item if step % 4 else study.include_item)("h")
+                (study.exclude_annotator if step % 8 else study.include_annotator)("m2")
+            case 5:
+                study.undo("ann")
+        with study._ledger.reading() as state:
+            kept = mixing._by_models(state, state.open())
+            state.told_by_models = None
+            anew = mixing._by_models(state, state.open())
+            judged = {frozenset(rows) for name in (None, "ann") for rows in given(state, name)}
+        assert [one.tolist() for one in kept] == [one.tolist() for one in anew]
+        assert judged.isdisjoint(frozenset(rows) for codes in kept for rows in zip(*mixing._rows(codes), strict=True))
+
+
+def given(state: State, name: str | None) -> list[tuple[int, int]]:
+    """The pairs that somebody judged."""
+    seen = state.seen(name)
+    return [rows for rows, skipped in zip(zip(*seen.pairs, strict=True), seen.skipped, strict=True) if not skipped]

@@ -136,6 +136,8 @@ class State:
         self._active: Integers | None = None
         self._all_pairs: AllPairs | None = None
         self._seen: dict[str | None, Comparisons] = {}
+        # What `mixing` found of the answers of models, and by what.
+        self.told_by_models: tuple[object, Integers, Integers] | None = None
         self._forget_makers()
         self._drop_effective()
 

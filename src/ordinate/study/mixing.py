@@ -70,28 +70,51 @@ def agreement(state: State) -> dict[str, Agreement]:
 
 def _by_models(state: State, waiting: Sequence[Pair]) -> tuple[Integers, Integers]:
     """The codes of the pairs of which models are unsure, and of those that they decided, without people's pairs."""
-    none = np.empty(0, dtype=np.int64)
-    unsure, decided, firsts, judged = [none], [none], [np.empty(0)], [pair_codes(*state.pairs(waiting))]
+    judged = [pair_codes(*state.pairs(waiting))]
     for name in _counting(state):
-        seen = state.seen(name)
-        codes = pair_codes(*seen.pairs)
         if name not in state.machines:
-            judged.append(codes[~seen.skipped])
-            continue
-        unsure.append(codes[seen.skipped | (seen.outcomes == 0.5)])
-        chosen, won = _decided(state, name)
-        decided.append(chosen)
-        firsts.append(won)
-    known, place = np.unique(np.concatenate(decided), return_inverse=True)
-    ahead, asked = np.bincount(place, np.concatenate(firsts), len(known)), np.bincount(place, minlength=len(known))
-    torn = known[(ahead > 0) & (ahead < asked)]
-    doubtful = np.unique(np.concatenate([*unsure, torn]))
-    left_out, active = np.concatenate(judged), state.active
-    wanted = []
-    for codes in (doubtful, np.setdiff1d(known, doubtful)):
-        left, right = _rows(codes)
-        wanted.append(codes[(active[left] >= 0) & (active[right] >= 0) & ~np.isin(codes, left_out)])
-    return wanted[0], wanted[1]
+            seen = state.seen(name)
+            judged.append(pair_codes(*seen.pairs)[~seen.skipped])
+    doubtful, decided = _told_by_models(state)
+    left_out = np.concatenate(judged)
+    return _open(state, doubtful, left_out), _open(state, decided, left_out)
+
+
+def _open(state: State, codes: Integers, left_out: Integers) -> Integers:
+    """Those of the ascending codes whose items are in use, without some."""
+    left, right = _rows(codes)
+    wanted = (state.active[left] >= 0) & (state.active[right] >= 0)
+    place = np.minimum(np.searchsorted(codes, left_out), max(len(codes) - 1, 0))
+    if len(codes):
+        wanted[place[codes[place] == left_out]] = False
+    return codes[wanted]
+
+
+def _told_by_models(state: State) -> tuple[Integers, Integers]:
+    """The codes, ascending, of the pairs of which models are unsure, and of the others that they judged.
+
+    They are kept until a model answers, or what counts changes: every question of a person needs them.
+    """
+    models = [name for name in _counting(state) if name in state.machines]
+    key = (
+        state.version(len(state.effective))._replace(answers=0),
+        tuple((name, len(state.seen(name))) for name in models),
+    )
+    if state.told_by_models is None or state.told_by_models[0] != key:
+        none = np.empty(0, dtype=np.int64)
+        unsure, decided, firsts = [none], [none], [np.empty(0)]
+        for name in models:
+            seen = state.seen(name)
+            unsure.append(pair_codes(*seen.pairs)[seen.skipped | (seen.outcomes == 0.5)])
+            chosen, won = _decided(state, name)
+            decided.append(chosen)
+            firsts.append(won)
+        known, place = np.unique(np.concatenate(decided), return_inverse=True)
+        ahead, asked = np.bincount(place, np.concatenate(firsts), len(known)), np.bincount(place, minlength=len(known))
+        torn = known[(ahead > 0) & (ahead < asked)]
+        doubtful = np.unique(np.concatenate([*unsure, torn]))
+        state.told_by_models = key, doubtful, np.setdiff1d(known, doubtful)
+    return state.told_by_models[1:]
 
 
 def _counting(state: State) -> list[str | None]:
