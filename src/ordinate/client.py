@@ -27,6 +27,8 @@ from ordinate.study.machines import Orders
 _LONGEST_PAUSE = 4.0
 _STUDIES = "/api/v1/studies"
 _PAGE = 1000
+_PROXY_FAILED = (502, 504)
+"""What a proxy says where its connection to the server broke, as while the server starts again."""
 _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
 
 
@@ -352,6 +354,8 @@ class Client:
                 response = self._http.request(method, address, **request)
                 named = response.headers.get("Retry-After", "")
                 wait = float(named) if named.isdecimal() else pause
+                if response.status_code in _PROXY_FAILED:
+                    raise httpx.RemoteProtocolError(f"a proxy before it answers with status {response.status_code}")
                 if response.status_code not in (429, 503) or time.monotonic() + wait > until:
                     return response
             except httpx.TransportError as error:

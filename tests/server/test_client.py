@@ -25,10 +25,12 @@ from ordinate.errors import (
 
 
 class Wire(httpx.BaseTransport):
-    """Hands requests to the application; the first `lost` answers get lost on the way back."""
+    """Hands requests to the application; the first `lost` answers get lost on the way back, where a proxy with `status`
+    says so."""
 
     def __init__(self, site: Any, lost: int = 0) -> None:
         self._site, self.lost, self.sent = site, lost, 0
+        self.status: int | None = None
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self.sent += 1
@@ -37,6 +39,8 @@ class Wire(httpx.BaseTransport):
         )
         if self.lost:
             self.lost -= 1
+            if self.status is not None:
+                return httpx.Response(self.status, html=f"<h1>{self.status}</h1>", request=request)
             raise httpx.ReadError("the line went dead")
         headers = {name: value for name, value in answer.headers.items() if name in ("content-type", "retry-after")}
         return httpx.Response(answer.status_code, headers=headers, content=answer.content, request=request)
@@ -65,20 +69,22 @@ def test_it_asks_and_tells_as_a_study_does(site, connect):
         assert owner.set_rules(paused=True)["paused"] is True
 
 
-def test_an_answer_whose_acknowledgement_got_lost_counts_once(site, connect):
+@pytest.mark.parametrize("status", [None, 502, 504])
+def test_an_answer_whose_acknowledgement_got_lost_counts_once(site, connect, status):
     client = connect(lost=0)
     query = client.ask("Ann")[0]
-    client._http._transport.lost = 2
+    client._http._transport.lost, client._http._transport.status = 2, status
     assert client.tell(query.id, "left", "Ann") == 1
     assert len(site.study.comparisons()) == 1
 
 
-def test_an_undo_is_not_sent_twice(site, connect):
+@pytest.mark.parametrize("status", [None, 502, 504])
+def test_an_undo_is_not_sent_twice(site, connect, status):
     client = connect()
     for _ in range(2):
         client.tell(client.ask("Ann")[0].id, "left", "Ann")
-    client._http._transport.lost = 1
-    with pytest.raises(StorageFailed):
+    client._http._transport.lost, client._http._transport.status = 1, status
+    with pytest.raises(StorageFailed, match=f"cannot be reached: .*{status or 'dead'}"):
         client.undo("Ann")
     assert len(site.study.comparisons()) == 1
 
