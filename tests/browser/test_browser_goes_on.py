@@ -22,7 +22,7 @@ def test_whoever_gives_the_last_answer_without_a_network_is_thanked(
     someone.begin(served.annotator, "far")
     someone.press("ArrowLeft")
     someone.wait_until_sent()
-    someone.wait_for_pair()
+    someone.page.wait_for_timeout(1500)  # it has asked for more pairs, and there are none
     someone.page.context.set_offline(True)
     someone.page.keyboard.press("ArrowLeft")
     someone.wait_for_text("message-title", "No network")
@@ -166,3 +166,43 @@ def test_what_was_taken_back_in_another_tab_is_not_taken_back_again(
     assert one.pair == first
     one.wait_until_sent()
     assert answers(served.path) == []
+
+
+def test_an_open_page_follows_a_changed_question(serve: Any, essays: Any, judge: Callable[..., Any]) -> None:
+    (served,) = serve(essays)
+    someone = judge()
+    someone.begin(served.annotator, "asked")
+    with Study.open(f"sqlite:///{served.path}") as study:
+        study.set_rules(question="# Which is *kinder*?\n\nTo the reader.")
+    someone.page.wait_for_timeout(500)
+    assert "Which argument is stronger?" in someone.text("question"), "not while somebody judges"
+    # The next pair is there before the server has heard of the answer, unless it takes a moment to load.
+    for _ in range(2):
+        if "stronger" in someone.text("question"):
+            someone.press("ArrowRight")
+            someone.wait_until_sent()
+    someone.wait_for_text("question", "Which is kinder?")
+    assert someone.page.inner_text("#question em") == "kinder"
+    someone.wait_for_text("last", "You chose right. The question has changed.")
+    someone.until("document.getElementById('live').textContent.includes('The question has changed: Which is kinder?')")
+    someone.press("ArrowLeft")
+    someone.wait_for_text("last", "You chose left.")
+    assert "changed" not in someone.text("last")
+
+
+def test_whoever_has_understood_a_refusal_goes_on_by_keyboard(
+    serve: Any, essays: Any, judge: Callable[..., Any], answers: Any
+) -> None:
+    (served,) = serve(essays)
+    someone = judge()
+    someone.begin(served.annotator, "kim")
+    with Study.open(f"sqlite:///{served.path}") as study:
+        (first, *_) = study.open_queries()
+        study.withdraw(first.id)
+    someone.press("ArrowLeft")
+    someone.wait_for_text("refused", "One answer did not count. That pair was withdrawn.")
+    someone.wait_for_pair()
+    someone.page.focus("#refused button")
+    someone.page.keyboard.press("Enter")
+    assert someone.text("refused") == ""
+    assert someone.page.evaluate("document.activeElement.id") == "stage"

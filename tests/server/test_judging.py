@@ -49,6 +49,7 @@ def test_a_person_judges(site: Any) -> None:
         "next": [],
         "finished": None,
         "paused": False,
+        "question_html": "<p>Which is better?</p>\n",
     }
     assert ann.ask() == [second]
     (comparison,) = site.study.comparisons()
@@ -64,6 +65,15 @@ def test_an_answer_brings_the_next_pairs(site: Any) -> None:
     following = ann.tell(first, count=2).json()["next"]
     assert following[0] == second
     assert len(following) == 2
+
+
+def test_pages_hear_of_a_changed_question_with_pairs_and_answers(site: Any) -> None:
+    ann = site.browser("Ann")
+    (query,) = ann.ask()
+    site.study.set_rules(question="Which is *clearer*?")
+    changed = "<p>Which is <em>clearer</em>?</p>\n"
+    assert ann.post("/queries").json()["question_html"] == changed
+    assert ann.tell(query).json()["question_html"] == changed
 
 
 def test_the_log_says_when_where_and_by_what(site: Any) -> None:
@@ -156,6 +166,7 @@ WAIT: dict[str, Any] = {
     "over": False,
     "held": True,
     "retry_after": 2,
+    "question_html": "<p>Which is better?</p>\n",
 }
 
 
@@ -441,17 +452,6 @@ def test_budgets_end_the_questions(build: Any) -> None:
     assert (status["goal"], status["answers"], status["finished"]) == (3, 3, "total-budget")
 
 
-def test_budgets_hold_for_late_answers(build: Any, clock: Clock) -> None:
-    """Five people hold a pair after another until its lease is over, and answer all of them at the end."""
-    site = build(lease=1.0, budget=3, again=False)
-    site.study._ledger.clock = clock
-    people = {name: site.browser(name) for name in ("Ann", "Bob", "Cem", "Dora", "Emil")}
-    held = []
-    for _ in range(3):
-        held += [(name, query) for name, person in people.items() for query in person.ask(3)]
-        clock.forward(2)
-    site.study.take("Fay", 1, [])
-    assert len(held) > 8
 def test_what_is_left_out_is_not_counted_and_asked_for_again(build: Any) -> None:
     site = build(budget=2)
     ann, bob, owner = site.browser("Ann"), site.browser("Bob"), site.program("owner")
@@ -470,6 +470,17 @@ def test_what_is_left_out_is_not_counted_and_asked_for_again(build: Any) -> None
     assert ann.post("/queries").json()["finished"] == "total-budget"
 
 
+def test_budgets_hold_for_late_answers(build: Any, clock: Clock) -> None:
+    """Five people hold a pair after another until its lease is over, and answer all of them at the end."""
+    site = build(lease=1.0, budget=3, again=False)
+    site.study._ledger.clock = clock
+    people = {name: site.browser(name) for name in ("Ann", "Bob", "Cem", "Dora", "Emil")}
+    held = []
+    for _ in range(3):
+        held += [(name, query) for name, person in people.items() for query in person.ask(3)]
+        clock.forward(2)
+    site.study.take("Fay", 1, [])
+    assert len(held) > 8
     told = [people[name].tell(query, key=query["id"]) for name, query in held]
     assert [one.status_code for one in told] == [200] * len(held), "all are kept"
     assert [one.json()["counts"] for one in told] == [True] * 3 + [False] * (len(held) - 3)
@@ -497,6 +508,7 @@ def test_a_pause_gives_nothing_new_and_takes_what_is_open(build: Any) -> None:
         "over": False,
         "held": False,
         "retry_after": None,
+        "question_html": WAIT["question_html"],
     }
     assert ann.tell(query).status_code == 200
     assert ann.post("/queries").json() == {**WAIT, "paused": True, "held": False, "retry_after": None}

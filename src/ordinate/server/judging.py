@@ -118,6 +118,7 @@ async def queries(caller: TheCaller, wanted: AskFor, response: Response) -> Quer
         paused=isinstance(refusal, StudyPaused),
         over=isinstance(refusal, DeadlinePassed),
         held=isinstance(refusal, PairsHeld),
+        question_html=await run_in_threadpool(_question, caller),
     )
     if not pairs and (refusal is None or given.held):
         given.retry_after = RETRY_SECONDS
@@ -162,7 +163,12 @@ def _answer(caller: Caller, told: Answered, key: str | None) -> Accepted:
         next=caller.served.queries(answered.queries),
         finished=finished(answered.refusal),
         paused=isinstance(answered.refusal, StudyPaused),
+        question_html=_question(caller),
     )
+
+
+def _question(caller: Caller) -> str:
+    return rendered(caller.served.study.question)
 
 
 @router.post("/shown", summary="Say that a pair is on the screen")

@@ -241,6 +241,7 @@ class Queries(BaseModel):
     retry_after: Annotated[
         int | None, Field(description="When to ask again, in seconds, where there is no pair now.")
     ] = None
+    question_html: str = Field(description="What the pairs are to be judged by; the owner may change it.")
 
 
 class Accepted(BaseModel):
@@ -252,6 +253,7 @@ class Accepted(BaseModel):
     next: list[QueryShown]
     finished: Finished | None = None
     paused: bool = False
+    question_html: str = Field(description="As it is now: the owner may change it.")
 
 
 class Undone(BaseModel):

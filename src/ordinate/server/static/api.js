@@ -29,9 +29,9 @@
  * @typedef {"left" | "right" | "tie" | "skip" | "left-much" | "left-slightly" | "right-slightly" | "right-much"} Answer */
 /** @typedef {"budget" | "total-budget" | "exhausted"} Finished */
 /** @typedef {{serverTime: number}} Timed what the server said, and when: in milliseconds, by its clock */
-/** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, over: boolean, held: boolean, retry_after?: number | null} & Timed} Queries */
+/** @typedef {{queries: Query[], finished: Finished | null, paused: boolean, over: boolean, held: boolean, retry_after?: number | null, question_html: string} & Timed} Queries */
 /** @typedef {{your_answers: number, answers: number}} Counts */
-/** @typedef {Counts & {next: Query[], finished: Finished | null, paused: boolean} & Timed} Accepted */
+/** @typedef {Counts & {next: Query[], finished: Finished | null, paused: boolean, question_html: string} & Timed} Accepted */
 /** @typedef {Counts & {query: Query, was: string} & Timed} Undone */
 
 /** @typedef {{target: number, more_answers: number | null, more_answers_low: number | null, more_answers_high: number | null, seconds: number | null, withheld: string | null}} Forecast */

@@ -94,6 +94,7 @@ async function getPairs(pause = 1000) {
       continue;
     }
     showNetwork();
+    question.hear(given.question_html);
     const added = take(given);
     if (pairs.current === null) await next();
     if (pairs.held === 0) {
@@ -159,6 +160,7 @@ function put(pair) {
   const unfocused = messages.hide();
   stage.show(pair, look);
   showPractice(pair.query.practice === true);
+  showQuestion();
   if (unfocused && !document.querySelector("dialog[open]"))
     (unfocused instanceof HTMLElement && unfocused.matches("button:enabled") ? unfocused : byId("stage")).focus({ preventScroll: true });
   look();
@@ -314,6 +316,13 @@ function showPractice(practising) {
   box.hidden = !practising;
 }
 
+// The owner may have changed it.
+function showQuestion() {
+  if (!question.follow()) return;
+  setText(byId("last"), `${lastWords} The question has changed.`.trim());
+  lastWords += ` The question has changed: ${question.words}`;
+}
+
 /** Whether it is the second of two quick clicks. @param {UIEvent | undefined} event @param {number} since */
 const isSecondClick = (event, since) => event?.type === "click" && event.detail > 1 && performance.now() - since < DOUBLE_CLICK;
 
@@ -343,6 +352,7 @@ function accepted(entry, response) {
     return;
   }
   if (!response.counts && !response.practice) tell("That answer came late, when all answers asked for were given. It is stored, but does not count.");
+  question.hear(response.question_html);
   take({ queries: response.next, serverTime: response.serverTime });
   if (pairs.current === null && pairs.ahead.length > 0) next();
   // Without a pair the page has to say what follows, also where nothing does.
@@ -355,13 +365,19 @@ function refused(entry, error) {
   const words = `One answer did not count. ${messages.ofPair(error.message)}`;
   box.replaceChildren(
     make("span", {}, words),
-    make("button", { type: "button", class: "quiet", onclick: () => box.replaceChildren() }, "Understood"),
+    make("button", { type: "button", class: "quiet", onclick: understood }, "Understood"),
   );
   setRecent(recent.filter(({ key }) => key !== entry.key));
   // The pair comes back where the server still lists it, and is judged by the rules as they are now.
   reopenQuery(entry.body.query);
   progress.look().catch(() => {});
   fill();
+}
+
+// The button goes, and the focus stays where people judge.
+function understood() {
+  byId("refused").replaceChildren();
+  byId(pairs.current === null ? "message" : "stage").focus({ preventScroll: true });
 }
 
 /** It may be shown again, in the other tabs, too. @param {string} query */
