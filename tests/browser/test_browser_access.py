@@ -5,6 +5,7 @@ pictures of them.
 """
 
 import io
+import json
 import os
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -291,6 +292,44 @@ def test_the_focus_comes_back_to_the_button_after_a_wait(shared: Any, judge: Cal
     page.unroute("**/api/v1/**")
     someone.wait_for_pair()
     assert page.evaluate("document.activeElement.id") == "choose-right"
+
+
+def test_the_focus_stays_near_a_button_that_is_gone(serve: Any, essays: Path, judge: Callable[..., Any]) -> None:
+    with Study.open(f"sqlite:///{essays}") as study:
+        ids = study.items.ids
+        study.record([(left, right, "left", "Ann") for left in ids for right in ids if left < right])
+        for item in ids[:3]:
+            study.exclude_item(item)
+        for name in ("Yan", "Zed"):
+            study.make_link("annotator", name)
+    (served,) = serve(essays)
+    owner = judge()
+    owner.join(served.owner)
+    page = owner.page
+    focused = "document.activeElement.textContent"
+
+    # The list of the links: the row that is there now.
+    page.get_by_role("button", name="Revoke the link for Yan").focus()
+    page.keyboard.press("Enter")
+    page.click("#sure-yes")
+    owner.until("[...document.querySelectorAll('#links .out')].some((row) => row.textContent.includes('Yan'))")
+    owner.until(f"document.activeElement.closest('#links') && {focused}.includes('for Zed')")
+
+    # The items that were left out: the next one, at last the heading of the list.
+    page.click("#left-out-words")
+    for item, after in ((ids[1], ids[2]), (ids[2], ids[0]), (ids[0], "The ordering so far")):
+        page.get_by_role("button", name=f"Take in again: {item}").focus()
+        page.keyboard.press("Enter")
+        owner.until(f"{focused}.startsWith({json.dumps(after)})")
+
+    # The ordering, as it is looked at again.
+    cards = page.locator("#ordering .item-card")
+    cards.nth(2).focus()
+    with Study.open(f"sqlite:///{essays}") as study:
+        study.exclude_item(ids[0])
+    owner.until("document.getElementById('left-out-words').textContent === '1 item left out'")
+    owner.until(f"document.querySelectorAll('#ordering .item-card').length === {len(ids) - 1}")
+    assert cards.nth(2).evaluate("card => card === document.activeElement")
 
 
 def test_the_report_of_a_study(photos: Any, open_page: Callable[..., Any], tmp_path: Path) -> None:

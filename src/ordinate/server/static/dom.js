@@ -54,6 +54,19 @@ export function byId(id, kind) {
 }
 
 /**
+ * Where a button that was pressed is gone, the keyboard goes on from the row that stands in its place now.
+ * @param {Element} list
+ * @param {number} place of the row
+ * @param {HTMLElement} otherwise where the list is empty
+ */
+export function focusRow(list, place, otherwise) {
+  const row = list.children[Math.min(place, list.children.length - 1)];
+  const target = row instanceof HTMLElement ? row : otherwise;
+  target.tabIndex = -1;
+  target.focus();
+}
+
+/**
  * Write a text only where it changes: a live region would be read again.
  * @param {Element} element
  * @param {string} text

@@ -1,6 +1,6 @@
 // A list of single answers, newest first: both items, who, when, how surprising; each can be taken back.
 
-import { count, make, percent, setText } from "./dom.js";
+import { count, focusRow, make, percent, setText } from "./dom.js";
 
 /** @typedef {{query: string, left: import("./api.js").Item, right: import("./api.js").Item, answer: string, annotator: string | null, at: string,
  *   duration_ms: number | null, reason: string | null, surprise: number | null}} Answer */
@@ -34,9 +34,10 @@ export class AnswerList {
     this.#page = page;
     this.#box = box;
     this.#changed = changed;
-    this.#more.addEventListener("click", () => {
+    this.#more.addEventListener("click", async () => {
+      const first = this.#list.children.length;
       this.#wanted += STEP;
-      page.attempt(() => this.look());
+      if (await page.attempt(() => this.look())) focusRow(this.#list, first, this.#words);
     });
   }
 

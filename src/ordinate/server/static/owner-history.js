@@ -1,6 +1,6 @@
 // What owners changed, and who did it.
 
-import { byId, make } from "./dom.js";
+import { byId, focusRow, make } from "./dom.js";
 
 /** @typedef {{at: string, by: string | null, what: string}} Change */
 
@@ -15,9 +15,12 @@ export class History {
     this.#page = page;
     const box = byId("history", HTMLDetailsElement);
     box.addEventListener("toggle", () => box.open && this.#look());
-    byId("history-more").addEventListener("click", () => {
+    byId("history-more").addEventListener("click", async () => {
+      const list = byId("history-list");
+      const first = list.children.length;
       this.#wanted += STEP;
-      this.#look();
+      await this.#look();
+      if (list.children.length > first) focusRow(list, first, byId("history-title"));
     });
   }
 

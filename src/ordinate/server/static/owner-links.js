@@ -1,7 +1,7 @@
 // Links: to make, to copy, to revoke.
 
 import { copying, loopbackNote } from "./copying.js";
-import { byId, count, make, setText } from "./dom.js";
+import { byId, count, focusRow, make, setText } from "./dom.js";
 
 /** @typedef {{id: string, role: "owner" | "viewer" | "annotator", annotator: string | null, expires_at: string | null, revoked: boolean,
  *   url: string | null, shared: string | null, names: number | null}} Link */
@@ -62,8 +62,9 @@ export class Links {
     if (link.revoked || link.url === null) return make("li", { class: "out" }, make("p", {}, `${title}${until}: revoked`), names);
     const { address, copy, state } = copying(link.url, `the link ${title}`);
     const revoke = make("button", { type: "button", class: "quiet small", "aria-label": `Revoke the link ${title}` }, "Revoke");
-    revoke.addEventListener("click", () => this.#revoke(link, title, again));
-    return make("li", { "data-link": link.id }, make("p", {}, `${title}${until}`), address, make("div", { class: "row" }, copy, revoke, state), this.#code(link, title), names);
+    const row = make("li", { "data-link": link.id }, make("p", {}, `${title}${until}`), address, make("div", { class: "row" }, copy, revoke, state), this.#code(link, title), names);
+    revoke.addEventListener("click", () => this.#revoke(link, title, row, again));
+    return row;
   }
 
   /** The link as a QR code, loaded once it is wanted. @param {Link} link @param {string} title */
@@ -83,7 +84,12 @@ export class Links {
   #names(link, many) {
     const list = make("ul", { class: "links" });
     const state = make("p", { class: "hint", role: "status" });
-    const more = make("button", { type: "button", hidden: true, onclick: () => look(shown + STEP) }, "Show more");
+    const showMore = async () => {
+      const first = shown;
+      await look(shown + STEP);
+      if (shown > first) focusRow(list, first, state);
+    };
+    const more = make("button", { type: "button", hidden: true, onclick: showMore }, "Show more");
     const search = make("input", { type: "search", "aria-label": "Find a name", placeholder: "Find a name", maxlength: 200, oninput: () => look(STEP) });
     const words = make("p", { class: "hint" }, "Whoever opens the link of a name goes on under it: for somebody who changes to another browser.");
     let shown = 0;
@@ -140,17 +146,21 @@ export class Links {
     this.#page.announce(`${count(annotators.length, "link")} made.`);
   }
 
-  /** @param {Link} link @param {string} title @param {() => Promise<void>} again */
-  async #revoke(link, title, again) {
+  /** @param {Link} link @param {string} title @param {HTMLElement} row @param {() => Promise<void>} again */
+  async #revoke(link, title, row, again) {
     const warning = link.role === "owner" ? " If you came by this link, you are out, too." : "";
     if (!(await this.#page.sure("Revoke this link?", `Everybody who came by the link ${title} is out at once. This cannot be taken back.${warning}`, "Revoke it"))) return;
+    const list = row.parentElement ?? byId("links");
+    const place = [...list.children].indexOf(row);
     /** @type {Link[]} */
     let others = [];
     const done = await this.#page.attempt(async () => {
       ({ others } = await this.#page.api.post(`/links/${encodeURIComponent(link.id)}/revoke`));
       await again();
     });
-    if (done) this.#page.announce(`The link is revoked.${othersNote(others)}`);
+    if (!done) return;
+    this.#page.announce(`The link is revoked.${othersNote(others)}`);
+    focusRow(list, place, byId("links-title"));
   }
 }
 

@@ -1,6 +1,6 @@
 // The ordering as a list of pictures or texts, best first; a press on one shows it large.
 
-import { byId, count, fixed, make, setMarkup } from "./dom.js";
+import { byId, count, fixed, focusRow, make, setMarkup } from "./dom.js";
 import { htmlPage } from "./html-page.js";
 import { AnswerList } from "./owner-answers.js";
 import { Comparing } from "./owner-compare.js";
@@ -127,15 +127,23 @@ export class OrderingList {
     }
     byId("left-out").hidden = excluded.length === 0;
     byId("left-out-words").textContent = `${count(excluded.length, "item")} left out`;
-    if (byId("left-out").dataset.items === excluded.join("\n")) return;
-    byId("left-out").dataset.items = excluded.join("\n");
-    byId("left-out-list").replaceChildren(
-      ...excluded.map((id) => {
-        const back = make("button", { type: "button", class: "quiet small changes", "aria-label": `Take in again: ${id}` }, "Take in again");
-        back.addEventListener("click", () => this.#change(id, false));
-        return make("li", { class: "row" }, make("span", {}, id), back);
-      }),
-    );
+    // Rows stay the same elements, so the focus stays where it is.
+    const list = byId("left-out-list");
+    const rows = new Map([...list.children].map((row) => [row.firstElementChild?.textContent ?? "", row]));
+    for (const [id, row] of rows) if (!excluded.includes(id)) row.remove();
+    list.append(...excluded.filter((id) => !rows.has(id)).map((id) => this.#leftOut(id)));
+  }
+
+  /** @param {string} id */
+  #leftOut(id) {
+    const back = make("button", { type: "button", class: "quiet small changes", "aria-label": `Take in again: ${id}` }, "Take in again");
+    const row = make("li", { class: "row" }, make("span", {}, id), back);
+    back.addEventListener("click", async () => {
+      const list = byId("left-out-list");
+      const place = [...list.children].indexOf(row);
+      if (await this.#change(id, false)) focusRow(list, place, byId("ordering-title"));
+    });
+    return row;
   }
 
   /** @param {number} total @param {boolean} all whether all are listed */
@@ -146,11 +154,11 @@ export class OrderingList {
     byId("ordering-words").textContent = `${words}, highest first. In parentheses are the ranks that are likely (90\u00a0%). The bar shows the score and how sure it is.${found}`;
     const low = Math.min(...this.#rows.map((row) => row.score - row.standard_error));
     const high = Math.max(...this.#rows.map((row) => row.score + row.standard_error));
-    // A place in the list keeps its element, so the focus stays where it is when items move.
+    // A place in the list keeps its element, and stays in the page, so the focus stays where it is when items move.
+    for (const { element } of this.#cards.splice(this.#rows.length)) element.remove();
     while (this.#cards.length < this.#rows.length) this.#cards.push(this.#card(this.#cards.length));
-    this.#cards.splice(this.#rows.length);
+    byId("ordering").append(...this.#cards.map(({ element }) => element).filter((element) => !element.isConnected));
     this.#rows.forEach((row, place) => fillCard(/** @type {Card} */ (this.#cards[place]), row, low, high - low || 1, this.#selection));
-    byId("ordering").replaceChildren(...this.#cards.map((card) => card.element));
   }
 
   /** @param {number} place @returns {Card} */

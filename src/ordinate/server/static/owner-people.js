@@ -40,10 +40,12 @@ export class People {
   constructor(page) {
     this.#page = page;
     this.#answers = new AnswerList(page, byId("person-answers"), () => this.#again());
-    this.#all.addEventListener("click", () => {
+    this.#all.addEventListener("click", async () => {
+      const first = this.#rows.size;
       this.#most = Infinity;
       this.#due = 0;
-      page.attempt(page.look);
+      await page.attempt(page.look);
+      [...this.#rows.values()][first]?.button.focus();
     });
     byId("person-rest").addEventListener("click", () => this.#rest());
     byId("person-exclude").addEventListener("click", () => this.#exclude());
