@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from ordinate.cli import COMMANDS
 from ordinate.cli.media import study_folder
 
 
@@ -50,3 +51,19 @@ def test_import_errors_name_the_file(run, tmp_path, monkeypatch):
     assert failed.code == 2
     assert "answers.csv" in failed.err
     assert "row 2" in failed.err
+
+
+LINK = "http://127.0.0.1:8000/join/study/secret-token"
+
+
+def test_commands_that_take_no_link_name_those_that_do_and_do_not_repeat_it(run, study):
+    taking = [row.name for row in COMMANDS if re.search(r"STUDY\.db\|LINK", run(row.name, "--help").out)]
+    assert taking
+    for line in ("status", "check", "report", "export", "annotate", "serve", "link", "exclude", "db upgrade"):
+        words = {"export": ["--out", "x.csv"], "exclude": ["--item", "a"]}.get(line, [])
+        refused = run(*line.split(), LINK, *words)
+        assert refused.code == 2, line
+        assert "this command needs the file of a study, not a link" in refused.err, line
+        assert all(re.search(rf"\b{name}\b", refused.err) for name in taking)
+        assert "secret-token" not in refused.err
+    assert "secret-token" not in run("create", LINK, "--items", "items.csv").err

@@ -143,6 +143,21 @@ class TestOneStep:
         run("tell", "study.db", ben["id"], "left")
         assert anna["id"] in run("undo", "study.db", "--annotator", "anna").out
 
+    def test_undo_of_imported_comparisons_says_what_to_do_instead(self, run, study):
+        with Study.open(URL) as opened:
+            opened.record([("a", "b", "left", "ann"), ("a", "c", "left")])
+        refused = run("undo", "study.db", "--annotator", "ann")
+        assert refused.code == 2
+        assert (
+            "all comparisons of 'ann' were imported, and `ordinate undo` takes back answers to queries" in refused.err
+        )
+        assert "ordinate exclude study.db --annotator ann" in refused.err
+        assert "all comparisons without a name were imported" in run("undo", "study.db").err
+        nobody = run("undo", "study.db", "--annotator", "eve").err
+        assert nobody == "Error: there is no answer of 'eve' that could be taken back\n", "nor is there of ann"
+        run("tell", "study.db", ask(run, "--annotator", "ben")[0]["id"], "left")
+        assert "taken back; there are answers of 'ben'\n" in run("undo", "study.db", "--annotator", "eve").err
+
 
 class TestExchange:
     def test_import_then_export_gives_the_same_comparisons(self, run, study, folder):
@@ -331,6 +346,16 @@ class TestOrder:
         assert refused.code == 2
         assert "study.db has no answers that count yet, so there is no order to write to ordering.csv" in refused.err
         assert not (folder / "ordering.csv").exists()
+
+    def test_of_an_excluded_annotator_it_says_to_take_them_in_first(self, run, study):
+        with Study.open(URL) as opened:
+            opened.record([("a", "b", "left", "ada"), ("a", "b", "left", "ben")])
+        run("exclude", "study.db", "--item", "d")
+        run("exclude", "study.db", "--annotator", "ada")
+        advice = run("order", "study.db", "--annotators", "ada").out
+        assert "for instance with ordinate include study.db --annotator ada\n" in advice
+        run("include", "study.db", "--annotator", "ada")
+        assert "From 1 comparison." in run("order", "study.db", "--annotators", "ada").out
 
     def test_json(self, run, answered):
         result = run("order", "study.db", "--json").json

@@ -9,7 +9,7 @@ import typer
 
 from ordinate.cli.options import Annotator, AsJson, StudyFile, StudyFileOrLink, is_link, open_client, open_study
 from ordinate.cli.screen import one_line, print_json, print_table, say
-from ordinate.errors import InvalidInput
+from ordinate.errors import InvalidInput, NothingToUndo
 
 if TYPE_CHECKING:
     from ordinate.data.comparisons import Query
@@ -152,9 +152,15 @@ def withdraw(study: StudyFile, query: QueryId, as_json: AsJson = False) -> None:
 
 
 def undo(study: StudyFile, annotator: Annotator = None, as_json: AsJson = False) -> None:
-    """Take back the newest answer of an annotator. Its query is open again."""
+    """Take back the newest answer of an annotator. Its query is open again.
+
+    Imported comparisons are no answers to a query, so they cannot be taken back.
+    """
     with open_study(study) as opened:
-        query = opened.undo(annotator=annotator)
+        try:
+            query = opened.take_back(annotator)[0].query
+        except NothingToUndo as error:
+            raise NothingToUndo(_why_not(opened, study, annotator, error)) from None
         _report(
             opened,
             study,
@@ -162,6 +168,24 @@ def undo(study: StudyFile, annotator: Annotator = None, as_json: AsJson = False)
             {"reopened": query_json(query, item_contents(opened.items))},
             f"Answer taken back. Open again: {query.id} ({query.left} or {query.right}).",
         )
+
+
+def _why_not(study: Study, address: str, annotator: str | None, error: NothingToUndo) -> str:
+    """Why there is nothing to take back: all was imported, or the answers are of others; and what to do."""
+    name = study.name_of(annotator)
+    whose = "without a name" if name is None else f"of {name!r}"
+    if name in study.annotators():
+        advice = "To be without them, make the study again, and import only what is right"
+        if name is not None:
+            advice += (
+                f"; or leave all of {name!r} out with: ordinate exclude {quote(address)} --annotator {quote(name)}"
+            )
+        return (
+            f"all comparisons {whose} were imported, and `ordinate undo` takes back answers to queries alone. {advice}"
+        )
+    given = dict.fromkeys(entry.annotator for entry in study.answered())
+    others = [repr(one) if one else "nobody named" for one in given if one != name]
+    return f"{error}; there are answers of {', '.join(others[:5])}" if others else str(error)
 
 
 def _report(study: Study, address: str, as_json: bool, values: dict[str, Any], sentence: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,9 +44,11 @@ def include(study: StudyFile, item: ItemName = None, annotator: AnnotatorName = 
         _report(opened, study, as_json)
 
 
-def include_command(study: Study, address: str) -> str | None:
-    """What to type to take the first excluded item or annotator back in."""
-    for option, names in (("--item", study.excluded_items), ("--annotator", study.excluded_annotators)):
+def include_command(study: Study, address: str, annotators: Collection[str | None] = ()) -> str | None:
+    """What to type to take the first excluded item or annotator back in; before all others, one of these annotators."""
+    wanted = [name for name in study.excluded_annotators if name in annotators]
+    kinds = (("--annotator", wanted), ("--item", study.excluded_items), ("--annotator", study.excluded_annotators))
+    for option, names in kinds:
         if names:
             return f"ordinate include {quote(address)} {option} {quote(names[0])}"
     return None

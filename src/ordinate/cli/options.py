@@ -384,7 +384,10 @@ def refuse_overwriting(written: Iterable[Any], read: Iterable[Any]) -> None:
             continue
         for name in names:
             if any(_is_file(one) and os.path.samefile(one, target) for one in (name, f"{name}-wal", f"{name}-shm")):
-                raise InvalidInput(f"{target} is a file that this command reads; give another name to write to")
+                raise InvalidInput(
+                    f"{target} is a file that this command reads; give another name to write to, such as results.csv "
+                    "or results.html"
+                )
 
 
 def _is_file(path: str) -> bool:
@@ -406,7 +409,12 @@ def _help_text(command: Command) -> str:
 
 
 def study_url(address: str) -> str:
-    """The URL of a study that is given as a file; a URL is returned as it is."""
+    """The URL of a study that is given as a file; a URL is returned as it is. Raises InvalidInput for a link."""
+    if is_link(address):  # which is not repeated: it lets in whoever reads it
+        raise InvalidInput(
+            "this command needs the file of a study, not a link; besides annotators and judge, "
+            "only ask, tell and order take a link"
+        )
     return address if "://" in address else f"sqlite:///{address}"
 
 
@@ -426,8 +434,6 @@ def open_client(link: str) -> Client:
 def open_study(address: str) -> Study:
     from ordinate.study.study import Study
 
-    if is_link(address):
-        raise InvalidInput("this command needs the file of a study; only ask, tell and order take a link")
     return Study.open(study_url(address))
 
 
