@@ -132,3 +132,43 @@ def test_who_made_an_item_comes_from_a_column(run, folder):
     assert {query["left"]["id"], query["right"]["id"]} == {"b", "c"}
     refused = run("create", "t.db", "--items", "essays.csv", "--maker-column", "autor")
     assert "essays.csv: no column 'autor'" in refused.err
+
+
+def test_items_with_nothing_to_show_are_named(run, folder):
+    (folder / "texts.csv").write_text('id,text\na,A text\nb,\nc,"  "\nd,Another\n')
+    made = run("create", "s.db", "--items", "texts.csv")
+    said = "Nothing to show, so annotators see the id alone: 2 items, row 2, item 'b'; row 3, item 'c'. Fill them in"
+    assert said in made.err
+    with Study.open("sqlite:///s.db") as opened:
+        assert opened.items.content["text"] == ("A text", None, None, "Another")
+    (folder / "more.csv").write_text("id,text\ne,\nf,x\n")
+    assert "1 item, row 1, item 'e'" in run("add-items", "s.db", "--items", "more.csv").err
+    (folder / "names.csv").write_text("id,text\na,\nb,\n")
+    assert "Nothing to show" not in run("create", "n.db", "--items", "names.csv").err
+    (folder / "prefs.jsonl").write_text(
+        f'{{"chosen": "short", "rejected": "{"long " * 30}"}}\n{{"chosen": "brief", "rejected": "short"}}\n'
+    )
+    assert "Nothing to show" not in run("create", "p.db", "--comparisons", "prefs.jsonl").err
+
+
+def test_of_a_folder_with_documents_it_says_at_once_how_many_are_left_out(run, folder):
+    (folder / "essays").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (folder / "essays" / name).write_text(name)
+    for name in ("c.docx", "d.docx", "e.docx"):
+        (folder / "essays" / name).write_bytes(b"PK")
+    made = run("create", "s.db", "--items", "essays")
+    assert made.out.startswith("Made s.db: 2 items, no features; 3 files left out.\n")
+    assert (
+        "c.docx, d.docx, e.docx. Save documents as plain text (.txt, UTF-8), or their pages as pictures.\n" in made.err
+    )
+
+
+def test_rows_of_a_workbook_are_counted_below_its_header_and_it_says_so(run, folder):
+    from ordinate.data.formats import write_columns
+
+    for name in ("twice.xlsx", "twice.csv", "twice.jsonl"):
+        write_columns(name, {"id": ["a", "b", "a"], "text": ["x", "y", "z"]})
+        refused = run("create", "s.db", "--items", name).err
+        assert "id 'a' stands in row 1 and in row 3; ids must differ" in refused
+        assert refused.count("(row 1 is the first below the header)") == (name == "twice.xlsx")

@@ -55,3 +55,25 @@ def test_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"caf\xe9")
     with pytest.raises(InvalidInput, match=r"a\.txt: line 1 is not UTF-8"):
         list_folder(tmp_path)
+
+
+def test_texts_in_another_encoding_are_named_together(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"essay {number}.txt").write_bytes("Müller".encode("latin-1"))
+    (tmp_path / "good.txt").write_text("Müller", encoding="utf-8")
+    (tmp_path / "blank.txt").write_text(" ")
+    with pytest.raises(InvalidInput) as refused:
+        list_folder(tmp_path)
+    said = str(refused.value)
+    assert said.startswith(f"{tmp_path}: blank.txt: the file is empty; essay 0.txt: line 1 is not UTF-8 (byte 0xfc); ")
+    assert "in a text editor" in said
+    assert "spreadsheet" not in said
+    assert said.endswith("; and 3 more")
+
+
+def test_what_to_do_about_documents(tmp_path: Path) -> None:
+    for name in ("a.docx", "b.docx"):
+        (tmp_path / name).write_bytes(b"PK")
+    advice = r"such as 'a\.docx'\. Save documents as plain text \(\.txt, UTF-8\), or their pages as pictures$"
+    with pytest.raises(InvalidInput, match=advice):
+        list_folder(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from ordinate.data.items import Items
-from ordinate.data.showing import shown
+from ordinate.data.showing import shown, without_content
 from ordinate.errors import InvalidInput
 
 
@@ -90,3 +90,19 @@ def test_the_same_picture_is_written_once(tmp_path: Path, mixed: Items) -> None:
     with pytest.raises(KeyError), shown(items, tmp_path, tmp_path / "web"):
         raise KeyError("fails")
     assert Path(str(first[0])).exists(), "what was there before is kept"
+
+
+@pytest.mark.parametrize("empty", [None, "", " \n\t"])
+def test_items_with_nothing_to_show_beside_others_are_named_by_row(tmp_path: Path, empty: str | None) -> None:
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+    content = {"text": ["a text", empty, empty], "image": [None, None, "a.png"]}
+    with shown(Items(list("abc"), content=content), tmp_path) as found:
+        assert without_content(found.items) == ["row 2, item 'b'"]
+        assert found.items.content["text"] == ("a text", None, None), "of blanks not even the id would be seen"
+
+
+def test_where_all_are_known_by_their_ids_nothing_is_missing(tmp_path: Path) -> None:
+    possible: list[dict[str, list[str | None]]] = [{"text": [None, ""], "image": [None, None]}, {}]
+    for content in possible:
+        with shown(Items(["a", "b"], content=content), tmp_path) as found:
+            assert not without_content(found.items)

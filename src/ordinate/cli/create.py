@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ordinate.data.comparison_formats import ReadComparisons
+    from ordinate.data.folders import Listing
     from ordinate.data.items import Items
     from ordinate.data.recipe import Recipe
     from ordinate.data.showing import Shown
@@ -146,7 +147,10 @@ def create(
             rules={"makers": makers},
             **asdict(method),
         )
-    notes = [*_notes(source, shown, study), *(str(one.message) for one in warned)]
+    listing = _listing(source)
+    notes = [*_notes(listing, shown, study), *(str(one.message) for one in warned)]
+    if items is not None:  # an item that comparisons name without a text has its text for an id
+        notes += _nothing_to_show(shown.items)
     with made:
         if given is not None:
             made.record(given.comparisons)
@@ -156,7 +160,8 @@ def create(
             recorded = {} if given is None else {"recorded": len(given.comparisons)}
             print_json({"study": study, **_summary(made), **recorded, "columns_not_used": unused, "notes": notes})
             return
-        say(f"Made {study}: {_described(made.items)}.")
+        left_out = f"; {count(len(listing.unknown), 'file')} left out" if listing and listing.unknown else ""
+        say(f"Made {study}: {_described(made.items)}{left_out}.")
         if given is not None:
             say(f"Recorded {count(len(given.comparisons), 'comparison')} from {comparisons} (read as {given.format}).")
         if unused:
@@ -227,7 +232,7 @@ def add_items(
             opened.add_items(shown.items)
             if makers:
                 opened.set_rules(makers=[*opened.rules.makers, *makers])
-        notes = _notes(items, shown, study, earlier=before)
+        notes = [*_notes(_listing(items), shown, study, earlier=before), *_nothing_to_show(shown.items)]
         notes += [one for one in opened.feature_notes() if one not in known_notes]
         if as_json:
             print_json(
@@ -364,18 +369,27 @@ def _column(feature: str, columns: Columns) -> str:
     return feature if feature in columns else feature.partition("=")[0]
 
 
-def _notes(source: str, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:
-    """What else the owner should know: files left out, names that look alike, pictures that were converted or should
-    be. `earlier`: the ids that the study had before."""
+def _listing(source: str) -> Listing | None:
+    """What is in the folder whose files are items; None: the items are from elsewhere."""
     from ordinate.data.folders import is_folder_of_files, list_folder
 
+    return list_folder(source) if is_folder_of_files(source) else None
+
+
+def _notes(listing: Listing | None, shown: Shown, study: str, earlier: Sequence[str] = ()) -> list[str]:
+    """What else the owner should know: files left out, names that look alike, pictures that were converted or should
+    be. `earlier`: the ids that the study had before."""
+    from ordinate.data.folders import saved_as_text
+
     notes = []
-    if is_folder_of_files(source):
-        listing = list_folder(source)
+    if listing is not None:
         if listing.ignored:
             notes.append(f"Ignored, hidden or left behind by a system: {_first(listing.ignored)}.")
         if listing.unknown:
-            notes.append(f"Left out, because browsers cannot show this kind of file: {_first(listing.unknown)}.")
+            notes.append(
+                f"Left out, because browsers cannot show this kind of file: {_first(listing.unknown)}"
+                f"{saved_as_text(listing.unknown)}."
+            )
         if (folders := len({Path(one).parent for one in listing.columns["id"]})) > 1 and shown.items.group is None:
             notes.append(
                 f"Files of {folders:,} folders are compared with one another. To compare only within each folder, make "
@@ -405,6 +419,17 @@ def _lookalikes(items: Items, earlier: Sequence[str] = ()) -> list[str]:
     """Which ids, and which groups, look alike; `earlier` as in `_notes`."""
     from ordinate.data.lookalikes import lookalikes
 
+def _nothing_to_show(items: Items) -> list[str]:
+    from ordinate.data.showing import without_content
+
+    if not (empty := without_content(items)):
+        return []
+    return [
+        f"Nothing to show, so annotators see the id alone: {count(len(empty), 'item')}, {_first(empty, '; ')}. Fill "
+        "them in, or leave them out."
+    ]
+
+
     notes, new = [], set(items.ids)
     for what, names in (("Ids", (*earlier, *items.ids)), ("Groups", dict.fromkeys(items.group or ()))):
         pairs = [f"{one!a} and {other!a}" for one, other in lookalikes(names) if what == "Groups" or other in new]
@@ -413,10 +438,10 @@ def _lookalikes(items: Items, earlier: Sequence[str] = ()) -> list[str]:
     return notes
 
 
-def _first(names: Sequence[str]) -> str:
+def _first(names: Sequence[str], between: str = ", ") -> str:
     """The first few names, and how many more there are."""
-    more = f", and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    more = f"{between}and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{between.join(names[:NAMED])}{more}"
 
 
 def _summary(study: Study) -> dict[str, Any]:

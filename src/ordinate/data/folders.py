@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ordinate.data.cells import text_id
 from ordinate.data.formats.data_set import is_data_set
 from ordinate.data.formats.files import failures, read_bytes
-from ordinate.data.formats.utf8 import text_of
+from ordinate.data.formats.utf8 import SAVE_TEXT, text_of
 from ordinate.data.media import media_type, read_head
 from ordinate.errors import InvalidInput, naming
 
@@ -20,6 +21,9 @@ _SUFFIXES = {
     "text": ".txt .md",
     "html": ".html .htm",
 }
+_DOCUMENTS = {".docx", ".doc", ".odt", ".rtf", ".pdf", ".pages"}
+_NAMED = 5
+"""An error names this many files and counts the others."""
 READ = ("text", "html")
 """Kinds whose files are read: an item has the words themselves."""
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
@@ -58,11 +62,12 @@ def list_folder(folder: str | Path) -> Listing:
                 elif (kind := _kind(Path(place, name))) is None:
                     unknown.append(path)
                 else:
-                    items.append((path, kind, _text(Path(place, name)) if kind in READ else path))
+                    items.append((path, kind, path))
     if not items:
         others = f"; it has {len(unknown)} of other kinds, such as {min(unknown)!r}" if unknown else ""
+        others += saved_as_text(unknown)
         raise InvalidInput(f"{folder} has no pictures, sounds, videos, texts (.txt, .md) or pages (.html){others}")
-    items.sort()
+    items = _with_texts(Path(folder), sorted(items))
     columns: dict[str, list[Any]] = {"id": [path for path, _, _ in items]}
     for kind in _SUFFIXES:
         if any(one == kind for _, one, _ in items):
@@ -89,9 +94,25 @@ def _kind(path: Path) -> str | None:
     return known
 
 
-def _text(path: Path) -> str:
-    with naming(path):
-        return text_of(read_bytes(path))
+def _with_texts(folder: Path, items: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """The items with the words of files that are read. Raises InvalidInput that names the first that are no texts."""
+    found, bad = [], []
+    for path, kind, shown in items:
+        try:
+            found.append((path, kind, text_of(read_bytes(folder / path), SAVE_TEXT) if kind in READ else shown))
+        except InvalidInput as error:
+            bad.append(f"{path}: {error}")
+    if bad:
+        more = f"; and {len(bad) - _NAMED:,} more" if len(bad) > _NAMED else ""
+        raise InvalidInput(f"{folder}: {'; '.join(bad[:_NAMED])}{more}")
+    return found
+
+
+def saved_as_text(unknown: Iterable[str]) -> str:
+    """A sentence to add, on what to do about files that are left out, where some are documents."""
+    if not any(Path(name).suffix.lower() in _DOCUMENTS for name in unknown):
+        return ""
+    return ". Save documents as plain text (.txt, UTF-8), or their pages as pictures"
 
 
 def is_junk(name: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from ordinate.data.folders import READ
 from ordinate.data.formats.files import failures, read_bytes, write_bytes
 from ordinate.data.items import CONTENT_KINDS, Items
 from ordinate.data.media import NotShown, check_shown, is_address
@@ -91,8 +92,21 @@ class _WebVersions:
                 self.folder.rmdir()
 
 
+def without_content(items: Items) -> list[str]:
+    """The rows of items with nothing to show beside others that have something: people compare an id with a text."""
+    columns = list(items.content.values())
+    found = [
+        f"row {row}, item {item!r}"
+        for row, (item, *given) in enumerate(zip(items.ids, *columns, strict=True), start=1)
+        if all(value is None for value in given)
+    ]
+    return found if len(found) < len(items) else []
+
+
 def _checked(items: Items, folder: str | Path, versions: _WebVersions | None) -> Shown:
     content = {kind: list(values) for kind, values in items.content.items()}
+    for kind in set(READ) & content.keys():  # blanks show nothing, not even the id
+        content[kind] = [None if value is not None and not value.strip() else value for value in content[kind]]
     bad: list[str] = []
     converted: list[tuple[bool, bool]] = []
     misshown = convertible = 0

@@ -4,8 +4,8 @@ import codecs
 
 from ordinate.errors import InvalidInput
 
-_SAVE = "save the file as UTF-8 (in a spreadsheet program: 'CSV UTF-8')"
-
+_SAVE_TABLE = "save the file as UTF-8 (in a spreadsheet program: 'CSV UTF-8')"
+SAVE_TEXT = "save the file as UTF-8 (in a text editor: 'Save as', with the encoding UTF-8)"
 
 _OTHERS = {
     b"\x1f\x8b": "this file is compressed by gzip; unpack it",
@@ -17,20 +17,23 @@ _OTHERS = {
 """What files of other kinds begin with."""
 
 
-def text_of(data: bytes) -> str:
-    """The text, without a byte order mark. Raises InvalidInput on an empty file, another kind or encoding, or a NUL."""
+def text_of(data: bytes, advice: str = _SAVE_TABLE) -> str:
+    """The text, without a byte order mark. Raises InvalidInput on an empty file, another kind or encoding, or a NUL.
+
+    `advice`: how to save the file in the right encoding.
+    """
     for start, what in _OTHERS.items():
         if data.startswith(start):
             raise InvalidInput(what)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InvalidInput(f"line 1 begins as UTF-16, not UTF-8; {_SAVE}")
+        raise InvalidInput(f"line 1 begins as UTF-16, not UTF-8; {advice}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         byte = data[error.start]
-        raise InvalidInput(f"line {_line(data, error.start)} is not UTF-8 (byte 0x{byte:02x}); {_SAVE}") from None
+        raise InvalidInput(f"line {_line(data, error.start)} is not UTF-8 (byte 0x{byte:02x}); {advice}") from None
     if "\0" in text:
-        raise InvalidInput(f"line {_line(data, data.index(0))} holds a NUL byte, so this is no UTF-8 text; {_SAVE}")
+        raise InvalidInput(f"line {_line(data, data.index(0))} holds a NUL byte, so this is no UTF-8 text; {advice}")
     if not text.strip():
         raise InvalidInput("the file is empty")
     return text
