@@ -1,11 +1,15 @@
 """The errors that `ordinate` raises. The message says what is wrong, where, and what to do."""
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any, Self
 
+_FIRST_ROW = " (row 1 is the first below the header)"
+_WORKBOOK = re.compile(r"\.xlsx($| with )", re.IGNORECASE)
+_ROW = re.compile(r"\brow [0-9]")
 _HALF = 1000
 """Characters: longer messages lose their middle."""
 
@@ -180,4 +184,12 @@ def naming(what: object) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        raise type(error)(f"{what}: {error}").with_option(error.option) from error.__cause__
+        raise type(error)(f"{what}: {error}{_first_row(str(what), str(error))}").with_option(
+            error.option
+        ) from error.__cause__
+
+
+def _first_row(what: str, message: str) -> str:
+    """Which row is the first, where a message names one of a workbook: Excel counts the header, too."""
+    named = _WORKBOOK.search(what) and _ROW.search(message) and _FIRST_ROW not in message
+    return _FIRST_ROW if named else ""

@@ -214,3 +214,11 @@ def test_preference_data_on_disk_are_enough(run, folder):
     pairs = {"prompt": ["Why?"] * 3, "chosen": ["a", "b", "a"], "rejected": ["b", "c", "c"]}
     datasets.Dataset.from_dict(pairs).save_to_disk(folder / "preferences")
     assert [row["id"] for row in run("order", "preferences", "--json").json["items"]] == ["a", "b", "c"]
+
+
+def test_an_order_names_the_columns_that_it_does_not_use(run, folder):
+    (folder / "coded.csv").write_text("left,right,winner,coder,question_id\na,b,left,ann,1\nb,c,left,ben,2\n")
+    assert run("order", "coded.csv").err.startswith("Columns not used: coder, question_id.\n")
+    made = run("order", "coded.csv", "--items", "items.csv", "--feature-columns", "sharpness")
+    assert made.err.startswith("Columns not used: contrast, coder, question_id.\n")
+    assert "not used" not in run("order", "coded.csv", "--map", "annotator=coder", "--map", "group=question_id").err

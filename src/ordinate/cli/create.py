@@ -298,9 +298,13 @@ def study_of_comparisons(comparisons: str, items: str | None, table: TableOption
     """A study in memory of a table of comparisons, and of the items in another table or of those that are compared."""
     from ordinate.study.study import Study
 
-    _, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading)
+    columns, read, recipe, given = _items_and_comparisons(items, comparisons, table, reading)
+    unused = [] if items is None else read.unused(columns, *table.used(columns))
+    unused += [] if given is None else given.columns_not_used
     made = Study.create(read, recipe=recipe)
     made.record(given.comparisons if given is not None else [])
+    if unused:
+        note(f"Columns not used: {', '.join(unused)}.")
     for one in [*_lookalikes(read), *(given.notes if given is not None else [])]:
         note(one)
     return made
@@ -415,10 +419,6 @@ def _notes(listing: Listing | None, shown: Shown, study: str, earlier: Sequence[
     return notes
 
 
-def _lookalikes(items: Items, earlier: Sequence[str] = ()) -> list[str]:
-    """Which ids, and which groups, look alike; `earlier` as in `_notes`."""
-    from ordinate.data.lookalikes import lookalikes
-
 def _nothing_to_show(items: Items) -> list[str]:
     from ordinate.data.showing import without_content
 
@@ -429,6 +429,10 @@ def _nothing_to_show(items: Items) -> list[str]:
         "them in, or leave them out."
     ]
 
+
+def _lookalikes(items: Items, earlier: Sequence[str] = ()) -> list[str]:
+    """Which ids, and which groups, look alike; `earlier` as in `_notes`."""
+    from ordinate.data.lookalikes import lookalikes
 
     notes, new = [], set(items.ids)
     for what, names in (("Ids", (*earlier, *items.ids)), ("Groups", dict.fromkeys(items.group or ()))):
