@@ -85,6 +85,23 @@ def test_a_pair_whose_answer_was_refused_comes_back(
     assert [row["answer"] for row in answers(served.path)] == ["left"]
 
 
+def test_a_pair_whose_answer_was_taken_back_elsewhere_comes_back(
+    serve: Any, essays: Any, judge: Callable[..., Any]
+) -> None:
+    (served,) = serve(essays)
+    someone = judge()
+    with Study.open(f"sqlite:///{served.path}") as study:
+        for number in range(2, 8):
+            study.exclude_item(f"essay-{number}")  # a single pair is left
+        someone.begin(served.annotator, "tom")
+        before = someone.press("ArrowLeft")
+        someone.wait_for_text("message-title", THANKS)
+        study.take_back("tom")
+    someone.page.click("text=Look for more pairs")
+    someone.wait_for_pair()
+    assert someone.pair == before
+
+
 def test_answers_wait_while_the_study_is_not_served(
     serve: Any, essays: Any, judge: Callable[..., Any], answers: Any
 ) -> None:

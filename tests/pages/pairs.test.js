@@ -33,6 +33,8 @@ test("what was answered does not come back, here or in another tab or while the 
   assert.deepEqual(pairs.ahead.map(({ id }) => id), ["q3"]);
   pairs.reopenQuery("q2");
   assert.equal(pairs.add(given(["q1", "q2"]), none), 1);
+  pairs.forgetAnswered();
+  assert.equal(pairs.add(given(["q1", "q2"]), none), 1);
 });
 
 test("a pair that the server lists again by another id is not shown twice", () => {

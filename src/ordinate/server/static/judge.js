@@ -75,6 +75,8 @@ function fill() {
 
 async function getPairs(pause = 1000) {
   while (!stopping && pairs.held < HELD) {
+    // The server has all answers, so what it lists from now on is open: an answer may have been taken back elsewhere.
+    if (outbox.entries.length === 0) pairs.forgetAnswered();
     // The first pair is asked for alone: the others would only keep it waiting.
     const wanted = pairs.wanted(outbox.entries.length, pairs.held === 0 ? 1 : HELD);
     /** @type {import("./api.js").Queries} */

@@ -120,6 +120,10 @@ export class Pairs {
     this.#answered.delete(id);
   }
 
+  forgetAnswered() {
+    this.#answered.clear();
+  }
+
   dropExpired() {
     this.ahead = this.ahead.filter((pair) => pair.until > Date.now());
   }
