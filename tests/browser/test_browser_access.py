@@ -212,6 +212,7 @@ def test_pages_of_the_owner_of_a_server(
     page.click("#copy button.main-button")
     page.wait_for_selector("#studies li:nth-child(2)", timeout=60_000)
     page.click("[aria-label='Archive: photos-2']")
+    owner.until("document.activeElement.matches('#studies > li')")
     page.click("#archive summary")
     page.wait_for_selector("#archived button")
     check(page, "start")
@@ -220,6 +221,7 @@ def test_pages_of_the_owner_of_a_server(
     page.fill("#delete-name", "photos-2")
     page.click("#delete button.main-button")
     owner.until("document.getElementById('archive').hidden")
+    owner.until("document.activeElement.textContent === 'Your studies'")
     assert not (tmp_path / "studies" / ".archive" / "photos-2").exists()
 
 

@@ -3,7 +3,7 @@
 import { connectAt, root } from "./api.js";
 import { attempt } from "./attempt.js";
 import { errorInShort } from "./chart.js";
-import { byId, make, setText } from "./dom.js";
+import { byId, focusRow, make, setText } from "./dom.js";
 
 /** @typedef {{study: string, question: string, items: number, answers: number, state_in_words: string, expected_error: number | null,
  *   better_than_coins: boolean | null, withheld: string | null, last_answer: string | null, own_folder: boolean}} Study */
@@ -55,39 +55,46 @@ function show(one) {
 
 /** @param {Study} one @returns {Row} */
 function newRow({ study, own_folder: own }) {
+  const element = make("li", { class: "panel" });
   const question = make("p", { class: "hint" });
   const figures = make("dl", { class: "figures small-figures" });
   /** @param {string} words @param {() => unknown} act */
   const button = (words, act) => make("button", { type: "button", class: "quiet small", "aria-label": `${words}: ${study}`, onclick: act }, words);
   const more = [
     make("a", { class: "button small", href: new URL(`new?study=${encodeURIComponent(study)}`, root).href, "aria-label": `Add items: ${study}` }, "Add items"),
-    ...(own ? [button("Duplicate", () => copy(study)), button("Archive", () => archive(study)), button("Delete", () => remove(study, "studies"))] : []),
+    ...(own ? [button("Duplicate", () => copy(study, element)), button("Archive", () => archive(study, element)), button("Delete", () => remove(study, "studies", element))] : []),
   ];
   const title = make("h2", {}, make("a", { href: new URL(`owner/${encodeURIComponent(study)}`, root).href }, study));
-  return { element: make("li", { class: "panel" }, title, question, figures, make("div", { class: "row" }, ...more)), question, figures };
+  element.append(title, question, figures, make("div", { class: "row" }, ...more));
+  return { element, question, figures };
 }
 
 /** @param {string} name */
 function archivedRow(name) {
   const back = make("button", { type: "button", class: "quiet small", "aria-label": `Take out: ${name}` }, "Take out");
   const gone = make("button", { type: "button", class: "quiet small", "aria-label": `Delete: ${name}` }, "Delete");
-  back.addEventListener("click", () => change(`/archived/${name}/restore`, {}, `${name} is served again.`));
-  gone.addEventListener("click", () => remove(name, "archived"));
-  return make("li", { class: "row" }, make("span", {}, name), back, gone);
+  const row = make("li", { class: "row" }, make("span", {}, name), back, gone);
+  back.addEventListener("click", () => change(`/archived/${name}/restore`, {}, `${name} is served again.`, row));
+  gone.addEventListener("click", () => remove(name, "archived", row));
+  return row;
 }
 
-/** @param {string} path @param {unknown} body @param {string} words */
-async function change(path, body, words) {
+/** @param {string} path @param {unknown} body @param {string} words @param {HTMLElement} row of the study */
+async function change(path, body, words, row) {
+  const list = row.parentElement ?? byId("studies");
+  const place = [...list.children].indexOf(row);
   const done = await attempt(async () => {
     await api.postSlowly(path, body);
     await look();
   });
-  if (done) setText(byId("live"), words);
+  if (!done) return;
+  setText(byId("live"), words);
+  if (!row.isConnected) focusRow(list, place, byId("studies-title"));
 }
 
-/** @param {string} study */
-async function archive(study) {
-  await change(`/studies/${encodeURIComponent(study)}/archive`, {}, `${study} is in the archive.`);
+/** @param {string} study @param {HTMLElement} row */
+async function archive(study, row) {
+  await change(`/studies/${encodeURIComponent(study)}/archive`, {}, `${study} is in the archive.`, row);
 }
 
 /** Resolves to whether the dialog was agreed to. @param {HTMLDialogElement} dialog @param {HTMLInputElement} field */
@@ -99,25 +106,25 @@ async function ask(dialog, field) {
   return dialog.returnValue === "yes";
 }
 
-/** @param {string} study */
-async function copy(study) {
+/** @param {string} study @param {HTMLElement} row */
+async function copy(study, row) {
   const name = byId("copy-name", HTMLInputElement);
   setText(byId("copy-title"), `Duplicate ${study}`);
   name.value = `${study}-2`;
   if (await ask(byId("copy", HTMLDialogElement), name)) {
     setText(byId("live"), "The study is being made.");
-    await change(`/studies/${encodeURIComponent(study)}/duplicate`, { name: name.value }, `${name.value} is made.`);
+    await change(`/studies/${encodeURIComponent(study)}/duplicate`, { name: name.value }, `${name.value} is made.`, row);
   }
 }
 
-/** @param {string} study @param {"studies" | "archived"} where */
-async function remove(study, where) {
+/** @param {string} study @param {"studies" | "archived"} where @param {HTMLElement} row */
+async function remove(study, where, row) {
   const typed = byId("delete-name", HTMLInputElement);
   setText(byId("delete-title"), `Delete ${study}`);
   setText(byId("delete-label"), `Type its name, ${study}`);
   typed.value = "";
   if (await ask(byId("delete", HTMLDialogElement), typed)) {
-    await change(`/${where}/${encodeURIComponent(study)}/delete`, { name: typed.value.trim() }, `${study} is deleted.`);
+    await change(`/${where}/${encodeURIComponent(study)}/delete`, { name: typed.value.trim() }, `${study} is deleted.`, row);
   }
 }
 
