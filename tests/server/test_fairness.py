@@ -47,7 +47,7 @@ def test_one_link_holds_no_more_than_one_may(build: Any) -> None:
     for _ in range(2):
         response = bob.post("/queries", {"count": 2})
         told = {"finished": None, "paused": False, "over": False, "held": False, "retry_after": 2}
-        assert response.json() == {"queries": [], **told}
+        assert response.json() == {"queries": [], **told, "question_html": "<p>Which is better?</p>\n"}
         assert response.headers["retry-after"] == "2"
     assert ann.ask(6) == mine, "what is held stays"
     assert len(site.browser("Cem").ask(2)) == 2, "another link has its own share"
