@@ -196,7 +196,7 @@ def test_what_is_kept_of_the_answers_of_models_is_what_is_found_anew() -> None:
         match step % 6:
             case 0 | 1:
                 said = ("left", "right", "tie")[int(rng.integers(3))]
-                study.record([(left, right, said, ("m", "m2")[step % 2])])  # type: ignore[list-item]
+                study.record([(left, right, said, ("m", "m2")[step % 2])])
             case 2 | 3:
                 study.tell(study.ask("ann").id, ("left", "skip")[int(rng.integers(2))])
             case 4:
