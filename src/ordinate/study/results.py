@@ -46,8 +46,9 @@ from ordinate.study.fold import State, Version
 from ordinate.study.inference import Inference
 from ordinate.study.threads import one_thread
 
-_INDEPENDENT = 0.1
-"""Up to this correlation, several answers of one person to a pair are several answers."""
+_STORED_AGAIN = 0.5
+"""From this correlation on, several answers of one person to a pair may be one that was stored again. People who differ
+in how sharp they are have a smaller one."""
 FEWEST_PER_ITEM = 3
 """Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
@@ -263,7 +264,7 @@ class Results:
         answers = len(state.effective)
         repeated = self.inference.repeats(state, answers)
         # A coin's answer that is stored again is no second toss: the first one would give the next ones away.
-        alike = repeated is not None and repeated.correlation > _INDEPENDENT
+        alike = repeated is not None and repeated.correlation > _STORED_AGAIN
         read, without, gate = self._gate or (state.version(0), alike, CoinGate())
         if read != state.version(read.answers) or without != alike:
             gate = CoinGate()
