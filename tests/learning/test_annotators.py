@@ -150,6 +150,7 @@ def test_repeated_answers_of_one_person_share_one_answer() -> None:
     assert found.correlation == 1.0  # nothing tells
     np.testing.assert_allclose(found.share, [0.5, 0.5, 1, 0.5, 0.5, 1, 1])
     assert found.first.tolist() == [True, False, True, True, False, True, True]
+    assert found.same.tolist() == [True] * 6 + [False]
     assert repeats(won, who, np.arange(7), named(3)) is None
     assert repeats(won, np.zeros(7, int), pairs, named(1)) is None
 

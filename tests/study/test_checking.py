@@ -192,9 +192,11 @@ def test_recorded_coin_tosses_are_told_whatever_is_asked_besides() -> None:
 def test_coin_tosses_that_are_stored_several_times_are_still_told() -> None:
     study, rng = answered(0, random=0.3), np.random.default_rng(4)
     names, given = study.items.ids, []
-    for number in range(210):
-        left, right = rng.choice(20, 2, replace=False)
-        given += 5 * [(names[left], names[right], "left" if rng.random() < 0.5 else "right", f"person {number % 3}")]
+    pairs = [(left, right) for left in range(20) for right in range(left)]
+    for person in range(3):
+        for place in rng.choice(len(pairs), 70, replace=False):
+            left, right = (names[row] for row in pairs[place])
+            given += 5 * [(left, right, "left" if rng.random() < 0.5 else "right", f"person {person}")]
     study.record([given[place] for place in rng.permutation(len(given))])
     assert study.reliability().better_than_coins is False
 

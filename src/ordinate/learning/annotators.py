@@ -149,11 +149,13 @@ class Repeats(NamedTuple):
     share        (T,) how much of an answer each is: k of them are k / (1 + (k - 1) correlation) answers
     correlation  of these answers, beyond what the pair explains
     first        (T,) which answers are the first of their person to their pair; of people without a name all
+    same         (T,) which are the same as that first one
     """
 
     share: Floats
     correlation: float
     first: NDArray[np.bool_]
+    same: NDArray[np.bool_]
 
 
 def repeats(outcome: Floats, annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Repeats | None:
@@ -178,7 +180,7 @@ def repeats(outcome: Floats, annotators: Integers, pairs: Integers, named: NDArr
     decided = (outcome != 0.5) & named[annotators]
     correlation = _correlation(outcome[decided], run[decided], pairs[decided])
     first = (begin[run] == np.arange(len(run))) | ~named[annotators]
-    return Repeats(1.0 / (1.0 + (times - 1.0) * correlation), correlation, first)
+    return Repeats(1.0 / (1.0 + (times - 1.0) * correlation), correlation, first, outcome == outcome[begin[run]])
 
 
 def _correlation(outcome: Floats, run: Integers, pairs: Integers) -> float:

@@ -46,9 +46,8 @@ from ordinate.study.fold import State, Version
 from ordinate.study.inference import Inference
 from ordinate.study.threads import one_thread
 
-_STORED_AGAIN = 0.5
-"""From this correlation on, several answers of one person to a pair may be one that was stored again. People who differ
-in how sharp they are have a smaller one."""
+_STORED_AGAIN = 0.99
+"""Where so many recorded answers of people to pairs that they had judged are the same again, they may be copies."""
 FEWEST_PER_ITEM = 3
 """Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
@@ -105,8 +104,8 @@ class Results:
         self._uncertain: tuple[tuple[Version, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
         # What was found for this aim by so many answers, with the newest prior variances.
         self._found: dict[tuple[tuple[Version, Fitted], tuple[str, ...]], Found] = {}
-        # Bets against coin tosses on these answers, and whether without repeated ones.
-        self._gate: tuple[Version, bool, CoinGate] | None = None
+        # Bets against coin tosses on these answers, and whether without copies.
+        self._gate: tuple[Version, np.bool_, CoinGate] | None = None
         # The latest posterior that was shown.
         self._results: dict[tuple[Version, Fitted], Posterior] = {}
         # Why the expected error of these answers is withheld, by what the checks depend on.
@@ -262,22 +261,26 @@ class Results:
     def _better_than_coins(self, state: State) -> bool | None:
         """Of a `Reliability`."""
         answers = len(state.effective)
-        repeated = self.inference.repeats(state, answers)
-        # A coin's answer that is stored again is no second toss: the first one would give the next ones away.
-        alike = repeated is not None and repeated.correlation > _STORED_AGAIN
-        read, without, gate = self._gate or (state.version(0), alike, CoinGate())
-        if read != state.version(read.answers) or without != alike:
+        copies = self._copies(state)
+        read, without, gate = self._gate or (state.version(0), copies.any(), CoinGate())
+        if read != state.version(read.answers) or without != copies.any():
             gate = CoinGate()
         told = Answers(*state.effective.first(answers))
         with one_thread():
-            gate.read(
-                self.inference.scaled(state).features,
-                told.those(repeated.first) if repeated is not None and alike else told,
-            )
-        self._gate = state.version(answers), alike, gate
+            gate.read(self.inference.scaled(state).features, told.those(~copies) if copies.any() else told)
+        self._gate = state.version(answers), copies.any(), gate
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
         tested = gate.is_open or state.rules.random > 0.0 or not bool(state.answers_to_queries.all())
         return gate.is_open if tested else None
+
+    def _copies(self, state: State) -> NDArray[np.bool_]:
+        """(T,) which answers may be earlier ones that were stored again. A coin's copy is no second toss: the first one
+        would give it away. Whoever answers queries tosses anew."""
+        none = np.zeros(len(state.effective), dtype=np.bool_)
+        if (repeated := self.inference.repeats(state, len(none))) is None:
+            return none
+        again = ~repeated.first & ~state.answers_to_queries
+        return again if again.any() and repeated.same[again].mean() >= _STORED_AGAIN else none
 
     def annotators(self, state: State, fewest: int | None) -> Annotators:
         """What the answers say of each annotator; it takes some fits. For `fewest`, see `Study.annotator_quality`."""
