@@ -39,6 +39,32 @@ def test_comparisons_and_features_place_items_that_nobody_compared(run, folder):
     assert refused.err == "Error: made.csv: row 2: there is no item 'cc'; 'c' is the nearest\n"
 
 
+def test_judges_that_are_models_are_named_when_their_answers_are_read(run, folder, battles):
+    rows = ["model_a,model_b,winner,judge"]
+    rows += [f"{one},{other},model_a,kim" for one, other in ("xy", "yz", "xz") for _ in range(12)]
+    rows += [f"{one},{other},model_b,judge-1" for one, other in ("xy", "yz", "xz") for _ in range(12)]
+    (folder / "battles.csv").write_text("\n".join(rows) + "\n")
+    assert "No annotator is known to be a model" in run("order", battles, "--trust", "0.5").err
+    trusted = run("order", battles, "--models", "judge-1", "--trust", "0.5", "--json")
+    assert "judge-1: agrees with people on 0.0 %" in trusted.err
+    assert "so it is left out" in trusted.err
+    assert [row["id"] for row in trusted.json["items"]] == ["x", "y", "z"]
+    assert trusted.json["comparisons"] == 36
+    wrong = run("create", "new.db", "--comparisons", battles, "--models", "judge-2")
+    assert "--models: no comparison is by 'judge-2'; 'judge-1' is the nearest" in wrong.err
+    assert not (folder / "new.db").exists()
+    assert run("create", "new.db", "--comparisons", battles, "--models", "judge-1").code == 0
+    kinds = {row["name"]: row["kind"] for row in run("annotators", "new.db", "--json").json["annotators"]}
+    assert kinds == {"kim": "person", "judge-1": "machine"}
+    (folder / "more.csv").write_text("left,right,winner,annotator\nx,y,left,judge-3\n")
+    assert run("import", "new.db", "more.csv", "--models", "judge-3").code == 0
+    assert (
+        "'kim' has been asked or has answered as a person"
+        in run("import", "new.db", battles, "--models", "kim", "--again").err
+    )
+    assert "there is none" in run("order", "new.db", "--models", "judge-1").err
+
+
 def test_groups_of_comparisons_are_kept_or_refused(run, folder):
     (folder / "made.csv").write_text("left,right,winner,group\na,b,a,g\nc,d,d,h\n")
     rows = run("order", "made.csv", "--json").json["items"]

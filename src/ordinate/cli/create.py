@@ -132,7 +132,9 @@ def create(
     if given is not None:
         # What is wrong with a comparison is said before there is a study.
         with naming(comparisons):
-            Study.create(Items(read.ids, group=read.group), algorithm="uniform-independent").record(given.comparisons)
+            trial = Study.create(Items(read.ids, group=read.group), algorithm="uniform-independent")
+            reading.name_models(trial, given.comparisons)
+            trial.record(given.comparisons)
     with media.in_study(read, source, study, convert) as shown, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", FeatureWarning)
         made = Study.create(
@@ -153,6 +155,7 @@ def create(
         notes += _nothing_to_show(shown.items)
     with made:
         if given is not None:
+            reading.name_models(made, given.comparisons)
             made.record(given.comparisons)
             notes += given.notes
             unused += [f"{name} ({comparisons})" for name in given.columns_not_used]
@@ -302,7 +305,9 @@ def study_of_comparisons(comparisons: str, items: str | None, table: TableOption
     unused = [] if items is None else read.unused(columns, *table.used(columns))
     unused += [] if given is None else given.columns_not_used
     made = Study.create(read, recipe=recipe)
-    made.record(given.comparisons if given is not None else [])
+    if given is not None:
+        reading.name_models(made, given.comparisons)
+        made.record(given.comparisons)
     if unused:
         note(f"Columns not used: {', '.join(unused)}.")
     for one in [*_lookalikes(read), *(given.notes if given is not None else [])]:

@@ -59,6 +59,8 @@ def import_(
             )
         asked = asked_of.keys() & set(read.queries)
         with naming(file):
+            read.require_items(opened.items)
+            reading.name_models(opened, given)
             recorded = opened.record(given, answered=asked)
         if asked:
             notes.append(f"Open queries that these comparisons answer, now closed: {len(asked):,}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ordinate.client import Client
     from ordinate.cluster import Cluster
     from ordinate.data.comparison_formats import Reading
+    from ordinate.data.comparisons import Comparison
     from ordinate.data.tables import Columns
     from ordinate.simulation.parallel import Jobs
     from ordinate.study.study import Study
@@ -201,11 +202,36 @@ class ReadingOptions:
             show_default=False,
         ),
     ] = None
+    models: Annotated[
+        str | None,
+        typer.Option(
+            "--models",
+            metavar="NAMES",
+            help="Which annotators of the comparisons are models: judge-1,judge-2. Each is weighed, and compared with "
+            "people.",
+            show_default=False,
+        ),
+    ] = None
 
     def refuse_without(self) -> None:
         """Raise InvalidInput where these are given although there is no table of comparisons to read."""
-        if self.format is not None or self.columns or self.answers is not None:
-            raise InvalidInput("--format, --map and --answers say how to read a table of comparisons; there is none")
+        if self.format is not None or self.columns or self.answers is not None or self.models is not None:
+            raise InvalidInput(
+                "--format, --map, --answers and --models say how to read a table of comparisons; there is none"
+            )
+
+    def name_models(self, study: Study, comparisons: Sequence[Comparison]) -> None:
+        """Say which annotators are models, before their comparisons are recorded. Raises InvalidInput for others."""
+        from ordinate.data.lookalikes import suggestion
+        from ordinate.study.machines import Machine
+
+        named = [] if self.models is None else split_names(self.models)
+        known = {one.annotator for one in comparisons if one.annotator is not None}
+        for name in named:
+            if name not in known:
+                raise InvalidInput(f"--models: no comparison is by {name!r}{suggestion(name, known)}")
+        for name in named:
+            study.add_machine(name, Machine(name, ""))
 
     def reading(self) -> Reading:
         from ordinate.data.comparison_formats import Reading

@@ -224,8 +224,8 @@ def _trusted(study: Study, bound: float) -> Study:
     kept: list[str | None] = list(study.annotators())
     if not study.machines:
         note(
-            "No annotator is a model that `ordinate judge` asked, so --trust leaves nobody out. `ordinate annotators` "
-            "says how each agrees with the others, and --annotators NAMES counts the answers of these alone."
+            "No annotator is known to be a model, so --trust leaves nobody out. Say which are when the comparisons are "
+            "read: --models NAMES."
         )
     for name, found in study.agreement_of_models().items():
         if name not in kept:  # it has no answers that could count

@@ -16,7 +16,7 @@ class Machine(NamedTuple):
     """What tells one model judge from another.
 
     model       its name at the endpoint
-    prompt      SHA-256 of the prompt's file, in hexadecimal
+    prompt      SHA-256 of the prompt's file, in hexadecimal; empty: not known, because it answered elsewhere
     orders      "one": a pair is shown once, with sides as drawn; "both": twice, with the sides swapped
     parameters  what else each request holds, such as the temperature, as JSON with sorted names
     """
@@ -29,7 +29,7 @@ class Machine(NamedTuple):
     def checked(self) -> Machine:
         """Raises InvalidInput where it cannot be kept."""
         text("the model's name", self.model)
-        if not re.fullmatch("[0-9a-f]{64}", self.prompt):
+        if not re.fullmatch("([0-9a-f]{64})?", self.prompt):
             raise InvalidInput(f"the prompt is named by its SHA-256 in hexadecimal, not by {self.prompt!r}")
         if self.orders not in get_args(Orders):
             raise InvalidInput(f"orders are {' or '.join(get_args(Orders))}, not {self.orders!r}")
