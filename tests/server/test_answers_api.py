@@ -38,6 +38,8 @@ def test_answers_come_newest_first_and_by_person_or_item(site, olga):
     assert with_item
     assert all(item in (one["left"]["id"], one["right"]["id"]) for one in with_item)
     assert olga.get("/answers", params={"item": "nothing"}).status_code == 404
+    unknown = olga.get("/answers", params={"annotator": "Anm"})
+    assert (unknown.status_code, unknown.json()["detail"]) == (422, "nobody is called 'Anm'; 'Ann' is the nearest")
 
 
 def test_a_surprise_is_the_chance_of_the_opposite_answer(site, olga):

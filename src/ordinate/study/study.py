@@ -752,10 +752,12 @@ class Study:
         self, *, annotator: str | None = None, item: str | None = None, other: str | None = None
     ) -> list[tuple[Query, Entry]]:
         """The answers and skips that were not taken back, of an annotator or with an item (and another one), newest
-        first, each with its query; without imported comparisons."""
+        first, each with its query; without imported comparisons. Raises InvalidInput for a name that nobody has."""
         with self._ledger.reading() as state:
             if annotator is not None:
-                asked = state.answered_by(state.name_of(annotator))
+                if (name := state.name_of(annotator)) not in state.names:
+                    raise InvalidInput(f"nobody is called {annotator!r}{suggestion(annotator, state.names)}")
+                asked = state.answered_by(name)
             else:
                 asked = [state.queries[number - 1] for number in state.answered]
             wanted = {one for one in (item, other) if one is not None}
