@@ -48,5 +48,5 @@ def test_the_example_runs(
     assert "With fewer than 20 groups, errors are too small" in board
     # The first wins and the last loses all its comparisons.
     assert "at which rank is not known" in board
-    assert re.search(r"1 to 3 +large .* not known", board)
+    assert re.search(r"1 \(1 to 3\) +large .* not known", board)
     assert {sent.texts[0] for sent in model.sent} == {"Explain tides.", "Name a prime."}
