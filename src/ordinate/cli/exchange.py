@@ -59,8 +59,9 @@ def import_(
             )
         asked = asked_of.keys() & set(read.queries)
         with naming(file):
-            read.require_items(opened.items)
-            reading.name_models(opened, given)
+            if reading.models is not None:
+                read.require_items(opened.items)  # nobody is named where nothing is recorded
+                reading.name_models(opened, given)
             recorded = opened.record(given, answered=asked)
         if asked:
             notes.append(f"Open queries that these comparisons answer, now closed: {len(asked):,}.")
