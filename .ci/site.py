@@ -52,7 +52,7 @@ def main() -> int:
 def gather(folder: Path) -> None:
     """All pages in one folder, with links between them as they are there."""
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", folder)
+    shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("rows"))  # tables of measurements, no pages
     for page in ROOT.glob("*.md"):
         shutil.copy(page, folder / ("index.md" if page.name == "README.md" else page.name))
     (folder / "commands.md").write_text(commands(), encoding="utf-8")
