@@ -206,19 +206,16 @@ def sentence(found: dict[str, Finding], error: Interval | None) -> str:
         return f"Do not rely on the figures of this order: {_lower(found[withholding[0]].found)}"
     if error is None:
         return "There is no pair of items to compare."
-    presumed = ", if people answered sensibly" if found["better than coins"].state == "not run" else ""
-    wrong = f"about {100 * error.estimate:.0f} % of the pairs are likely to be in the wrong order{presumed}"
+    untested = found["better than coins"].state == "not run"
+    wrong = f"about {100 * error.estimate:.0f} % of the pairs are likely to be in the wrong order"
     if "enough answers" in failed:
         return f"It is too early to rely on this order: {_lower(found['enough answers'].found)}"
     if failed:
         many = f"{len(failed)} of {_ran(found)} checks"
-        return f"Use this order with care: {many} failed ({', '.join(failed)}); {wrong}."
-    if presumed:
-        return (
-            f"This order can be relied on as far as its intervals say if people answered sensibly, which nothing here "
-            f"tells: no check failed, and {wrong.removesuffix(presumed)}."
-        )
-    return f"This order can be relied on as far as its intervals say: no check failed, and {wrong}."
+        presumed = ", if people answered sensibly" if untested else ""
+        return f"Use this order with care: {many} failed ({', '.join(failed)}); {wrong}{presumed}."
+    presumed = " if people answered sensibly, which nothing here tells" if untested else ""
+    return f"This order can be relied on as far as its intervals say{presumed}: no check failed, and {wrong}."
 
 
 def _ran(found: dict[str, Finding]) -> int:

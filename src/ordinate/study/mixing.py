@@ -77,10 +77,10 @@ def _by_models(state: State, waiting: Sequence[Pair]) -> tuple[Integers, Integer
             judged.append(pair_codes(*seen.pairs)[~seen.skipped])
     doubtful, decided = _told_by_models(state)
     left_out = np.concatenate(judged)
-    return _open(state, doubtful, left_out), _open(state, decided, left_out)
+    return _unjudged(state, doubtful, left_out), _unjudged(state, decided, left_out)
 
 
-def _open(state: State, codes: Integers, left_out: Integers) -> Integers:
+def _unjudged(state: State, codes: Integers, left_out: Integers) -> Integers:
     """Those of the ascending codes whose items are in use, without some."""
     left, right = _rows(codes)
     wanted = (state.active[left] >= 0) & (state.active[right] >= 0)

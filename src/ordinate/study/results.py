@@ -105,7 +105,7 @@ class Results:
         # What was found for this aim by so many answers, with the newest prior variances.
         self._found: dict[tuple[tuple[Version, Fitted], tuple[str, ...]], Found] = {}
         # Bets against coin tosses on these answers, and whether without copies.
-        self._gate: tuple[Version, np.bool_, CoinGate] | None = None
+        self._gate: tuple[Version, bool, CoinGate] | None = None
         # The latest posterior that was shown.
         self._results: dict[tuple[Version, Fitted], Posterior] = {}
         # Why the expected error of these answers is withheld, by what the checks depend on.
@@ -262,15 +262,16 @@ class Results:
         """Of a `Reliability`."""
         answers = len(state.effective)
         copies = self._copies(state)
-        read, without, gate = self._gate or (state.version(0), copies.any(), CoinGate())
-        if read != state.version(read.answers) or without != copies.any():
+        copied = bool(copies.any())
+        read, without, gate = self._gate or (state.version(0), copied, CoinGate())
+        if read != state.version(read.answers) or without != copied:
             gate = CoinGate()
         told = Answers(*state.effective.first(answers))
         with one_thread():
-            gate.read(self.inference.scaled(state).features, told.those(~copies) if copies.any() else told)
-        self._gate = state.version(answers), copies.any(), gate
+            gate.read(self.inference.scaled(state).features, told.those(~copies) if copied else told)
+        self._gate = state.version(answers), copied, gate
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
-        tested = gate.is_open or state.rules.random > 0.0 or not bool(state.answers_to_queries.all())
+        tested = gate.is_open or state.rules.random > 0.0 or not state.answers_to_queries.all()
         return gate.is_open if tested else None
 
     def _copies(self, state: State) -> NDArray[np.bool_]:

@@ -56,9 +56,9 @@ def last_prior_fit(answers: int, first: int) -> int:
     From the first so many on, one per item, each time the answers have grown by a quarter: fewer say little about the
     variances.
     """
-    if answers < max(first, 1):
-        return 0
     at = max(first, 1)
+    if answers < at:
+        return 0
     while (later := at + max(at // 4, 1)) <= answers:
         at = later
     return at

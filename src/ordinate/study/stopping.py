@@ -64,7 +64,8 @@ def forecast_of_aim(state: State, results: Results, wanted: float | None, doubt:
     missed, decline, present = math.nan, None, results.found(state, answers)
     if selection.right is not None and present is not None:
         missed = 1.0 - selection.right.estimate
-        past = results.found(state, half := _half(answers)) or present
+        half = _half(answers)
+        past = results.found(state, half) or present
         decline = Decline.of([(half, 1.0 - past.right.estimate), (answers, missed)], present.spread)
     goal = round_target(missed) if wanted is None else 1.0 - wanted
     tested = results.reliability(state).better_than_coins is None
