@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -279,6 +280,14 @@ def test_a_machine_too_busy_for_dask_is_said(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_address_that_is_none_is_said(address: str) -> None:
     with pytest.raises(ClusterFailed, match=r"no Dask scheduler answers|this machine is too busy"):
         run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(address, connect_seconds=0.5))
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:1"])
+def test_a_client_that_cannot_connect_is_closed_at_once(address: str) -> None:
+    with pytest.raises(ClusterFailed) as failed:
+        run_all([partial(size_of, np.zeros(3), 0)], 1, Cluster(address, connect_seconds=0.5))
+    clients = [one for one in gc.get_objects() if isinstance(one, distributed.Client)]
+    assert {one.status for one in clients} <= {"closed", "newly-created"}, failed  # which holds the client
 
 
 def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

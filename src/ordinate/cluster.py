@@ -130,10 +130,24 @@ def _connected(cluster: Cluster) -> Iterator[Client]:
     except ImportError as error:
         raise MissingExtra("distributed", "dask", "a Dask cluster") from error
 
+    class ClosedOnFailure(Client):
+        """A client that closes itself where it cannot connect.
+
+        After an address that is none, Dask leaves that to the garbage collector. It may run while another client starts
+        and holds the lock that closing needs: that waits forever.
+        """
+
+        def start(self, **named: Any) -> None:
+            try:
+                super().start(**named)  # type: ignore[no-untyped-call]
+            except BaseException:
+                self.close()  # type: ignore[no-untyped-call]
+                raise
+
     # Dask warns of tasks above 10 MB; here that is the data, which are sent once.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "4 GiB"}):
         try:
-            client = Client(cluster.scheduler, timeout=cluster.connect_seconds, set_as_default=False)
+            client = ClosedOnFailure(cluster.scheduler, timeout=cluster.connect_seconds, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:
             raise ClusterFailed(
                 f"no Dask scheduler answers at {cluster.scheduler}. Start one with `dask scheduler`, and give the "
