@@ -143,6 +143,23 @@ def test_it_converges_where_answers_agree_entirely_and_where_there_are_thousands
         assert (posterior.covariance.variance > 0).all()
 
 
+def test_it_reaches_the_fixed_point_where_no_answer_contradicts_another() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(80, 20))
+    scores = features @ rng.normal(size=20)
+    left = rng.integers(80, size=200)
+    right = (left + rng.integers(1, 80, size=200)) % 80
+    fit = Propagation(
+        Hybrid(1000.0, 0.01), features, Answers(left, right, (scores[left] > scores[right]).astype(float))
+    )
+    prior = fit.model.prior
+    fit.propagate(prior)
+    mean, variance = fit._margins(prior)(fit.sites)
+    fit.propagate(prior, 1e-9)
+    further, _ = fit._margins(prior)(fit.sites)
+    assert np.abs(further - mean).max() < 0.001 * np.sqrt(variance).max()
+
+
 def test_the_factored_model_has_the_mean_of_its_sites_and_drops_covariances_alone():
     rng = np.random.default_rng(5)
     features, answers = rng.normal(size=(40, 3)), random_answers(rng, 40, 60)

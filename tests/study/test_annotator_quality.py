@@ -94,6 +94,19 @@ def test_nobody_is_against_an_ordering_that_says_nothing_of_the_pair() -> None:
     assert ada.with_others.estimate == 1.0
 
 
+def test_answers_stored_ten_times_agree_with_the_ordering_no_more_surely() -> None:
+    once = crowd(150, {"ada": 1.0, "bob": 1.0, "cyd": 1.0})
+    copied = [one for one in once for _ in range(10 if one.annotator == "bob" else 1)]
+    widths = []
+    for given in (once, copied):
+        study = Study.create(ITEMS)
+        study.record(given)
+        (bob,) = (one for one in study.annotator_quality().people if one.name == "bob")
+        assert bob.with_ordering is not None
+        widths.append(bob.with_ordering.high - bob.with_ordering.low)
+    assert widths[1] == pytest.approx(widths[0], rel=0.2)
+
+
 def test_excluded_annotators_and_answers_taken_back_do_not_count() -> None:
     study = Study.create(ITEMS)
     study.record(crowd(40))

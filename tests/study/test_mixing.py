@@ -9,6 +9,7 @@ import pytest
 
 from ordinate.data.comparisons import Comparison, Outcome
 from ordinate.data.items import Items
+from ordinate.data.pairs import pairs_of_codes
 from ordinate.storage import AnswerDetails
 from ordinate.study import mixing
 from ordinate.study.fold import State
@@ -210,7 +211,7 @@ def test_what_is_kept_of_the_answers_of_models_is_what_is_found_anew() -> None:
             anew = mixing._by_models(state, state.open())
             judged = {frozenset(rows) for name in (None, "ann") for rows in given(state, name)}
         assert [one.tolist() for one in kept] == [one.tolist() for one in anew]
-        assert judged.isdisjoint(frozenset(rows) for codes in kept for rows in zip(*mixing._rows(codes), strict=True))
+        assert judged.isdisjoint(frozenset(rows) for codes in kept for rows in zip(*pairs_of_codes(codes), strict=True))
 
 
 def given(state: State, name: str | None) -> list[tuple[int, int]]:

@@ -139,6 +139,11 @@ def pair_codes(left: Integers, right: Integers) -> Integers:
     return codes
 
 
+def pairs_of_codes(codes: Integers) -> tuple[Integers, Integers]:
+    """The smaller and the larger item of each pair."""
+    return codes >> 32, codes & 0xFFFFFFFF
+
+
 class Division(NamedTuple):
     """Items by group: the rows of each one, ascending; all of them in one array, and where each group begins there.
 

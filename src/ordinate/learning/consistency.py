@@ -66,8 +66,8 @@ def predictions(features: Floats, answers: Answers, chosen: NDArray[np.bool_]) -
     return right, count
 
 
-def share_interval(right: int, count: int) -> Interval | None:
-    """The share and Wilson's interval of 90 % (1927)."""
+def share_interval(right: float, count: float) -> Interval | None:
+    """The share and Wilson's interval of 90 % (1927). Of answers that say less than one each, the counts are sums."""
     if not count:
         return None
     share, square = right / count, REACH**2 / count

@@ -19,7 +19,7 @@ import numpy as np
 
 from ordinate.data.arrays import Floats, Integers
 from ordinate.data.ordering import Interval
-from ordinate.data.pairs import PairList, pair_codes
+from ordinate.data.pairs import PairList, pair_codes, pairs_of_codes
 from ordinate.learning.consistency import share_interval
 from ordinate.study.fold import Pair, State
 
@@ -45,8 +45,8 @@ def pairs_for_people(state: State, waiting: Sequence[Pair], rng: np.random.Gener
     doubtful, decided = _by_models(state, waiting)
     check = rng.random() < CHECKED
     if len(decided) and (check or not len(doubtful)):
-        return PairList.of(*_rows(decided[rng.integers(len(decided))][None]))
-    return PairList.of(*_rows(doubtful)) if len(doubtful) else None
+        return PairList.of(*pairs_of_codes(decided[rng.integers(len(decided))][None]))
+    return PairList.of(*pairs_of_codes(doubtful)) if len(doubtful) else None
 
 
 def agreement(state: State) -> dict[str, Agreement]:
@@ -82,7 +82,7 @@ def _by_models(state: State, waiting: Sequence[Pair]) -> tuple[Integers, Integer
 
 def _unjudged(state: State, codes: Integers, left_out: Integers) -> Integers:
     """Those of the ascending codes whose items are in use, without some."""
-    left, right = _rows(codes)
+    left, right = pairs_of_codes(codes)
     wanted = (state.active[left] >= 0) & (state.active[right] >= 0)
     place = np.minimum(np.searchsorted(codes, left_out), max(len(codes) - 1, 0))
     if len(codes):
@@ -139,7 +139,3 @@ def _majority(codes: Integers, firsts: Floats) -> tuple[Integers, Floats]:
 
 
 _NONE = np.empty(0, dtype=np.int64), np.empty(0)
-
-
-def _rows(codes: Integers) -> tuple[Integers, Integers]:
-    return codes >> 32, codes & 0xFFFFFFFF

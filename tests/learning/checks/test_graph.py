@@ -101,6 +101,13 @@ def test_a_pair_that_alone_connects_several_items_is_named(data):
     assert path.state == "passed", "each end is a single item"
 
 
+def test_answers_that_say_nothing_connect_nothing_more_firmly(data):
+    answers = answered([0, 1, 0, 3, 4, 3, 2, 1], [1, 2, 2, 4, 5, 5, 3, 4])
+    assert bridged.check(data(6, 0, answers=answers)).state == "passed"
+    coin = answers._replace(sharpness=np.array([1.0] * 7 + [0.0]))
+    assert "'i2' and 'i3', connect 3 items" in bridged.check(data(6, 0, answers=coin)).found
+
+
 def test_features_alone_connect_the_items_of_a_contextual_study(data):
     given = data(6, 0, answers=answered([0, 3], [1, 4]), model=Contextual(1.0))
     assert {check(given).state for check in (connected.check, bridged.check, separated.check)} == {"not run"}
