@@ -58,7 +58,9 @@ ALGORITHMS: dict[str, Algorithm] = {
         Contextual(), GURO, "Learns from features alone: fast, and right only as far as features tell the order."
     ),
     "guro-independent": Algorithm(
-        Independent(), GURO, "A score per item and no features (Bradley-Terry); the default without features."
+        Independent(),
+        GURO,
+        "A score per item and no features (Bradley-Terry); the default without features, up to 5,000 items.",
     ),
     "aim-hybrid": Algorithm(
         Hybrid(), AIMED, "guro-hybrid for an aim: asks where it is open which items are wanted, such as the best ten."

@@ -108,6 +108,27 @@ def test_new_items_of_a_study_with_an_encoder_bring_its_columns(build):
     assert len(site.study.items) == 6
 
 
+@pytest.mark.parametrize(
+    ("first", "later", "held"),
+    [
+        ({"makers": [("item 01", "Ann")]}, {}, (600.0, False, 0.8)),
+        ({}, {"after_models": True}, (600.0, False, 0.8)),
+        ({"again": True, "lease": 60.0}, {}, (60.0, True, 0.8)),
+        ({}, {"variety": None}, (600.0, False, None)),
+    ],
+)
+def test_a_study_that_is_first_served_gets_what_was_never_set(build, tmp_path, first, later, held):
+    items = Items([f"item {row:02}" for row in range(12)])
+    with Study.create(items, rules=first, storage=f"sqlite:///{tmp_path / 'essays.db'}") as study:
+        study.set_rules(**later)
+    site = build()
+    assert (site.study.rules.lease, site.study.rules.again, site.study.rules.variety) == held
+    site.study.set_rules(lease=None)
+    with Study.open(site.served.url) as again:
+        again.set_first_rules({"lease": 600.0})
+        assert again.rules.lease is None
+
+
 def test_rules_change_while_people_answer(site):
     owner = site.browser("Olga", "owner")
     assert owner.get("/rules").json() | {"lease": 600.0, "again": False, "variety": 0.8} == owner.get("/rules").json()

@@ -411,8 +411,8 @@ def _notes(listing: Listing | None, shown: Shown, study: str, earlier: Sequence[
         notes.append(f"Converted for browsers: {count(shown.converted, 'picture')}, in {named}.")
     if shown.windowed:
         notes.append(
-            f"Of these, {shown.windowed:,} had more than 8 bits of grey: each was scaled to 8 bits by its own darkest "
-            "and brightest pixels, so their brightness cannot be compared."
+            f"Of these, {shown.windowed:,} had more than 8 bits of grey: each was scaled to 8 bits by its own pixels, "
+            "so their brightness cannot be compared."
         )
     if shown.first_only:
         notes.append(f"Of these, {shown.first_only:,} had several pages or frames: only the first is shown.")

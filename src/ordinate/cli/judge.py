@@ -81,8 +81,9 @@ def judge(
 ) -> None:
     """Let a model judge pairs, over a chat endpoint of your choice.
 
-    The texts and pictures of each pair, the question and the prompt are sent to the endpoint, and nothing else. The key
-    is read from the environment, and neither stored nor shown.
+    The texts and pictures of each pair, the name of its group, the question and the prompt are sent to the endpoint, of
+    an item without a text or picture its id, and nothing else. The key is read from the environment, and neither stored
+    nor shown.
 
     Each answer is stored as it comes. A run that was stopped goes on when it is started again. A reply that holds no
     verdict is counted, never guessed; the log keeps the pair as skipped.

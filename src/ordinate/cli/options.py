@@ -276,7 +276,8 @@ class MethodOptions:
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each coefficient of the features. Default: fitted to the answers; the paper has 1.",
+            help="Prior variance of each coefficient of the features; the paper has 1. Default: fitted to the answers, or "
+            "2 where --item-variance is given.",
             show_default=False,
         ),
     ] = None
@@ -284,7 +285,8 @@ class MethodOptions:
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each item's own term. Default: fitted to the answers; the paper has 1.",
+            help="Prior variance of each item's own term; the paper has 1. Default: fitted to the answers, or 1 where "
+            "--coefficient-variance is given.",
             show_default=False,
         ),
     ] = None

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -40,11 +39,10 @@ from ordinate.server.problems import Problem, TryLater
 from ordinate.server.schemas import Finished, ItemShown, QueryShown
 from ordinate.storage import AnswerDetails, Place, now
 from ordinate.storage.places import SqliteFile
-from ordinate.study.aim import ORDER
 from ordinate.study.checking import Verdict
 from ordinate.study.leases import Lease, Offer
 from ordinate.study.questions import Answered
-from ordinate.study.rules import PEOPLE, Link, Rules, Stage
+from ordinate.study.rules import PEOPLE, Link, Stage
 from ordinate.study.stopping import Met
 from ordinate.study.study import Study
 
@@ -180,8 +178,7 @@ class ServedStudy:
             closing.enter_context(self.study.serving())  # first: before, each look at the study reads the storage
             media.require_inside(self.study.items, self.folders)
             self._holdings = Holdings(limits.open_per_link, self.study)
-            if replace(self.study.rules, aim=ORDER) == Rules(random=self.study.settings.random):
-                self.study.set_rules(**PEOPLE)
+            self.study.set_first_rules(PEOPLE)
             self.prefetcher = Prefetcher(self.url, helpers, limits)
             closing.callback(self.prefetcher.close)
             # The first annotator need not wait for the first fit.

@@ -67,7 +67,7 @@ def record(transaction: Transaction, comparisons: Sequence[Comparison], several:
 
 def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     state = transaction.state
-    changed = differences(state.rules, changes)
+    changed = differences(state.rules, changes, state.set_rules)
     if any(name == "aim" for name, _ in changed):
         require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())
     after = replace(state.rules, **changes)
@@ -77,6 +77,11 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     if any(name in ("practice", "ties") for name, _ in changed):
         practice.require_possible(after.practice, after.ties, state.rows, state.items.group)
     transaction.append_all("set", ({"name": name, "value": value} for name, value in changed))
+
+
+def set_first_rules(transaction: Transaction, rules: Mapping[str, Any]) -> None:
+    """Set those of these rules that were never set."""
+    set_rules(transaction, {name: value for name, value in rules.items() if name not in transaction.state.set_rules})
 
 
 def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:

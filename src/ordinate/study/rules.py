@@ -203,7 +203,7 @@ class Progress(NamedTuple):
 
 
 PEOPLE: Mapping[str, Any] = {"lease": 600.0, "again": False, "variety": 0.8}
-"""The rules that a study gets when it is first served."""
+"""The rules that a study gets when it is first served, unless they were set before."""
 
 
 def changed(rules: Rules, name: str, value: str) -> Rules:
@@ -213,14 +213,22 @@ def changed(rules: Rules, name: str, value: str) -> Rules:
     return replace(rules, **{name: json.loads(value)})
 
 
-def differences(rules: Rules, changes: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The changes that change something, each as a name and a value in JSON. Raises InvalidInput."""
+def differences(rules: Rules, changes: Mapping[str, Any], told: Collection[str] = ()) -> list[tuple[str, str]]:
+    """The changes that change something, each as a name and a value in JSON. Raises InvalidInput.
+
+    A rule of `PEOPLE` that was not `told` before is among them even if it stays as it is: that is somebody's wish, and
+    holds when the study is served.
+    """
     known = asdict(rules)
     for name in changes:
         if name not in known:
             raise InvalidInput(f"unknown rule {name!r}; there are {', '.join(known)}")
     new = asdict(replace(rules, **changes))
-    return [(name, json.dumps(new[name])) for name in changes if new[name] != known[name]]
+    return [
+        (name, json.dumps(new[name]))
+        for name in changes
+        if new[name] != known[name] or (name in PEOPLE and name not in told)
+    ]
 
 
 def checked_cuts(cuts: Any) -> tuple[int, ...]:

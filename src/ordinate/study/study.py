@@ -115,7 +115,8 @@ class Study:
     ) -> Study:
         """A new study of these items.
 
-        algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent
+        algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent, above
+                              5,000 items guro-hybrid-factored
         storage               None: in memory; "sqlite:///study.db": a new file; "postgresql://HOST/DATABASE/STUDY": a
                               new schema of that database
         scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
@@ -901,6 +902,10 @@ class Study:
     def set_rules(self, **changes: Any) -> None:
         """Change rules by name, for instance `set_rules(paused=True, budget=500)`; all or none."""
         self._ledger.write(lambda transaction: owner.set_rules(transaction, changes))
+
+    def set_first_rules(self, rules: Mapping[str, Any]) -> None:
+        """Set those of these rules that were never set, here or when the study was created."""
+        self._ledger.write(lambda transaction: owner.set_first_rules(transaction, rules))
 
     def links_of(self, name: str) -> list[Link]:
         """The links that owners made for whoever has this very name, newest first."""
