@@ -13,7 +13,7 @@ import pytest
 from ordinate import storage as storages
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
-from ordinate.errors import InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyMoved, StudyNotFound
+from ordinate.errors import DiskFull, InvalidInput, NotAStudy, StorageFailed, StudyExists, StudyMoved, StudyNotFound
 from ordinate.storage import Entry, Storage, sqlite, tables
 from ordinate.study.study import Study
 
@@ -290,6 +290,26 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(tiny_disk: Path) -> Non
         with pytest.raises(StorageFailed, match="the disk is full"):
             study.record([told[0]] * 100)
     assert os.listdir(tiny_disk) == ["study.db"]
+
+
+@pytest.mark.parametrize("size", [300, 700, 1100, 1500])
+def test_what_a_served_study_refuses_on_a_full_disk_is_not_stored(tiny_disk: Path, size: int) -> None:
+    path = tiny_disk / "study.db"
+    with Study.create(ITEMS, storage=url_of(path)) as study:
+        batch = [Comparison("item 1", "item 2", "left", "x" * 75)] * size
+        told = 0
+        with study.serving():
+            for _ in range(20):
+                try:
+                    study.record(batch)
+                except DiskFull:
+                    break
+                told += size
+            else:
+                pytest.fail("the disk has room for all of it")
+            assert len(study.comparisons()) == told
+        with Study.open(url_of(path)) as again:
+            assert len(again.comparisons()) == told
 
 
 def test_creating_on_a_full_disk_leaves_nothing(tiny_disk: Path) -> None:

@@ -276,8 +276,8 @@ class MethodOptions:
         float | None,
         typer.Option(
             metavar="NUMBER",
-            help="Prior variance of each coefficient of the features; the paper has 1. Default: fitted to the answers, or "
-            "2 where --item-variance is given.",
+            help="Prior variance of each coefficient of the features; the paper has 1. Default: fitted to the answers, "
+            "or 2 where --item-variance is given.",
             show_default=False,
         ),
     ] = None

@@ -326,11 +326,16 @@ class _Served:
         """Move what is in SQLite's write-ahead log into the file.
 
         Whoever moves the file leaves that log behind: acknowledged answers would be missing, and another file that is
-        put in its place would be overwritten with them. Where somebody is reading just now, a part may stay behind
-        until the next commit.
+        put in its place would be overwritten with them. Where somebody is reading just now, or the disk is full, a part
+        may stay behind until the next commit: what was committed is on disk all the same.
         """
-        self._checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self.left = _version(self._path)
+        try:
+            self._checkpointer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if not error.sqlite_errorname.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+                raise
+        finally:
+            self.left = _version(self._path)
 
     def close(self) -> None:
         # The log is empty after each write; where the file is damaged or gone, nothing more can be done.

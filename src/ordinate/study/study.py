@@ -115,8 +115,8 @@ class Study:
     ) -> Study:
         """A new study of these items.
 
-        algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent, above
-                              5,000 items guro-hybrid-factored
+        algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent;
+                              above 5,000 items guro-hybrid-factored
         storage               None: in memory; "sqlite:///study.db": a new file; "postgresql://HOST/DATABASE/STUDY": a
                               new schema of that database
         scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
