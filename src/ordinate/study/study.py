@@ -343,6 +343,11 @@ class Study:
         with self._ledger.reading() as state:
             return [self._questions.query(entry) for entry in state.open()]
 
+    def asked(self) -> list[Query]:
+        """Every query that was ever asked, oldest first, also those that are answered or withdrawn."""
+        with self._ledger.reading() as state:
+            return [self._questions.query(entry) for entry in state.queries]
+
     # Answering --------------------------------------------------------------------------------------------------------
 
     def tell(self, query_id: str, answer: Answer | str, details: AnswerDetails | None = None) -> None:
