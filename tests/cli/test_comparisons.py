@@ -235,6 +235,134 @@ def test_tasks_for_label_studio_come_back_as_its_export(run, study, folder):
     assert "name one with --out" in run("ask", "study.db", "--format", "label-studio").err
 
 
+@pytest.fixture
+def sheet(run, study, folder):
+    """A function that writes answers, a word for each query that Ann was asked, to pairs.csv, and imports it."""
+    run("ask", "study.db", "-a", "Ann", "--count", "4", "--out", "pairs.csv")
+    header, *rows = (folder / "pairs.csv").read_text().splitlines()
+
+    def back(*words, column="", people=("",) * 4):
+        answers = [f"{row}{word}{who}" for row, word, who in zip(rows, words, people, strict=False)]
+        (folder / "pairs.csv").write_text("\n".join([header + column, *answers]) + "\n")
+        return run("import", "study.db", "pairs.csv", "--json")
+
+    back.ids = [row.split(",")[0] for row in rows]
+    return back
+
+
+def counted(by="Ann"):
+    with Study.open("sqlite:///study.db") as opened:
+        assert set(opened.annotators()) == {by}, "nobody else has an answer, and no answer is without a name"
+        return len(opened.comparisons())
+
+
+def test_a_table_of_questions_that_comes_back_again_is_recorded_once(sheet):
+    assert sheet("left", "right", "", "").json["recorded"] == 2
+    again = sheet("left", "right", "left", "tie").json
+    assert (again["recorded"], counted()) == (2, 4)
+    assert again["notes"] == [
+        "Left out, already answered: 2.", "Open queries that these comparisons answer, now closed: 2.",
+    ]  # fmt: skip
+    for _ in range(2):
+        again = sheet("left", "right", "left", "tie").json
+        assert (again["recorded"], again["notes"], counted()) == (0, ["Left out, already answered: 4."], 4)
+
+
+def test_an_answer_given_in_the_study_is_not_recorded_again_from_a_table(run, sheet):
+    run("tell", "study.db", sheet.ids[0], "left")
+    run("tell", "study.db", sheet.ids[1], "skip")
+    found = sheet("left", "right", "left", "").json
+    assert (found["recorded"], counted()) == (1, 2)
+    assert found["notes"][1:3] == [
+        "Left out, already answered: 1.",
+        "Left out, already answered otherwise, which stands: 1 "
+        f"(row 2: right to {sheet.ids[1]}, where the study has skip).",
+    ]
+    run("undo", "study.db", "-a", "Ann")  # the skip: its query is open again
+    assert (sheet("left", "right", "left", "").json["recorded"], counted()) == (1, 3)
+
+
+def test_another_answer_than_the_stored_one_is_named_and_left_out(sheet):
+    sheet("left", "left", "left", "left")
+    found = sheet("left", "tie", "right", "left").json
+    assert (found["recorded"], counted()) == (0, 4)
+    assert found["notes"] == [
+        "Left out, already answered: 2.",
+        "Left out, already answered otherwise, which stands: 2 "
+        f"(row 2: tie to {sheet.ids[1]}, where the study has left; row 3: right to {sheet.ids[2]}, where the study has "
+        "left).",
+    ]
+
+
+def test_an_answer_to_a_query_that_was_withdrawn_is_of_whom_was_asked(run, sheet):
+    run("withdraw", "study.db", sheet.ids[0])
+    assert (sheet("left").json["recorded"], counted()) == (1, 1)
+    assert (sheet("left").json["recorded"], counted()) == (0, 1)
+
+
+def test_a_pair_that_was_asked_twice_has_two_answers(run, study, folder):
+    rows = []
+
+    def back(answer):
+        with Study.open("sqlite:///study.db") as opened:
+            rows.extend(f"{one.id},{one.left},{one.right},{answer}" for one in opened.ask("Ann", count=6))
+        (folder / "pairs.csv").write_text("\n".join(["query,left,right,winner", *rows]) + "\n")
+        assert "otherwise" not in run("import", "study.db", "pairs.csv").err
+        assert counted() == len(rows)
+
+    back("left")
+    back("tie")
+    assert len(rows) > len({frozenset(row.split(",")[1:3]) for row in rows}), "a pair was asked again"
+    for order in (1, -1):
+        (folder / "pairs.csv").write_text("\n".join(["query,left,right,winner", *rows[::order]]) + "\n")
+        assert "otherwise" not in run("import", "study.db", "pairs.csv").err
+        assert counted() == len(rows)
+
+
+def test_several_people_may_answer_a_query_in_one_table(run, sheet):
+    people = {"column": ",annotator", "people": (",Ben", ",ben", ",Ben", ",Ben")}
+    assert (sheet("left", "left", "left", "left", **people).json["recorded"], counted("Ben")) == (4, 4)
+    assert (sheet("left", "left", "left", "left", **people).json["recorded"], counted("Ben")) == (0, 4)
+    assert sheet("left", "left", "left", "left").json["recorded"] == 4, "Ann answers the same queries"
+
+
+def test_a_row_whose_query_does_not_fit_records_nothing(run, sheet, folder):
+    query, other = sheet.ids[:2]
+    table = folder / "pairs.csv"
+    left, right = table.read_text().splitlines()[1].split(",")[2:4]
+    third = next(one for one in "abcd" if one not in (left, right))
+    for rows, problem in (
+        ([f"other-7,{left},{right},left"], "row 1: the study never asked the query 'other-7'; "),
+        ([f"{query}9,{left},{right},left"], f"row 1: the study never asked the query '{query}9'; "),
+        ([f"{query},{left},{third},left"], f"row 1: the query '{query}' is about '{left}' and '{right}', not about "),
+        (
+            [f"{query},{left},{right},left", f"{query},{right},{left},left"],
+            f"rows 1 and 2 answer the query '{query}' differently; leave one out, or ",
+        ),
+    ):
+        table.write_text("\n".join(["query,left,right,winner", *rows]) + "\n")
+        refused = run("import", "study.db", "pairs.csv")
+        assert (refused.code, refused.err.startswith(f"Error: pairs.csv: {problem}")) == (2, True), refused.err
+    assert run("status", "study.db", "--json").json["comparisons"] == 0
+    table.write_text(f"query,left,right,winner\n{query},{left},{right},left\n{query},{right},{left},right\n")
+    assert run("import", "study.db", "pairs.csv", "--json").json["recorded"] == 1, "the same answer twice"
+    assert other in {one["id"] for one in run("status", "study.db", "--json").json["open"]}
+
+
+def test_exports_of_label_studio_that_grow_are_recorded_once(run, study, folder):
+    run("ask", "study.db", "-n", "4", "--format", "label-studio", "--out", "tasks.json")
+    tasks = json.loads((folder / "tasks.json").read_text())
+    for done, new in ((2, 2), (4, 2), (4, 0)):
+        for task in tasks:
+            task["annotations"] = []
+        for task in tasks[:done]:
+            result = {"type": "pairwise", "value": {"selected": "right"}}
+            task["annotations"] = [{"completed_by": 3, "result": [result]}]
+        (folder / "export.json").write_text(json.dumps(tasks))
+        read = run("import", "study.db", "export.json", "--json").json
+        assert (read["recorded"], counted("3")) == (new, done)
+
+
 def test_preference_data_on_disk_are_enough(run, folder):
     datasets = pytest.importorskip("datasets")
     pairs = {"prompt": ["Why?"] * 3, "chosen": ["a", "b", "a"], "rejected": ["b", "c", "c"]}

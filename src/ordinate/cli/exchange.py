@@ -8,6 +8,7 @@ import typer
 
 from ordinate.cli.options import AsJson, ReadingOptions, StudyFile, open_study, refuse_overwriting, study_url
 from ordinate.cli.screen import count, note, print_json, say
+from ordinate.cli.sheets import returned_answers
 from ordinate.errors import InvalidInput, naming
 
 
@@ -32,39 +33,27 @@ def import_(
 ) -> None:
     """Record comparisons made elsewhere: all of the table, or nothing if one row is wrong.
 
-    A table of which the study has half or more already, from the same annotators, is refused without --again. A column
-    group must agree with the groups of the study. Columns that are not read are named.
+    A table of which the study has half or more already, from the same annotators, is refused without --again. Answers
+    to queries of the study are recorded once, however often their table comes back. A column group must agree with the
+    groups of the study. Columns that are not read are named.
     """
     from ordinate.data.comparison_formats import read_comparison_file
 
     with open_study(study) as opened:
         read = read_comparison_file(file, reading.reading()).called_as_in(opened.items)
-        # Who was asked need not be repeated in the table.
-        asked_of = {query.id: query.annotator for query in opened.open_queries()}
-        given = [
-            one if one.annotator is not None or query is None else one._replace(annotator=asked_of.get(query))
-            for one, query in zip(read.comparisons, read.queries, strict=True)
-            if query is None or not opened.is_practice(query)
-        ]
-        notes = list(read.notes)
-        if practised := len(read.comparisons) - len(given):
-            notes.append(f"Left out, as answers to practice pairs, which never count: {practised:,}.")
         with naming(file):
-            read.require_groups_of(opened.items)
-        known = opened.known(given)
-        if known and 2 * known >= len(given) and not again:
+            read.require_items(opened.items)
+            returned = returned_answers(opened, read)
+            known = opened.known(returned.made_elsewhere)
+        if known and 2 * known >= len(returned.made_elsewhere) and not again:
             raise InvalidInput(
-                f"{file}: {study} has {known:,} of these {count(len(given), 'comparison')} already, so nothing was "
-                "recorded. If people did make them once more, give --again"
+                f"{file}: {study} has {known:,} of these {count(len(returned.made_elsewhere), 'comparison')} already, "
+                "so nothing was recorded. If people did make them once more, give --again"
             )
-        asked = asked_of.keys() & set(read.queries)
         with naming(file):
-            if reading.models is not None:
-                read.require_items(opened.items)  # nobody is named where nothing is recorded
-                reading.name_models(opened, given)
-            recorded = opened.record(given, answered=asked)
-        if asked:
-            notes.append(f"Open queries that these comparisons answer, now closed: {len(asked):,}.")
+            reading.name_models(opened, returned.comparisons)
+            recorded = opened.record(returned.comparisons, answered=returned.closed)
+        notes = [*read.notes, *returned.notes]
         total, unused = len(opened.comparisons()), read.columns_not_used
         if as_json:
             print_json(
