@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,24 @@ class TestPipedKeys:
         result = run("annotate", "study.db", keys=keys)
         assert (result.code, result.err) == (0, "")
         assert outcomes() == expected
+
+    def test_items_that_somebody_adds_meanwhile_are_shown(self, run, study, monkeypatch):
+        ask, before = Study.ask, []
+
+        def adding(asking, *given, **named):
+            if not before:
+                with Study.open("sqlite:///study.db") as other:
+                    before.extend(other.items.ids)
+                    content = {kind: [f"NEW {row}" for row in range(2)] for kind in other.items.content}
+                    other.add_items(replace(other.items.take([0, 1]), ids=("new 0", "new 1"), content=content))
+                    for item in before:
+                        other.exclude_item(item)
+            return ask(asking, *given, **named)
+
+        monkeypatch.setattr(Study, "ask", adding)
+        result = run("annotate", "study.db", keys="1q")
+        assert (result.code, result.err) == (0, "")
+        assert "NEW 0" in result.out
 
     def test_the_screen(self, run, study):
         out = run("annotate", "study.db", "--annotator", "anna", keys="1q").out

@@ -342,3 +342,11 @@ def test_pictures_that_are_missing_or_damaged_are_named_in_the_page_and_by_the_c
         assert sentence in said
     assert main(["report", str(path), "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["notes"]) == 3
+
+
+def test_it_has_the_question_that_is_asked_now_and_the_first_one() -> None:
+    made = study()
+    made.set_rules(question="Which is sharper?")
+    read = Read(page(gather(made), ()))
+    assert "Which is sharper?" in read.text
+    assert "Asked first" in read.text

@@ -270,6 +270,19 @@ def test_an_unreadable_file_says_so(stored: Path) -> None:
         Study.open(url_of(stored))
 
 
+def test_relative_paths_start_where_the_file_is_and_not_at_a_link_to_it(tmp_path: Path) -> None:
+    own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
+    own.mkdir()
+    elsewhere.mkdir()
+    np.save(own / "features.npy", ITEMS.features)
+    items = Items(ITEMS.ids, np.load(own / "features.npy", mmap_mode="r"))
+    Study.create(items, storage=url_of(own / "study.db")).close()
+    (elsewhere / "link.db").symlink_to(own / "study.db")
+    with Study.open(url_of(elsewhere / "link.db")) as study:
+        assert study.folder == own.resolve()
+        assert np.asarray(study.items.features).tolist() == ITEMS.features.tolist()
+
+
 def test_a_full_disk_loses_nothing_that_was_acknowledged(tiny_disk: Path) -> None:
     path = tiny_disk / "study.db"
     with Study.create(ITEMS, storage=url_of(path)) as study:

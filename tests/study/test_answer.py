@@ -20,6 +20,7 @@ from ordinate.errors import (
     KeyReused,
     NothingToUndo,
     NotYourQuery,
+    PairsHeld,
     PoolExhausted,
     StudyPaused,
     UnknownQuery,
@@ -230,6 +231,18 @@ def overdue(study: Study, annotator: str, count: int) -> list[Lease]:
     study.set_rules(lease=3000.0)
     assert study.held(annotator) == []
     return held
+
+
+def test_who_was_asked_before_there_were_leases_has_one_from_then_on() -> None:
+    study = Study.create(Items(["a", "b"]), clock=Ticking())
+    gone = study.ask("gone")
+    study.set_rules(lease=5.0, again=False)
+    with pytest.raises(PairsHeld):
+        study.ask("Ann")
+    for _ in range(5):
+        study._ledger.clock()
+    asked = study.ask("Ann")
+    assert {asked.left, asked.right} == {gone.left, gone.right}
 
 
 def test_a_late_answer_counts_only_while_the_annotators_budget_has_room(study: Study) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 
 from ordinate import Items, Study
 from ordinate.errors import InvalidInput, NotAStudy, OrdinateError, StorageFailed, UnknownItem
-from ordinate.storage import sql
+from ordinate.storage import sql, sqlite
+from ordinate.study import ledger, next_pair
 
 
 def items(*names: str) -> Items:
@@ -130,3 +132,76 @@ def test_threads_write_while_some_of_them_fail(url: str) -> None:
         with ThreadPoolExecutor(8) as threads:
             list(threads.map(write, range(8)))
         assert sorted(study.annotators().values()) == [5] * 4
+
+
+def test_who_asks_goes_on_with_what_is_stored_after_another_request_failed(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Study.create(items(*"abcdef"), storage=url) as study:
+        waiting = study.ask("bob")
+        choose, others = next_pair.choose, []
+
+        def slow(*given: Any, **named: Any) -> Any:
+            chosen = choose(*given, **named)
+            if not others:  # they come while the choice is made
+                for work in (lambda: study.tell(waiting.id, "left"), lambda: study.tell(None, "left")):  # type: ignore[arg-type]
+                    others.append(threading.Thread(target=_refused, args=(work,)))
+                    others[-1].start()
+                    time.sleep(0.2)
+            return chosen
+
+        monkeypatch.setattr(next_pair, "choose", slow)
+        asked = study.ask("ann")
+        for one in others:
+            one.join()
+        assert [query.id for query in study.open_queries() if query.annotator == "ann"] == [asked.id]
+
+
+def _refused(work: Callable[[], Any]) -> None:
+    with suppress(AttributeError):
+        work()
+
+
+def test_a_long_look_at_a_study_keeps_no_other_process_from_writing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 3.0)
+    monkeypatch.setattr(ledger, "_PATIENCE", 0.2)
+    with Study.create(items(*"abcdef"), storage=url) as study, Study.open(url) as another:
+        mine, theirs = study.ask("ann"), study.ask("bob")
+        done, begun = threading.Event(), threading.Event()
+
+        def look() -> None:
+            with study.unchanged():
+                begun.set()
+                done.wait(60.0)
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        begun.wait()
+        writing = threading.Thread(target=lambda: study.tell(mine.id, "left"))
+        writing.start()
+        time.sleep(0.1)
+        another.tell(theirs.id, "left")
+        done.set()
+        looking.join()
+        writing.join()
+        assert len(study.comparisons()) == 2
+
+
+def test_a_writer_waits_for_no_more_than_a_few_long_looks(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "_PATIENCE", 0.01)
+    with Study.create(items(*"abcdef"), storage=url) as study:
+        query, done = study.ask("ann"), threading.Event()
+
+        def look() -> None:
+            while not done.is_set():
+                with study.unchanged():
+                    time.sleep(0.05)
+
+        looking = [threading.Thread(target=look) for _ in range(2)]
+        for one in looking:
+            one.start()
+        study.tell(query.id, "left")
+        done.set()
+        for one in looking:
+            one.join()
+        assert len(study.comparisons()) == 1

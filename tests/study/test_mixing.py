@@ -188,6 +188,33 @@ def test_a_pair_that_one_person_skipped_is_for_the_others():
     assert set(pairs_asked(study, "other", 2)) == {frozenset("ab"), frozenset("cd")}
 
 
+def test_a_pair_that_a_person_skips_does_not_come_back_while_others_are_new():
+    study = study_with([("a", "b", "tie", "m")])
+    asked = []
+    for _ in range(5):
+        query = study.ask("ann")
+        asked.append(frozenset((query.left, query.right)))
+        study.tell(query.id, "skip")
+    assert asked[0] == frozenset("ab")
+    assert len(set(asked)) == 5
+
+
+def test_a_reply_of_a_model_that_is_taken_back_is_forgotten_where_another_one_came():
+    study = Study.create(Items(list("abcdef")), algorithm="uniform-independent")
+    study.add_machine("m", MODEL)
+    study.set_rules(after_models=True)
+    first, second = study.ask_model("m", 2)
+    study.tell(first.id, "skip")
+    [doubtful] = study.choose(["ann"])
+    assert doubtful is not None
+    assert {doubtful.left, doubtful.right} == {first.left, first.right}
+    study.discard_answers([first.id])
+    study.tell(second.id, "skip")
+    [doubtful] = study.choose(["ann"])
+    assert doubtful is not None
+    assert {doubtful.left, doubtful.right} == {second.left, second.right}
+
+
 def test_what_is_kept_of_the_answers_of_models_is_what_is_found_anew() -> None:
     rng, study = np.random.default_rng(0), study_with([("a", "b", "tie", "m"), ("c", "d", "left", "m2")], "abcdefgh")
     study.record([("a", "c", "left", "ann")])

@@ -10,7 +10,7 @@ import pytest
 
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
-from ordinate.errors import AnnotatorExcluded, InvalidInput, NothingToUndo
+from ordinate.errors import AnnotatorExcluded, InvalidInput, NothingToUndo, StudyPaused
 from ordinate.study.study import Study
 
 ITEMS = Items([str(row) for row in range(8)])
@@ -30,6 +30,15 @@ def test_spaces_and_case_do_not_make_another_annotator() -> None:
     with pytest.raises(AnnotatorExcluded, match="'Ann Lee'"):
         study.ask("aNN lEE")
     assert study.make_link("annotator", "ann lee").annotator == "Ann Lee"
+
+
+def test_who_rests_is_known_by_any_spelling_of_their_name() -> None:
+    study = Study.create(ITEMS)
+    study.tell(study.ask("Ann").id, "left")
+    study.set_rules(resting=["ann", "ANN"])
+    assert study.rules.resting == ("Ann",)
+    with pytest.raises(StudyPaused):
+        study.ask("aNN")
 
 
 def test_names_of_a_table_are_names_of_the_study() -> None:

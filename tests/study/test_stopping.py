@@ -151,6 +151,13 @@ def test_new_items_go_on_with_a_finished_study() -> None:
     assert study.finished is None
 
 
+def test_a_finished_study_goes_on_when_answers_are_taken_back() -> None:
+    study, given = finished_by(target=0.2)
+    assert sum(study.discard_answers_of(name) for name in study.annotators()) == given
+    assert study.finished is None
+    answer(study, 1)
+
+
 def test_coin_tosses_finish_no_study() -> None:
     study = Study.create(ITEMS, **QUICK)
     study.set_rules(target=0.5, cuts=[10], misplaced=1.0)

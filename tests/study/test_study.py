@@ -282,7 +282,7 @@ def test_among_allows_the_listed_pairs_alone(study: Study) -> None:
     assert pair(study.ask("Ann", among=other)) == {IDS[7], IDS[8]}, "an open query outside the list does not count"
     study.exclude_item(IDS[0])
     assert len(study.ask("Ann", 10, among=listed)) == 2
-    with pytest.raises(PoolExhausted):
+    with pytest.raises(PoolExhausted, match=r"none of the given pairs is left to ask; .*give others"):
         study.ask("Bob", among=study.pairs([], []))
 
 

@@ -199,11 +199,16 @@ class _Session:
         self._screen.print(self._legend(query), style="dim")
         self._notice = ""
 
+    def _content(self, name: str) -> dict[str, str]:
+        if name not in self._contents:  # it was added meanwhile
+            self._contents = item_contents(self._study.items)
+        return self._contents[name]
+
     def _panel(self, name: str, title: str) -> Panel:
         from rich.panel import Panel
         from rich.text import Text
 
-        shown = self._contents[name]
+        shown = self._content(name)
         lines = [
             visible(value if kind in ("text", "link", "html") else media.resolved(value, self._folder))
             for kind, value in shown.items()
@@ -228,13 +233,13 @@ class _Session:
         """The files and links of the two items that another program can show."""
         return [
             media.resolved(shown[kind], self._folder)
-            for shown in (self._contents[query.left], self._contents[query.right])
+            for shown in (self._content(query.left), self._content(query.right))
             for kind in ("image", "audio", "video", "link")
             if kind in shown
         ]
 
     def _pictures(self, query: Query) -> bool:
-        return any("image" in self._contents[name] for name in (query.left, query.right))
+        return any("image" in self._content(name) for name in (query.left, query.right))
 
     @cached_property
     def _scratch(self) -> Path:

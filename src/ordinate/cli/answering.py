@@ -92,7 +92,7 @@ def _write_questions(
         # A table cannot say which answer was right, and its answers would count.
         queries = opened.ask(annotator=annotator, count=count, practise=False)
         write = tasks if form == "label-studio" else questions
-        write_columns(out, write(queries, opened.items, opened.settings.question))
+        write_columns(out, write(queries, opened.items, opened.question))
     if as_json:
         print_json({"study": study, "file": out, "queries": [query.id for query in queries]})
         return

@@ -79,7 +79,7 @@ def judge(study: Study, annotator: str | None = None) -> Any:
                 self._query = self.study.ask(annotator)
             except OrdinateError as error:
                 self._query, told = None, f"{told} {error}".strip()
-            answers = self.study.annotators().get(annotator, 0)
+            answers = self.study.annotators().get(self.study.name_of(annotator), 0)
             shown = {"question": self.study.question, "answers": answers, "said": told, "number": self._said}
             rules = self.study.rules
             pair = None

@@ -68,7 +68,7 @@ def page(contents: Contents, folders: Sequence[Path]) -> str:
 
 def _document(contents: Contents, pictures: Pictures) -> str:
     drawn = sections.drawn(contents)
-    title, details = _question(contents.settings.question)
+    title, details = _question(contents.question)
     style = (files("ordinate.report") / "style.css").read_text(encoding="utf-8")
     body = joined(
         tag(

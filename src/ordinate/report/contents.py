@@ -72,6 +72,11 @@ class Contents:
     repeats: tuple[int, int]
     versions: dict[str, str]
 
+    @property
+    def question(self) -> str:
+        """What annotators are asked now; `settings.question` is what they were asked first."""
+        return self.rules.question or self.settings.question
+
 
 def gather(study: Study, made: datetime | None = None) -> Contents:
     """Raises InvalidInput without answers."""

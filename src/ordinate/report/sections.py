@@ -341,7 +341,8 @@ def made(contents: Contents) -> Html:
     settings, prior = contents.settings, contents.prior
     same, repeated = contents.repeats
     facts = {
-        "Question": settings.question,
+        "Question": contents.question,
+        **({} if contents.question == settings.question else {"Asked first": settings.question}),
         "Algorithm": settings.algorithm,
         "Features": count(int(contents.items.features.shape[1]), "column") + f", scaling {settings.scaling}",
         "Likelihood": settings.likelihood or "the algorithm’s own",

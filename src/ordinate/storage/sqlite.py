@@ -56,7 +56,7 @@ def create(path: Path, settings: Settings, token: str, fill: Callable[[Log], Non
         with _translated(path), closing(_connect(partial, "rwc")) as connection, _transaction(connection, "IMMEDIATE"):
             tables.create(connection)
             write_settings(connection, settings, token)
-            fill(SqlLog(connection, path.parent))
+            fill(SqlLog(connection, _folder(path)))
         _put_in_place(partial, path)
     finally:
         for leftover in (partial, partial.with_name(partial.name + "-journal")):
@@ -87,7 +87,7 @@ class SqliteStorage:
     """The file of an open study: its transactions, and whether it is still the file that was opened."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self.folder = path, path.parent
+        self._path, self.folder = path, _folder(path)
         self._identity = _identity(path)
         self._connections = _Connections(path)
         self._served: _Served | None = None
@@ -106,7 +106,7 @@ class SqliteStorage:
             # While the study is served the connections stay those to the file that was opened, wherever it is now.
             self.check()
         with self._noting_foreign_files(), self._connections.one() as connection, _transaction(connection):
-            yield SqlLog(connection, self._path.parent)
+            yield SqlLog(connection, self.folder)
 
     @contextmanager
     def writing(self) -> Iterator[Log]:
@@ -118,7 +118,7 @@ class SqliteStorage:
                 with _transaction(connection, "IMMEDIATE"):
                     self.check()
                     self._require_untouched(connection)
-                    yield SqlLog(connection, self._path.parent)
+                    yield SqlLog(connection, self.folder)
                 if self._served is not None:
                     self._served.empty_write_ahead_log()
                 self.check()
@@ -176,12 +176,12 @@ class SqliteStorage:
     def feature_files(self) -> list[FileMatrix]:
         """The files that hold features of this study; they are not opened."""
         with _translated(self._path), self._connections.one() as connection, _transaction(connection):
-            return [kept.matrix for kept in feature_files.read(connection, self._path.parent)]
+            return [kept.matrix for kept in feature_files.read(connection, self.folder)]
 
     def move_features(self, path: Path) -> FileMatrix:
         """Note that one of them is at `path` now; the log does not change."""
         with _translated(self._path), self._connections.one() as connection, _transaction(connection, "IMMEDIATE"):
-            return feature_files.move(connection, self._path.parent, path).matrix
+            return feature_files.move(connection, self.folder, path).matrix
 
     def erase(self, annotator: str, pseudonym: str) -> int:
         """Also from the parts of the file that are free now."""
@@ -343,6 +343,11 @@ class _Served:
             self.empty_write_ahead_log()
         self._checkpointer.close()
         self._watching.close()
+
+
+def _folder(path: Path) -> Path:
+    """Where the file is, also where a symbolic link is its name."""
+    return Path(os.path.realpath(path)).parent
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -6,7 +6,7 @@ again, answers from another process, and a study that is opened again.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -66,8 +66,9 @@ class State:
     keys                 key of an answer -> its `answer` entry, also where the answer was taken back
     rules                what the owner has set
     set_rules            names of those that were ever set
-    finished             the rule by which the study was finished, unless its rules or items changed since; else None
-    unfinished_since     the position of the last entry that changed rules or items
+    finished             the rule by which the study was finished, unless its rules or items changed since, or answers
+                         were taken back; else None
+    unfinished_since     the position of the last entry that did so
     names                every name that an annotator has had
     machines             name -> the model that answers under this name
     tokens               name -> how many tokens the replies of this model took
@@ -151,6 +152,7 @@ class State:
     def _drop_effective(self) -> None:
         self._change(0)
         self._effective: Comparisons | None = None
+        self._leaving: list[int] = []  # positions of answers in it that were taken back: they leave it all at once
 
     def _change(self, first: int) -> None:
         """The effective comparisons from this one on are others."""
@@ -254,7 +256,7 @@ class State:
                     raise LookupError(f"query {number} is not open")
                 self._lease(number, entry.expires_at)
             case "retract":
-                self._retract(_number(entry))
+                self._retract(entry)
                 self._lease(_number(entry), entry.expires_at)
             case "record":
                 self._add(entry)
@@ -284,6 +286,11 @@ class State:
                 self.set_rules.add(_text(entry.name))
                 if entry.name == "makers":
                     self._forget_makers()
+                if entry.name == "lease":
+                    # Who was asked before there were leases has one from now on: they may never come back.
+                    until = self.rules.lease_until(entry.at)
+                    for number in self._open.keys() - self.leases.keys():
+                        self._lease(number, until)
                 self._go_on(entry)
             case "machine":
                 self.machines[_text(entry.annotator)] = Machine.read(_text(entry.name), _text(entry.value))
@@ -341,7 +348,8 @@ class State:
         if (seen := self._seen.get(entry.annotator)) is not None:
             seen.add(*row)
 
-    def _retract(self, number: int) -> None:
+    def _retract(self, entry: Entry) -> None:
+        number = _number(entry)
         answer = self.answered.pop(number)
         self._answered_by[answer.annotator].remove(number)
         self._taken_back.add(answer.position)
@@ -350,11 +358,13 @@ class State:
         self._seen.pop(answer.annotator, None)
         self._unseen.pop(answer.annotator, None)
         if _is_counted(answer) and self.includes(answer):
+            self._go_on(entry)
             if (effective := self._effective) is None:
                 self._change(0)
             else:
-                self._change(int(np.searchsorted(effective.positions, answer.position)))
-                self._effective = effective.those(effective.positions != answer.position)
+                place = int(np.searchsorted(effective.positions, answer.position))
+                self._change(place - bisect_left(self._leaving, answer.position))
+                insort(self._leaving, answer.position)
 
     def _count(self, entry: Entry, by: int) -> None:
         if _is_counted(entry):
@@ -392,6 +402,9 @@ class State:
         """The comparisons that count, in the order of the log."""
         if self._effective is None:
             self._effective = self._given.those(self._counting(self._given))
+        if self._leaving:
+            self._effective = self._effective.those(~np.isin(self._effective.positions, self._leaving))
+            self._leaving = []
         return self._effective
 
     @property

@@ -13,7 +13,7 @@ correcting would be lost.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy as np
 from ordinate.data.comparisons import OUTCOME_VALUES, Query
 from ordinate.data.pairs import pair_codes
 from ordinate.errors import AlreadyAnswered, BudgetSpent, DeadlinePassed, PairsHeld, StudyPaused
-from ordinate.storage import Entry, Settings, timestamp
+from ordinate.storage import Entry, Settings
 from ordinate.study.fold import State, pair_of
 from ordinate.study.rules import Stage
 
@@ -73,13 +73,6 @@ class Lease(NamedTuple):
 def due(state: State, at: str) -> list[int]:
     """The numbers of the queries whose lease has ended by this time."""
     return [number for number, until in state.leases.items() if until <= at]
-
-
-def until(state: State, at: str) -> str | None:
-    """When a lease that begins at this time ends."""
-    if state.rules.lease is None:
-        return None
-    return timestamp(datetime.fromisoformat(at) + timedelta(seconds=state.rules.lease))
 
 
 def half_over(state: State, number: int, at: str) -> bool:

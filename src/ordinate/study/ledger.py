@@ -21,6 +21,9 @@ from ordinate.study.rules import Rules
 R = TypeVar("R")
 
 _acting: ContextVar[str | None] = ContextVar("acting", default=None)
+_PATIENCE = 1.0
+"""Seconds: other programs wait for the storage half a minute."""
+_ATTEMPTS = 3
 _BY_NOBODY = ("expire", "finish")
 """Entries that whoever comes first writes; they say nothing of who that was."""
 
@@ -53,6 +56,7 @@ class Ledger:
         self._state = State(Rules(random=storage.settings.random), only)
         # A thread that needs both takes `_writing` first. It holds `_writing` while it waits for other programs to
         # release the storage, and `_lock` while it looks at the state or moves it on: so reading goes on meanwhile.
+        # It does not wait long for `_lock` while it holds the storage: other programs would give up.
         self._writing = RLock()
         self._lock = RLock()
         self._queue: deque[_Work[Any]] = deque()
@@ -111,18 +115,33 @@ class Ledger:
     def _transact(self) -> None:
         """Do all the work that waits, in one transaction."""
         batch = [self._queue.popleft() for _ in range(len(self._queue))]
-        while (spoiler := self._transact_together(batch)) is not None:
+        begun = 0
+        while True:
+            try:
+                # Who computes over and over does not keep a writer waiting for ever.
+                spoiler = self._transact_together(batch, _PATIENCE if begun < _ATTEMPTS else -1.0)
+            except _StateInUse:
+                begun += 1
+                with self._lock:
+                    continue
+            if spoiler is None:
+                return
             batch.remove(spoiler)
 
-    def _transact_together(self, batch: Sequence[_Work[Any]]) -> _Work[Any] | None:
+    def _transact_together(self, batch: Sequence[_Work[Any]], patience: float) -> _Work[Any] | None:
         """Do this work in one transaction. Returns the one piece that failed so that nothing of the transaction stays;
-        the others are still to be done. None: all is done, or the storage failed."""
+        the others are still to be done. None: all is done, or the storage failed.
+
+        Raises _StateInUse, and does nothing, where a reader keeps the state for longer than `patience` seconds; -1: it
+        waits.
+        """
         appended = locked = False
         current: _Work[Any] | None = None
-        spoiler: _Work[Any] | None = None
+        over = batch
         try:
             with self.storage.writing() as log:
-                locked = self._lock.acquire()
+                if not (locked := self._lock.acquire(timeout=patience)):
+                    raise _StateInUse
                 self._apply(log.parts(self._state.position), log.items)
                 for one in batch:
                     current, one.error = one, None
@@ -138,11 +157,14 @@ class Ledger:
                     finally:
                         appended |= transaction.appended
                 current = None
+        except _StateInUse:
+            over = ()
+            raise
         except BaseException as error:
             if appended:
                 self._reset()
             if current is not None and len(batch) > 1 and _is_of_one(error):
-                spoiler, current.error = current, error
+                over, current.error = [current], error
                 return current
             for one in batch:
                 one.error = error
@@ -151,7 +173,7 @@ class Ledger:
             # Only now, after the commit or the reset: nobody sees entries that are not on disk.
             if locked:
                 self._lock.release()
-            for one in batch if spoiler is None else [spoiler]:
+            for one in over:
                 one.done = True
         return None
 
@@ -163,11 +185,18 @@ class Ledger:
             raise
 
     def _reset(self) -> None:
-        """The state may hold half an entry, or one that was not stored: the next call folds the whole log again."""
-        self._state = State(Rules(random=self.storage.settings.random), self._only)
+        """The state may hold half an entry, or one that was not stored: the next call folds the whole log again.
+
+        The state stays the same object, since a block further out may be using it.
+        """
+        self._state.__dict__ = State(Rules(random=self.storage.settings.random), self._only).__dict__
         self._version = None
         self.inference.drop_caches()
         self.results.drop_caches()
+
+
+class _StateInUse(Exception):
+    """A reader keeps the state of this process, so the storage is released meanwhile."""
 
 
 def _is_of_one(error: BaseException) -> bool:

@@ -95,16 +95,15 @@ def _told_by_models(state: State) -> tuple[Integers, Integers]:
 
     They are kept until a model answers, or what counts changes: every question of a person needs them.
     """
-    models = [name for name in _counting(state) if name in state.machines]
+    given = {name: state.seen(name) for name in _counting(state) if name in state.machines}
     key = (
         state.version(len(state.effective))._replace(answers=0),
-        tuple((name, len(state.seen(name))) for name in models),
+        tuple((name, len(seen), int(seen.positions[-1]) if len(seen) else 0) for name, seen in given.items()),
     )
     if state.told_by_models is None or state.told_by_models[0] != key:
         none = np.empty(0, dtype=np.int64)
         unsure, decided, firsts = [none], [none], [np.empty(0)]
-        for name in models:
-            seen = state.seen(name)
+        for name, seen in given.items():
             unsure.append(pair_codes(*seen.pairs)[seen.skipped | (seen.outcomes == 0.5)])
             chosen, won = _decided(state, name)
             decided.append(chosen)

@@ -105,7 +105,7 @@ def _pool(
         by_models = mixing.pairs_for_people(state, waiting, rng)
         if by_models is not None:
             with suppress(PoolExhausted):
-                return allowed_pairs(state, annotator, by_models, waiting)
+                return allowed_pairs(state, annotator, by_models, waiting, again=False)
     return allowed_pairs(state, annotator, among, waiting)
 
 
@@ -114,10 +114,12 @@ def pending_pairs(state: State, waiting: Sequence[Pair]) -> list[tuple[int, int]
     return [(state.row(str(pair.left)), state.row(str(pair.right))) for pair in waiting]
 
 
-def allowed_pairs(state: State, annotator: str | None, among: PairList | None, waiting: Sequence[Pair]) -> Pool:
+def allowed_pairs(
+    state: State, annotator: str | None, among: PairList | None, waiting: Sequence[Pair], *, again: bool = True
+) -> Pool:
     """New pairs for this annotator; where none is left, pairs they had before; then pairs that others are asked.
 
-    A model gets new pairs alone.
+    A model gets new pairs alone, and so does everybody where `again` is false.
 
     `waiting` are the pairs that wait for an answer. With leases, nobody gets a pair that another annotator holds, and a
     skipped pair never comes back to the annotator who skipped it. Raises PairsHeld where pairs of others could still
@@ -129,7 +131,7 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
     new: Pool = state.unseen(annotator) if among is None else pairs.without(*state.seen(annotator).pairs)
     own = [pair for pair in waiting if pair.annotator == annotator]
     choices = [(new, waiting)]
-    again = state.rules.again and annotator not in state.machines
+    again = again and state.rules.again and annotator not in state.machines
     if again and state.rules.lease is None:
         choices += [(pairs, waiting), (pairs, own)]
     elif again:
@@ -143,6 +145,8 @@ def allowed_pairs(state: State, annotator: str | None, among: PairList | None, w
     if len(own) < len(waiting) and any(pool.without(*state.pairs(own)).size for pool, _ in choices):
         raise PairsHeld("others are judging the last pairs; there may be more when they are done")
     first = "answer or withdraw the open queries, or " if waiting else ""
+    if among is not None:
+        raise PoolExhausted(f"none of the given pairs is left to ask; {first}give others")
     raise PoolExhausted(f"no pair is left to ask; {first}add or include items")
 
 

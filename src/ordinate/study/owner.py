@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ordinate import algorithms
+from ordinate.data.cells import listed
 from ordinate.data.comparisons import OUTCOME_VALUES, Comparison, swapped
 from ordinate.data.items import Items
 from ordinate.data.joining import joined
@@ -67,6 +68,9 @@ def record(transaction: Transaction, comparisons: Sequence[Comparison], several:
 
 def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     state = transaction.state
+    if "resting" in changes:
+        names = map(state.name_of, listed("resting", changes["resting"]))
+        changes = {**changes, "resting": tuple(dict.fromkeys(name for name in names if name is not None))}
     changed = differences(state.rules, changes, state.set_rules)
     if any(name == "aim" for name, _ in changed):
         require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())

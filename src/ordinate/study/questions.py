@@ -198,7 +198,7 @@ class Questions:
         if offer.strategy is not None:
             fields["algorithm"] = self._settings.algorithm
         state = transaction.state
-        expires_at = leases.until(state, transaction.time)
+        expires_at = state.rules.lease_until(transaction.time)
         transaction.append("ask", query=len(state.queries) + 1, expires_at=expires_at, **fields)
 
     # Queries that were asked ------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class Questions:
                 return self._practice_lease(practice.find(state, self._token, query_id))
             asked = self._waiting(state, query_id)
             if leases.half_over(state, asked.query or 0, time):
-                _note(transaction, asked, "show", shown_at=shown_at, expires_at=leases.until(state, time))
+                _note(transaction, asked, "show", shown_at=shown_at, expires_at=state.rules.lease_until(time))
             return self._lease(state, asked)
 
         return self._ledger.write(show)
@@ -294,7 +294,7 @@ class Questions:
             whose = state.name_of(annotator)
             asked = state.last_answered(whose) if key is None else _answered_with(state, key, whose)
             was: Any = state.answered[asked.query or 0].answer
-            _note(transaction, asked, "retract", expires_at=leases.until(state, transaction.time))
+            _note(transaction, asked, "retract", expires_at=state.rules.lease_until(transaction.time))
             return self._lease(state, asked), was
 
         return self._ledger.write(retract)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, get_args
 
 from ordinate.data.cells import listed, text
@@ -125,6 +125,10 @@ class Rules:
         if self.theme not in get_args(Theme):
             raise InvalidInput(f"unknown theme {self.theme!r}; it is {', '.join(get_args(Theme))}")
 
+    def lease_until(self, at: str) -> str | None:
+        """When a lease that begins at this time ends; None: there are no leases."""
+        return None if self.lease is None else timestamp(datetime.fromisoformat(at) + timedelta(seconds=self.lease))
+
 
 class Link(NamedTuple):
     """A way into a study, and the role it gives. `id` is public; a server's signature makes it a key.
@@ -172,7 +176,8 @@ class Person(NamedTuple):
 class Basis(NamedTuple):
     """What the results of a study follow from: as long as it is the same, so are they.
 
-    since    the position of the last entry that changed rules or items, or which annotators count
+    since    the position of the last entry that changed rules or items, or which annotators count, or that took back an
+             answer
     answers  how many answers count
     last     the position of the last one that does, 0 without any: an answer may be taken back and given again
     """

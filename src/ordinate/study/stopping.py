@@ -115,13 +115,13 @@ def _met(state: State, results: Results) -> Met | None:
 
 
 def finish(transaction: Transaction, met: Met) -> None:
-    """Give out no more pairs, unless the rules or the items have changed since."""
+    """Give out no more pairs, unless the rules or the items have changed since, or answers were taken back."""
     if transaction.state.finished is None and still_met(transaction.state, met):
         transaction.append("finish", value=met.rule)
 
 
 def still_met(state: State, met: Met) -> bool:
-    """Whether neither rules nor items have changed since."""
+    """Whether neither rules nor items have changed since, and no answer was taken back."""
     return state.unfinished_since <= met.position
 
 

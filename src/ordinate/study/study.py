@@ -115,8 +115,8 @@ class Study:
     ) -> Study:
         """A new study of these items.
 
-        algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features guro-independent;
-                              above 5,000 items guro-hybrid-factored
+        algorithm             a name of the table in algorithms.py; None: guro-hybrid, without features
+                              guro-independent, above 5,000 items guro-hybrid-factored
         storage               None: in memory; "sqlite:///study.db": a new file; "postgresql://HOST/DATABASE/STUDY": a
                               new schema of that database
         scaling               "robust": features are brought to one unit, and outlying ones are clipped; "standard":
@@ -630,7 +630,9 @@ class Study:
     def history(self) -> dict[str, list[Any]]:
         """Every answer, skip and recorded comparison as columns, those that do not count too; see `history.py`."""
         with self._ledger.reading() as state, self._ledger.storage.reading() as log:
-            return history.columns(log.entries(0), state, self.token)
+            # Others may write between the two reads.
+            known = [entry for entry in log.entries(0) if entry.position <= state.position]
+            return history.columns(known, state, self.token)
 
     def changes(self) -> list[Change]:
         """What owners did, newest first: items, exclusions, rules, links, answers taken back."""
