@@ -52,7 +52,8 @@ class TestPipedKeys:
         assert outcomes() == expected
 
     def test_items_that_somebody_adds_meanwhile_are_shown(self, run, study, monkeypatch):
-        ask, before = Study.ask, []
+        ask = Study.ask
+        before: list[str] = []
 
         def adding(asking, *given, **named):
             if not before:

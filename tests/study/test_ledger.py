@@ -139,7 +139,8 @@ def test_who_asks_goes_on_with_what_is_stored_after_another_request_failed(
 ) -> None:
     with Study.create(items(*"abcdef"), storage=url) as study:
         waiting = study.ask("bob")
-        choose, others = next_pair.choose, []
+        choose = next_pair.choose
+        others: list[threading.Thread] = []
 
         def slow(*given: Any, **named: Any) -> Any:
             chosen = choose(*given, **named)
