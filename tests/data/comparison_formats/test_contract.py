@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ordinate import Comparison, Items, Study
 from ordinate.data.comparison_formats import (
     COMPARISON_FORMATS,
+    FIELDS,
     Reading,
     read_comparison_file,
     read_comparisons,
@@ -130,6 +131,57 @@ def test_each_form_is_recognised_and_can_be_named(name: str) -> None:
         assert read.format == name
         assert won(read.comparisons) == [("a", "b")]
         assert read.columns_not_used == []
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_column_is_named_in_vain(name: str, field: str) -> None:
+    """Whichever field a form does not take is refused, and so is a column that is not there for one that it takes."""
+    read = {*COMPARISON_FORMATS[name].fields, "group", "count"}
+    if name == "win-matrix":
+        read.remove("count")  # it has counts of its own
+    told = "nope|nothing for 'left'" if name == "label-studio" else "nope"
+    message = told if field in read else f"of the form {name}, which takes .*'nope' cannot be named for '{field}'"
+    with pytest.raises(InvalidInput, match=message) as raised:
+        read_comparisons(EXAMPLES[name], Reading(names={field: "nope"}))
+    assert "cannot be named" not in str(raised.value) or field not in read
+
+
+def test_records_with_a_prompt_take_no_column_for_the_group() -> None:
+    records = {**EXAMPLES["argilla"], "fields": [{"prompt": "Why?", "reply_1": "a", "reply_2": "b"}], "id": ["r"]}
+    assert read_comparisons(records).group == ["Why?"]
+    with pytest.raises(InvalidInput, match="form argilla, which takes winner, count, so 'id' cannot be named for 'gr"):
+        read_comparisons(records, Reading(names={"group": "id"}))
+
+
+PAIRS: dict[str, list[Any]] = {"A": ["a", "b"], "B": ["b", "c"], "Choice": ["left", "tie"]}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"rank_1": ["p", "q"], "rank_2": ["q", "p"]},
+        {"best": ["p", "p"], "worst": ["q", "q"], "item1": ["p", "p"], "item2": ["q", "q"]},
+        {"chosen": ["p", "q"], "rejected": ["q", "p"]},
+        {"winner_id": ["p", "q"], "loser_id": ["q", "p"]},
+        {"data": [{}, {}], "annotations": [[], []]},
+    ],
+)
+def test_whoever_names_a_pair_and_its_winner_has_a_table_of_pairs(beside: dict[str, list[Any]]) -> None:
+    names = {"left": "A", "right": "B", "winner": "Choice"}
+    read = read_comparisons({**PAIRS, **beside}, Reading(names=names))
+    assert read.format == "plain"
+    assert read.comparisons == [Comparison("a", "b", "left"), Comparison("b", "c", "tie")]
+    assert read.columns_not_used == list(beside)
+    with pytest.raises(InvalidInput, match="of the form"):
+        read_comparisons({**PAIRS, **beside}, Reading(names={"winner": "Choice"}))
+
+
+def test_a_form_that_takes_a_pair_and_its_winner_stays_recognised() -> None:
+    table = {**EXAMPLES["mturk"], "Input.one": ["c"], "Input.two": ["d"], "AssignmentStatus": ["Rejected"]}
+    names = {"left": "Input.one", "right": "Input.two", "winner": "Answer.winner"}
+    read = read_comparisons(table, Reading(names=names))
+    assert (read.format, read.comparisons) == ("mturk", []), "a rejected assignment is left out"
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in ("win-matrix", "choix")])

@@ -5,7 +5,7 @@ A format translates a table into the columns of our own form; `read_comparisons`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -194,6 +194,7 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
         ).with_option(f"it was named by --map {unknown[0]}=COLUMN")
     refuse_near_misses(columns, ("annotator", "group"))
     source = Source(columns, reading.names or {}, reading.words)
+    _require_fields(source, name, (*COMPARISON_FORMATS[name].fields, "group", "count"))
     translated = COMPARISON_FORMATS[name].translate(source)
     if reading.words is not None and not source.words_used:
         raise InvalidInput(
@@ -206,6 +207,7 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
         found["group"] = [group[row - 1] for row in rows]
     if "count" not in found and (count := source.get("count")) is not None:
         found["count"] = [count[row - 1] for row in rows]
+    _require_fields(source, name, source.asked)
     if name != "plain" or reading.names:  # in our own form an empty winner is a mistake
         found["winner"] = [LEFT_OUT if is_missing(value) else value for value in found["winner"]]
     found, rows = _without_left_out(found, rows, notes)
@@ -297,6 +299,10 @@ def recognised(columns: Columns) -> str | None:
 
 def _format_of(columns: Columns, reading: Reading) -> str:
     found = recognised(columns)
+    # Who names the columns of a pair and of its winner has a table of pairs, whatever else is in it.
+    pairs, named = {"left", "right", "winner"}, set(reading.names or ())
+    if found is not None and pairs <= named and not pairs <= set(COMPARISON_FORMATS[found].fields):
+        return "plain"
     if found is not None:
         return found
     if reading.names or len({"left", "right", "winner"} & columns.keys()) > 1:
@@ -310,6 +316,20 @@ def _format_of(columns: Columns, reading: Reading) -> str:
         "or say which they are with --map left=COLUMN --map right=COLUMN --map winner=COLUMN, or name the form with "
         "--format"
     )
+
+
+def _require_fields(source: Source, form: str, taken: Collection[str]) -> None:
+    """Raise InvalidInput where the user named a column for a field that is not among these, which the form takes."""
+    for name, column in source.names.items():
+        if name not in taken:
+            fields = ", ".join(one for one in FIELDS if one in taken) or "no columns that are named"
+            raise InvalidInput(
+                f"these are comparisons of the form {form}, which takes {fields}, so {column!r} cannot be named for "
+                f"{name!r}"
+            ).with_option(
+                f"leave out --map {name}=COLUMN; or, if this is a table of pairs, name the columns of left, right and "
+                "winner with --format plain and --map"
+            )
 
 
 def _without_left_out(

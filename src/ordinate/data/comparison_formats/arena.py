@@ -54,7 +54,8 @@ FORMAT = ComparisonFormat(
     "Chatbot Arena battles: model_a, model_b, winner, judge",
     has("model_a", "model_b", "winner"),
     _translate,
-    _write,
+    fields=("left", "right", "winner", "annotator"),
+    write=_write,
     own_names=True,
     label="model",
 )

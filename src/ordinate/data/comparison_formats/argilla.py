@@ -14,6 +14,7 @@ from typing import Any
 from ordinate.data.cells import text_id
 from ordinate.data.comparison_formats.preference import text_in
 from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated, has
+from ordinate.data.lookalikes import suggestion
 from ordinate.errors import InvalidInput
 
 
@@ -70,11 +71,18 @@ def _answers(source: Source, fields: list[Any], responses: list[Any]) -> list[li
         for name, answers in given.items()
         if any(one for one, _ in answers) and all(set(one) <= known for one, _ in answers)
     )
-    if "winner" not in source.names and len(fitting) != 1:
+    named = source.named("winner")
+    if named is None and len(fitting) != 1:
         raise InvalidInput(
             f"{len(fitting) or 'no'} questions have answers that name fields; name one question"
         ).with_option("the option is --map winner=QUESTION")
-    question = source.names.get("winner") or next(iter(fitting))
+    if named is not None and not any(named in given for given in read):
+        questions = list(dict.fromkeys(name for given in read for name in given))
+        raise InvalidInput(
+            f"no record has answers to a question {named!r}{suggestion(named, questions)}; there are "
+            f"{', '.join(map(repr, questions)) or 'none'}"
+        )
+    question = named or next(iter(fitting))
     return [given.get(question, []) for given in read]
 
 
@@ -105,5 +113,6 @@ FORMAT = ComparisonFormat(
     "Argilla: records as JSON, with a ranking or a choice of fields",
     has("fields", "responses"),
     _translate,
+    fields=("winner",),
     own_names=True,
 )

@@ -77,4 +77,4 @@ def _split(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-FORMAT = ComparisonFormat("best-worst scaling: items, best, worst", _recognise, _translate)
+FORMAT = ComparisonFormat("best-worst scaling: items, best, worst", _recognise, _translate, fields=("annotator",))

@@ -38,5 +38,10 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
 
 
 FORMAT = ComparisonFormat(
-    "crowd-kit: worker, left, right, label", has("worker", "left", "right", "label"), _translate, _write, ties=False
+    "crowd-kit: worker, left, right, label",
+    has("worker", "left", "right", "label"),
+    _translate,
+    fields=("left", "right", "winner", "annotator"),
+    write=_write,
+    ties=False,
 )

@@ -35,4 +35,11 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
     }
 
 
-FORMAT = ComparisonFormat("evalica: x, y, winner (X, Y, Draw)", _recognise, _translate, _write, people=False)
+FORMAT = ComparisonFormat(
+    "evalica: x, y, winner (X, Y, Draw)",
+    _recognise,
+    _translate,
+    fields=("left", "right", "winner"),
+    write=_write,
+    people=False,
+)

@@ -42,13 +42,14 @@ def _translate(source: Source) -> Translated:
     }
     rows = []
     data, annotations = source.need("data", "data"), source.need("annotations", "annotations")
-    source.use("data", "annotations", *source.names.values())
+    names = [source.named(side) for side in ("left", "right")]
+    group = source.named("group") or "group"
     for row, (task, given) in enumerate(zip(data, annotations, strict=True), start=1):
         if not isinstance(task, Mapping) or not isinstance(given, list):
             raise InvalidInput(f"task {row}: data must be an object, and annotations a list")
         for annotation in given:
             result = _result(row, annotation)
-            keys = _keys(row, task, source.names)
+            keys = _keys(row, task, names)
             for side, key in zip(("left", "right"), keys, strict=True):
                 if is_missing(task.get(key)):
                     raise InvalidInput(f"task {row}: its data have nothing for {key!r}")
@@ -57,7 +58,7 @@ def _translate(source: Source) -> Translated:
                 columns[f"{side}_text"].append(task.get(f"{side}_text") if key == side else value)
             columns["winner"].append(_winner(row, annotation, result))
             columns["annotator"].append(task.get("annotator") or _person(annotation.get("completed_by")))
-            columns["group"].append(task.get(source.names.get("group", "group")))
+            columns["group"].append(task.get(group))
             columns["query"].append(task.get("query"))
             rows.append(row)
     if all(value is None for value in columns["group"]):
@@ -65,10 +66,10 @@ def _translate(source: Source) -> Translated:
     return Translated(columns, rows)
 
 
-def _keys(row: int, task: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+def _keys(row: int, task: Mapping[str, Any], names: Sequence[str | None]) -> list[str]:
     """The keys of the left and of the right item in the data of a task."""
-    if "left" in names or "right" in names:
-        return [names.get(side, side) for side in ("left", "right")]
+    if any(names):
+        return [name or side for name, side in zip(names, ("left", "right"), strict=True)]
     if {"left", "right"} <= task.keys():
         return ["left", "right"]
     stems: dict[str, dict[str, str]] = {}
@@ -129,7 +130,8 @@ FORMAT = ComparisonFormat(
     "Label Studio: the JSON export of a project with Pairwise",
     has("data", "annotations"),
     _translate,
-    _write,
+    fields=("left", "right"),
+    write=_write,
     ties=False,
     group="data",
 )

@@ -28,4 +28,9 @@ def _translate(source: Source) -> Translated:
     return Translated(columns)
 
 
-FORMAT = ComparisonFormat("Mechanical Turk: the results of a batch", has("HITId", "WorkerId"), _translate)
+FORMAT = ComparisonFormat(
+    "Mechanical Turk: the results of a batch",
+    has("HITId", "WorkerId"),
+    _translate,
+    fields=("left", "right", "winner", "annotator"),
+)

@@ -70,5 +70,6 @@ FORMAT = ComparisonFormat(
     "left, right, winner and, where known, strength, annotator and group",
     has("left", "right", "winner"),
     _translate,
-    _write,
+    fields=("left", "right", "winner", "strength", "annotator"),
+    write=_write,
 )

@@ -69,4 +69,6 @@ def _steps(value: object) -> list[list[str]]:
     ]
 
 
-FORMAT = ComparisonFormat('rankings: "a > b = c", lists, or rank1, rank2, ...', _recognise, _translate)
+FORMAT = ComparisonFormat(
+    'rankings: "a > b = c", lists, or rank1, rank2, ...', _recognise, _translate, fields=("annotator",)
+)

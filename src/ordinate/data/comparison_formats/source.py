@@ -32,12 +32,14 @@ class Source:
     names   the columns that the user gave for fields
     words   what the user said that words in the column of winners stand for; None: nothing
     used    the columns that were read
+    asked   the fields whose columns the format asked for
     """
 
     columns: Columns
     names: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] | None = None
     used: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
     words_used: bool = False
 
     def __len__(self) -> int:
@@ -45,7 +47,7 @@ class Source:
 
     def get(self, name: str, *usual: str) -> list[Any] | None:
         """The column of a field: the one that the user named, or the first of the usual ones that is there."""
-        chosen = self.names.get(name)
+        chosen = self.named(name)
         if chosen is not None and chosen not in self.columns:
             raise InvalidInput(
                 f"there is no column {chosen!r}, which was named for {name!r}{suggestion(chosen, self.columns)}"
@@ -55,6 +57,11 @@ class Source:
             return None
         self.used.add(found)
         return list(self.columns[found])
+
+    def named(self, name: str) -> str | None:
+        """What the user named for a field: a column, or what a format has in its place, such as a key."""
+        self.asked.add(name)
+        return self.names.get(name)
 
     def need(self, name: str, *usual: str) -> list[Any]:
         """`get`, where the format cannot do without the column."""
@@ -128,6 +135,7 @@ class ComparisonFormat(NamedTuple):
     what       a phrase for the help and the documents
     recognise  whether a table with these columns has this form
     translate  a table of this form -> the columns of our own form
+    fields     what it takes columns for that the user names, besides group and count
     write      comparisons -> a table of this form; None: this form is only read
     ties       whether the form has ties
     people     whether the form has annotators
@@ -139,6 +147,7 @@ class ComparisonFormat(NamedTuple):
     what: str
     recognise: Callable[[Columns], bool]
     translate: Callable[[Source], Translated]
+    fields: tuple[str, ...] = ()
     write: Callable[[Sequence[Comparison], Items | None], dict[str, list[Any]]] | None = None
     ties: bool = True
     people: bool = True

@@ -68,7 +68,7 @@ FORMAT = ComparisonFormat(
     "a square matrix of win counts, row against column",
     _recognise,
     _translate,
-    _write,
+    write=_write,
     ties=False,
     people=False,
     group=None,

@@ -37,4 +37,11 @@ def _write(comparisons: Sequence[Comparison], _items: Items | None) -> dict[str,
     }
 
 
-FORMAT = ComparisonFormat("winner_id and loser_id, or winner and loser", _recognise, _translate, _write, ties=False)
+FORMAT = ComparisonFormat(
+    "winner_id and loser_id, or winner and loser",
+    _recognise,
+    _translate,
+    fields=("left", "right", "annotator"),
+    write=_write,
+    ties=False,
+)
