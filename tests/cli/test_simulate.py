@@ -94,6 +94,18 @@ class TestRecorded:
         assert "1 feature column," in run(*recorded, *line).out
         assert "2 feature columns," in run(*recorded, *line, "--pca", "2").out
 
+    def test_what_is_left_out_and_not_used_is_said(self, run, recorded, folder):
+        made = (folder / "made.csv").read_text().replace("winner,", "choice,").replace("\nb,a,b", "\nb,a,")
+        (folder / "made.csv").write_text(made)
+        result = run(*recorded, "--map", "winner=choice", "--share", "0.25", "--json")
+        assert result.err == ("Columns not used: sharpness, contrast.\nLeft out, without an answer: 1.\n")
+        assert result.json[0]["step"] == 0
+
+    def test_models_cannot_be_told_apart(self, run, recorded):
+        assert run(*recorded, "--models", "nobody").err == (
+            "Error: --models has no effect here: a simulation takes all answers alike; leave it out\n"
+        )
+
 
 @pytest.mark.parametrize(
     ("line", "message"),

@@ -4,6 +4,7 @@ from sklearn.decomposition import PCA
 
 from ordinate.data.comparisons import Comparison
 from ordinate.datasets import principal_components, read_recorded
+from ordinate.datasets.recorded import read_recorded_folder
 from ordinate.errors import InvalidInput
 
 
@@ -79,7 +80,7 @@ def test_items_answers_features_and_groups_are_read(folder):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("left,right,winner\n001,009,left\n", "comparison 1: the right item '009' is not among the items"),
+        ("left,right,winner,query\n001,002,,\n001,009,left,\n", r"comparisons.csv: row 2: there is no item '009'"),
         ("left,right,winner,group\n001,002,left,g\n002,003,left,h\n", "row 2: item '002' is compared in group 'g' and"),
         ("left,right,winner,group\n001,002,left,g\n", "item '003' is in no comparison"),
         ("left,right,winner\n001,001,left\n", "compared with itself"),
@@ -89,6 +90,17 @@ def test_answers_that_do_not_fit_the_items_are_refused(folder, lines, message):
     (folder / "comparisons.csv").write_text(lines)
     with pytest.raises(InvalidInput, match=message):
         read_recorded(folder / "items.csv", folder / "comparisons.csv")
+
+
+def test_what_is_left_out_and_not_used_is_in_the_notes(folder):
+    (folder / "items.csv").write_text("id,text,weight,truth,note\n001,one,1,4,x\n002,two,2,3,\n003,,3,2,\n004,,4,1,\n")
+    (folder / "comparisons.csv").write_text("left,right,winner,query,coder\n001,002,left,,c\n001,002,,q,c\n")
+    files = (folder / "items.csv", folder / "comparisons.csv")
+    left_out = "Left out, without an answer: 1"
+    assert read_recorded(*files).notes == ("Columns not used: weight, truth, note, coder", left_out)
+    options = {"feature_columns": ["weight"], "categorical": ["truth"], "content": {"text": "note"}}
+    assert read_recorded(*files, **options).notes == ("Columns not used: coder", left_out)
+    assert read_recorded_folder(folder).notes == ("Columns not used: weight, note, coder", left_out)
 
 
 @pytest.mark.parametrize(

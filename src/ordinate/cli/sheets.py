@@ -49,7 +49,8 @@ class _Answer(NamedTuple):
 
     @property
     def pair(self) -> tuple[str | None, str, str]:
-        return self.given.annotator, *sorted((self.given.left, self.given.right))
+        one, other = sorted(self.given[:2])
+        return self.given.annotator, one, other
 
     @property
     def outcome(self) -> str:

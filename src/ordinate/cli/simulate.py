@@ -19,7 +19,7 @@ from ordinate.cli.options import (
     examples,
     split_names,
 )
-from ordinate.cli.screen import count, print_json, print_table, progress_bar, say
+from ordinate.cli.screen import count, note, print_json, print_table, progress_bar, say
 from ordinate.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def recorded(
     from ordinate.datasets import read_recorded
     from ordinate.simulation.tasks import RecordedTask
 
+    if reading.models is not None:
+        raise InvalidInput("--models has no effect here: a simulation takes all answers alike; leave it out")
     dataset = read_recorded(
         items,
         comparisons,
@@ -125,6 +127,8 @@ def recorded(
         **table.named(),
         **table.options(),
     )
+    for one in dataset.notes:
+        note(f"{one}.")
     sizes = dataset.describe()
     inside = f" in {sizes['groups']:,} groups" if sizes["groups"] > 1 else ""
     described = (
