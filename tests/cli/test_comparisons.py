@@ -363,6 +363,46 @@ def test_exports_of_label_studio_that_grow_are_recorded_once(run, study, folder)
         assert (read["recorded"], counted("3")) == (new, done)
 
 
+LEFT_OUT = ("w.csv", "left,right,winner\n{0},{1},\n{0},{1},\n{0},{2},{0}\n", ["--map", "winner=winner"], 3)
+RANKED = ("r.csv", "ranking,annotator\n,x\n{0} > {1} > {3},x\n{1} > {0} > {2},{4}\n", [], 3)
+COUNTED = ("c.csv", "left,right,winner,n\n{0},{1},left,7\n{0},{2},left,2\n", ["--map", "count=n"], 2)
+NAMED = (
+    "n.csv",
+    "left,right,winner,annotator\n{0},{1},,x\n{0},{1},left,{4}\n",
+    ["--map", "winner=winner"],
+    2,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "unknown", "name", "problem"),
+    [
+        (LEFT_OUT, "zz", "", "there is no item 'zz'"),
+        (LEFT_OUT, "p", "", "item 'a' is in group 'g' and 'p' in 'h'; only items of one group are compared"),
+        (RANKED, "zz", "x", "there is no item 'zz'"),
+        (RANKED, "c", "y" * 99, "an annotator's name has 1 to 80 characters, not 99"),
+        (COUNTED, "zz", "", "there is no item 'zz'"),
+        (COUNTED, "p", "", "item 'a' is in group 'g' and 'p' in 'h'; only items of one group are compared"),
+        (NAMED, "", "y" * 99, "an annotator's name has 1 to 80 characters, not 99"),
+    ],
+)
+def test_what_does_not_fit_is_named_by_file_and_row(run, folder, table, unknown, name, problem):
+    file, text, options, row = table
+    (folder / file).write_text(text.format("a", "b", unknown, "c", name))
+    (folder / "grouped.csv").write_text("id,group\na,g\nb,g\nc,g\np,h\nq,h\n")
+    assert run("create", "study.db", "--items", "grouped.csv").code == 0
+    said = f"Error: {file}: row {row}: {problem}"
+    for line in (
+        ["import", "study.db", file],
+        ["create", "new.db", "--items", "grouped.csv", "--comparisons", file],
+        ["order", file, "--items", "grouped.csv"],
+    ):
+        refused = run(*line, *options)
+        assert (refused.code, refused.err[: len(said)]) == (2, said), refused.err
+    assert run("status", "study.db", "--json").json["comparisons"] == 0
+    assert not (folder / "new.db").exists()
+
+
 def test_preference_data_on_disk_are_enough(run, folder):
     datasets = pytest.importorskip("datasets")
     pairs = {"prompt": ["Why?"] * 3, "chosen": ["a", "b", "a"], "rejected": ["b", "c", "c"]}

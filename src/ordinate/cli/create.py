@@ -286,6 +286,7 @@ def _items_and_comparisons(
         given = given.called_as_in(read)
         with naming(comparisons):
             given.require_items(read)
+            given.require_annotators()
     return columns, read, recipe, given
 
 
@@ -306,8 +307,9 @@ def study_of_comparisons(comparisons: str, items: str | None, table: TableOption
     unused += [] if given is None else given.columns_not_used
     made = Study.create(read, recipe=recipe)
     if given is not None:
-        reading.name_models(made, given.comparisons)
-        made.record(given.comparisons)
+        with naming(comparisons):
+            reading.name_models(made, given.comparisons)
+            made.record(given.comparisons)
     if unused:
         note(f"Columns not used: {', '.join(unused)}.")
     for one in [*_lookalikes(read), *(given.notes if given is not None else [])]:

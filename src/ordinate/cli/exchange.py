@@ -43,6 +43,7 @@ def import_(
         read = read_comparison_file(file, reading.reading()).called_as_in(opened.items)
         with naming(file):
             read.require_items(opened.items)
+            read.require_annotators()
             returned = returned_answers(opened, read)
             known = opened.known(returned.made_elsewhere)
         if known and 2 * known >= len(returned.made_elsewhere) and not again:

@@ -82,13 +82,16 @@ def with_strength(given: Comparison, strength: Any, where: str) -> Comparison:
     return given._replace(outcome=strong)
 
 
-def require_one_reading(given: Sequence[Comparison], checked: Sequence[Comparison]) -> None:
-    """Raise InvalidInput where a winner is a side and another item's id, in a table that names winners by their ids."""
+def require_one_reading(rows: Sequence[int], given: Sequence[Comparison], checked: Sequence[Comparison]) -> None:
+    """Raise InvalidInput where a winner is a side and another item's id, in a table that names winners by their ids.
+
+    rows  of the table, one for each comparison
+    """
     words = [id_text(one.outcome) for one in given]
-    by_id = next((row for row, word in enumerate(words, start=1) if word not in OUTCOMES), None)
+    by_id = next((row for row, word in zip(rows, words, strict=True) if word not in OUTCOMES), None)
     if by_id is None:
         return
-    for row, (word, one) in enumerate(zip(words, checked, strict=True), start=1):
+    for row, word, one in zip(rows, words, checked, strict=True):
         same = {"left": one.left, "right": one.right}.get(word) == word  # as a side and as an id
         if word in OUTCOMES and word in (one.left, one.right) and not same:
             raise InvalidInput(

@@ -19,7 +19,7 @@ from ordinate.data.comparison_formats import (
     write_comparison_columns,
     write_comparisons,
 )
-from ordinate.errors import InvalidInput
+from ordinate.errors import InvalidInput, UnknownItem
 
 WRITTEN = [name for name, form in COMPARISON_FORMATS.items() if form.write is not None]
 SIDED = ["plain", "crowd-kit", "arena", "pwcmp", "evalica", "label-studio"]
@@ -237,6 +237,17 @@ def test_an_empty_winner_is_a_mistake_in_our_own_form_alone() -> None:
     assert (len(read.comparisons), read.notes) == (1, ["Left out, without an answer: 1."])
 
 
+def test_what_can_be_read_two_ways_is_named_by_the_rows_of_the_table() -> None:
+    table: dict[str, list[Any]] = {
+        "left": ["x", "x", "a", "right"],
+        "right": ["y", "y", "b", "y"],
+        "winner": [None, "", "a", "right"],
+        "query": [None] * 4,
+    }
+    with pytest.raises(InvalidInput, match=r"row 4: the winner 'right' is a side .*, and row 3 names its winner by"):
+        read_comparisons(table)
+
+
 def test_a_frame_with_counts_is_refused_with_what_to_do() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({**EXAMPLES["arena"], "count": [3]})
@@ -262,6 +273,16 @@ def test_an_item_against_itself_is_refused_by_row(name: str) -> None:
         columns = {"id": ["a", "b"], "a": [1, 0], "b": [1, 0]}
     with pytest.raises(InvalidInput, match=r"row 1: |task 1: "):
         read_comparisons(columns, Reading(name))
+
+
+def test_rows_of_a_frame_are_named_where_some_have_no_answer() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"winner_id": [None, "a", "a"], "loser_id": [None, "b", "z"]})
+    with pytest.raises(UnknownItem, match="row 3: there is no item 'z'"):
+        Study.create(Items(["a", "b"])).record(frame)
+    named = pandas.DataFrame({"winner_id": [None, "a"], "loser_id": [None, "b"], "annotator": ["ann", "\t"]})
+    with pytest.raises(InvalidInput, match="row 2: an annotator's name has 1 to 80 characters, not 0"):
+        Study.create(Items(["a", "b"])).record(named)
 
 
 @pytest.mark.parametrize(("library", "make"), [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")])

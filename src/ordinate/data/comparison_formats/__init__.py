@@ -32,8 +32,9 @@ from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, 
 from ordinate.data.comparisons import Comparison, check_comparison, require_one_reading, with_strength
 from ordinate.data.items import Items
 from ordinate.data.lookalikes import suggestion
+from ordinate.data.names import annotator_name
 from ordinate.data.tables import Columns, frame_columns, refuse_near_misses
-from ordinate.errors import InvalidInput, naming
+from ordinate.errors import InvalidInput, UnknownItem, naming
 
 __all__ = [
     "COMPARISON_FORMATS",
@@ -149,14 +150,34 @@ class ReadComparisons:
         return replace(self, comparisons=comparisons)
 
     def require_items(self, items: Items) -> None:
-        """Raise InvalidInput, naming the row, where an item that is compared is not here, or in another group."""
+        """Raise InvalidInput, naming the row, where an item that is compared is not here, or in another group.
+
+        UnknownItem where it is not here.
+        """
         # First, since items are named by their groups where the table has some.
         self.require_groups_of(items)
         known = set(items.ids)
         for row, one in zip(self.rows, self.comparisons, strict=True):
             for item in (one.left, one.right):
                 if item not in known:
-                    raise InvalidInput(f"row {row}: there is no item {item!r}{suggestion(item, items.ids)}")
+                    raise UnknownItem(f"row {row}: there is no item {item!r}{suggestion(item, items.ids)}")
+        if items.group is None:
+            return
+        group_of = dict(zip(items.ids, items.group, strict=True))
+        for row, one in zip(self.rows, self.comparisons, strict=True):
+            if group_of[one.left] != group_of[one.right]:
+                raise InvalidInput(
+                    f"row {row}: item {one.left!r} is in group {group_of[one.left]!r} and {one.right!r} in "
+                    f"{group_of[one.right]!r}; only items of one group are compared"
+                )
+
+    def require_annotators(self) -> None:
+        """Raise InvalidInput, naming the row, for an annotator's name that no study takes."""
+        known = set()
+        for row, one in zip(self.rows, self.comparisons, strict=True):
+            if one.annotator not in known:
+                annotator_name(one.annotator, f"row {row}: ")
+                known.add(one.annotator)
 
     def require_groups_of(self, items: Items) -> None:
         """Raise InvalidInput, naming the row, where the groups of the items do not agree with those of the table."""
@@ -218,7 +239,7 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
     ]
     checked = [check_comparison(one, f"row {row}: ") for row, one in zip(rows, given, strict=True)]
     if name == "plain":
-        require_one_reading(given, checked)
+        require_one_reading(rows, given, checked)
     if "strength" in found:
         marked = zip(rows, checked, found["strength"], strict=True)
         checked = [with_strength(one, strength, f"row {row}: ") for row, one, strength in marked]
@@ -259,7 +280,8 @@ def comparisons_of(given: Any, items: Items) -> list[Comparison]:
     """Comparisons of these items from a frame of any form, or from rows of (left, right, outcome[, annotator])."""
     if hasattr(given, "columns"):
         read = read_comparisons(frame_columns(given)).called_as_in(items)
-        read.require_groups_of(items)
+        read.require_items(items)
+        read.require_annotators()
         if "count" in read.columns_not_used:
             raise InvalidInput(
                 "the frame has a column 'count'. If it says how many comparisons a row stands for, repeat the rows, "
