@@ -143,6 +143,12 @@ class TestItemsFromTables:
             ({"id": ["a"]}, {"feature_columns": ["x", "y"]}, "no column 'x', 'y'; the table has 'id'"),
             ({"id": ["a"], "n": [1]}, {"content": {"text": "name"}}, "no column 'name'; the table has 'id', 'n'$"),
             ({"id": ["a"], "n": [1]}, {"categorical": ["material"]}, "no column 'material'; the table has 'id', 'n'$"),
+            ({"id": ["a"], "group": [["g"]]}, {}, r"the group in row 1 holds .* a nested value"),
+            (
+                {"id": ["a", "b"], "n": ["x", {}]},
+                {"categorical": ["n"]},
+                r"row 2 of column 'n' holds .* a nested value",
+            ),
             ({"id": ["a"], "x": []}, {}, r"different lengths: \{'id': 1, 'x': 0\}"),
             ({"id": ["a"], "x": [1]}, {"feature_columns": ["x", "x"]}, "feature column 'x' is given twice"),
             ({"id": ["a", "b"], "x": ["1", "tall"]}, {"feature_columns": ["x"]}, "row 2 of column 'x' holds 'tall'"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from ordinate.data.cells import id_text, is_missing, plain_text
+from ordinate.data.cells import id_text, is_missing, plain_text, require_single
 from ordinate.data.items import Items
 from ordinate.data.lookalikes import appearance
 from ordinate.errors import InvalidInput
@@ -116,6 +116,9 @@ def comparison_columns(comparisons: Sequence[Comparison], items: Items | None = 
 
 def check_comparison(given: Comparison, where: str = "") -> Comparison:
     """The comparison with its ids as text and its winner as a side; `where` opens the error message."""
+    for name, value in (("left item", given.left), ("right item", given.right), ("winner", given.outcome)):
+        if type(value) is not str:  # nearly all are, and a table may have millions
+            require_single(value, f"{where}the {name}")
     left, right = id_text(given.left), id_text(given.right)
     if not left or not right:
         raise InvalidInput(f"{where}the id of the {'left' if not left else 'right'} item is empty")
@@ -136,5 +139,6 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
             if winner
             else ""
         )
+    require_single(given.annotator, f"{where}the annotator")
     annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
     return Comparison(left, right, outcome, annotator)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ordinate.data.arrays import Floats
-from ordinate.data.cells import id_text, is_missing, numbers
+from ordinate.data.cells import id_text, is_missing, numbers, require_single
 from ordinate.data.tables import Columns, no_column
 from ordinate.errors import InvalidInput
 
@@ -100,6 +100,7 @@ def _require_values(values: Sequence[Any], column: str) -> None:
     for row, value in enumerate(values, start=1):
         if is_missing(value):
             raise InvalidInput(f"row {row} of column {column!r} is empty; fill it in or leave the item out")
+        require_single(value, f"row {row} of column {column!r}")
 
 
 def _holds_vectors(values: Sequence[Any]) -> bool:

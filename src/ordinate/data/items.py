@@ -319,6 +319,7 @@ def _text_id(value: object, row: int) -> str:
 def _text_group(value: object, row: int) -> str:
     if is_missing(value):
         raise InvalidInput(f"row {row} has an empty group; fill it in, or leave the column out to compare all with all")
+    require_single(value, f"the group in row {row}")
     return plain_text(id_text(value), f"the group in row {row}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -235,6 +236,37 @@ def test_an_empty_winner_is_a_mistake_in_our_own_form_alone() -> None:
     survey = {"left": table["left"], "right": table["right"], "choice": ["A", ""]}
     read = read_comparisons(survey, Reading(names={"winner": "choice"}, words={"A": "left", "B": "right"}))
     assert (len(read.comparisons), read.notes) == (1, ["Left out, without an answer: 1."])
+
+
+NESTED: dict[str, dict[str, Any]] = {
+    **{name: {"left": ["a"]} for name in ("plain", "crowd-kit")},
+    "arena": {"model_a": ["a"]},
+    "winner-loser": {"loser_id": ["b"]},
+    "pwcmp": {"condition_B": {"q": 10}},
+    "evalica": {"y": ["b"]},
+    "preference": {"chosen": ["a"]},
+    "label-studio": {"data": {"text1": ["a"], "text2": "b"}},
+    "argilla": {"fields": {"reply_1": ["a"], "reply_2": "b"}},
+    "mturk": {"Input.right": ["b"]},
+    "best-worst": {"items": [["a"], "b"]},
+    "ranking": {"ranking": ["a", [["b"]]]},
+    "choix": {"0": [1]},
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_no_name_is_made_of_a_list(name: str) -> None:
+    columns = {key: [*values, NESTED[name].get(key, values[0])] for key, values in EXAMPLES[name].items()}
+    with pytest.raises(InvalidInput, match=r"(row|task) 2.*(a nested value|neither|of those shown)"):
+        read_comparisons(columns, Reading(name))
+
+
+@pytest.mark.parametrize("field", ["winner", "annotator", "group", "left_text"])
+@pytest.mark.parametrize("nested", [["a"], {"name": "a"}, ("a",), np.array(["a"])])
+def test_nothing_of_a_comparison_is_made_of_a_list(field: str, nested: Any) -> None:
+    columns = {name: ["a", "a"] for name in ("left", "annotator", "group")} | {"right": ["b"] * 2, "winner": ["a"] * 2}
+    with pytest.raises(InvalidInput, match=r"row 2.* a nested value; give one text or number"):
+        read_comparisons({**columns, field: ["a", nested]})
 
 
 def test_what_can_be_read_two_ways_is_named_by_the_rows_of_the_table() -> None:

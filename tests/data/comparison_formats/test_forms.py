@@ -43,6 +43,14 @@ def test_rankings_give_every_pair_with_ties() -> None:
     assert won(by_lists) == [("a > 1", "2"), ("a > 1", "c"), ("2", "c")]
 
 
+@pytest.mark.parametrize("ranking", ["a = d > b = c", [["a", "d"], ["b", "c"]], (("a", "d"), ["b", "c"])])
+def test_a_list_within_a_ranking_is_a_shared_place(ranking: Any) -> None:
+    found = {one[:3] for one in read_comparisons({"ranking": [ranking]}).comparisons}
+    ties, wins = {("a", "d", "tie"), ("b", "c", "tie")}, {(one, other, "left") for one in "ad" for other in "bc"}
+    assert found == ties | wins
+    assert won(read_comparisons({"ranking": [[["a"], "b"]]})) == [("a", "b")]
+
+
 def test_preference_data_have_texts_prompts_and_messages() -> None:
     long = "A long answer. " * 10
     read = read_comparisons(
@@ -126,6 +134,8 @@ def test_argilla_ranks_fields_or_names_the_best() -> None:
     read = read_comparisons(ranked)
     assert sorted(won(read)) == [("a", "c"), ("b", "a"), ("b", "c")]
     assert read.group == ["Why?"] * 3
+    chat = [{**one, "prompt": [{"role": "user", "content": "Why?"}]} for one in fields]
+    assert read_comparisons({**ranked, "fields": chat}).group == ["Why?"] * 3
     best: dict[str, list[Any]] = {
         "fields": fields,
         "responses": [{"best": [{"value": "response3"}]}, {"best": [{"value": "response1"}]}],

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ordinate.data.cells import id_text, is_missing, text_id
+from ordinate.data.cells import id_text, is_missing, require_single, text_id
 from ordinate.data.comparison_formats import (
     arena,
     argilla,
@@ -372,6 +372,7 @@ def _texts(columns: Columns, comparisons: Sequence[Comparison], rows: Sequence[i
             continue
         for row, one, text in zip(rows, comparisons, columns[f"{side}_text"], strict=True):
             item = getattr(one, side)
+            require_single(text, f"row {row}: the text of item {item!r}")
             if is_missing(text) or text == item:
                 continue
             if texts.setdefault(item, str(text)) != str(text):
@@ -383,6 +384,7 @@ def _groups(values: Sequence[Any], rows: Sequence[int]) -> list[str]:
     for row, value in zip(rows, values, strict=True):
         if is_missing(value):
             raise InvalidInput(f"row {row} has an empty group; fill it in, or rename the column to ignore the groups")
+        require_single(value, f"row {row}: the group")
     return [id_text(value) for value in values]
 
 

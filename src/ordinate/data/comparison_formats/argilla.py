@@ -30,7 +30,11 @@ def _translate(source: Source) -> Translated:
     }
     rows = []
     for row, (record, given) in enumerate(zip(fields, answers, strict=True), start=1):
-        group = " ".join(str(value) for name, value in record.items() if name not in names)
+        prompt = {name: value for name, value in record.items() if name not in names}
+        group = " ".join(
+            text_in(value, f"row {row} of field {name!r}") if isinstance(value, list) else str(value)
+            for name, value in prompt.items()
+        )
         for best_first, user in given:
             if not best_first:
                 for name, value in zip(columns, (None, None, LEFT_OUT, user, group, None, None), strict=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ordinate.data.cells import id_text, is_missing
+from ordinate.data.cells import id_text, is_missing, require_single
 from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated
 from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
@@ -62,6 +62,8 @@ def listed_items(source: Source) -> list[list[str]]:
     found = []
     for row in range(len(source)):
         values = [source.columns[name][row] for name in names] if together is None else _split(together[row])
+        for value in values:
+            require_single(value, f"row {row + 1}: an item")
         given = [id_text(value) for value in values if not is_missing(value)]
         if len(set(given)) < len(given) or len(given) < 2:
             raise InvalidInput(f"row {row + 1}: the items must be two or more, and differ: {', '.join(given)}")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.cells import is_missing, text_id
+from ordinate.data.cells import is_missing, require_single, text_id
 from ordinate.data.comparison_formats.plain import shown_beside
 from ordinate.data.comparison_formats.source import (
     LEFT_OUT,
@@ -53,6 +53,7 @@ def _translate(source: Source) -> Translated:
             for side, key in zip(("left", "right"), keys, strict=True):
                 if is_missing(task.get(key)):
                     raise InvalidInput(f"task {row}: its data have nothing for {key!r}")
+                require_single(task[key], f"task {row}: {key!r}")
                 value = str(task[key])
                 columns[side].append(value if key == side else text_id(value))
                 columns[f"{side}_text"].append(task.get(f"{side}_text") if key == side else value)

@@ -1,11 +1,11 @@
-"""Rankings of several items: a column `ranking` ("a > b = c", or a list from the best), or columns rank1, rank2, ..."""
+"""Rankings of several items: a column `ranking` ("a > b = c", or a list from the best, in which a list is a shared place), or columns rank1, rank2, ..."""
 
 from __future__ import annotations
 
 import re
 from itertools import combinations
 
-from ordinate.data.cells import id_text, is_missing
+from ordinate.data.cells import id_text, is_missing, require_single
 from ordinate.data.comparison_formats.best_worst import PAIRS_OF_A_ROW
 from ordinate.data.comparison_formats.source import LEFT_OUT, ComparisonFormat, Source, Translated
 from ordinate.data.tables import Columns
@@ -32,11 +32,11 @@ def _translate(source: Source) -> Translated:
             rows.append(row + 1)
             continue
         if together is None:
-            steps = [[id_text(value)] for value in given if not is_missing(value)]
+            steps = [[_id(value, f"row {row + 1}: the ranking")] for value in given if not is_missing(value)]
         else:
             if any(isinstance(value, str) and (">=" in value or "=>" in value) for value in given):
                 raise InvalidInput(f"row {row + 1}: {together[row]!r} must say either > or = between two items")
-            steps = _steps(together[row])
+            steps = _steps(together[row], f"row {row + 1}: the ranking")
         placed = [(item, place) for place, step in enumerate(steps) for item in step]
         if len({item for item, _ in placed}) < len(placed) or len(placed) < 2:
             raise InvalidInput(
@@ -58,15 +58,17 @@ def _ranks(columns: Columns) -> list[str]:
     return [name for _, name in sorted(found)]
 
 
-def _steps(value: object) -> list[list[str]]:
+def _steps(value: object, where: str) -> list[list[str]]:
     """The items from the best, those that share a place together."""
-    listed = value.split(">") if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else [value]
-    return [
-        [item for part in id_text(one).split("=") if (item := part.strip())]
-        if isinstance(value, str)
-        else [id_text(one)]
-        for one in listed
-    ]
+    if isinstance(value, str):
+        return [[item for part in step.split("=") if (item := part.strip())] for step in value.split(">")]
+    steps = value if isinstance(value, list | tuple) else [value]
+    return [[_id(one, where) for one in (step if isinstance(step, list | tuple) else [step])] for step in steps]
+
+
+def _id(value: object, where: str) -> str:
+    require_single(value, where)
+    return id_text(value)
 
 
 FORMAT = ComparisonFormat(
