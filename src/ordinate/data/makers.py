@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ordinate.data.cells import is_missing
+from ordinate.data.cells import id_text, require_single
 from ordinate.data.tables import Columns, no_column
 
 COLUMN = "maker"
@@ -17,11 +17,8 @@ def makers_of(columns: Columns, ids: Sequence[str], column: str | None = None) -
     """
     if column is not None and column not in columns:
         raise no_column(columns, column)
-    cells = columns.get(column or COLUMN, ())
-    return [
-        (item, name.strip())
-        for item, cell in zip(ids, cells, strict=False)
-        if not is_missing(cell)
-        for name in str(cell).split(";")
-        if name.strip()
-    ]
+    made = []
+    for row, (item, cell) in enumerate(zip(ids, columns.get(column or COLUMN, ()), strict=False), start=1):
+        require_single(cell, f"row {row} of column {column or COLUMN!r}")
+        made += [(item, name.strip()) for name in id_text(cell).split(";") if name.strip()]
+    return made
