@@ -62,6 +62,28 @@ def test_categories_become_columns_and_new_items_need_known_values():
         one_hot_names({"n": list(range(60))}, ["n"])
 
 
+def test_names_of_categories_and_their_values_may_hold_the_sign():
+    table = {"id": ["a", "b"], "a=b": ["x=y", "z"], "a": ["b=c", "d"], "n=1": [3, 4]}
+    items = Items.from_columns(table, feature_columns=["n=1"], categorical=["a=b"])
+    assert items.feature_names == ("n=1", "a=b=x=y", "a=b=z")
+    assert items.features.tolist() == [[3, 1, 0], [4, 0, 1]]
+    assert items.unused(table) == ["a"]
+    assert Items.from_columns(table, feature_columns=items.feature_names).features.tolist() == items.features.tolist()
+    short = {name: values for name, values in table.items() if name != "a=b"}
+    assert Items.from_columns(short, categorical=["a"]).feature_names == ("a=b=c", "a=d")
+
+
+def test_a_length_in_categories_is_no_measured_length():
+    table = {"id": ["a", "b"], "length": ["short", "long"]}
+    for options in ({"categorical": ["length"]}, {"feature_columns": ["length=short", "length=long"]}):
+        items = Items.from_columns(table, **options)
+        assert sorted(items.feature_names) == ["length=long", "length=short"]
+        assert (items.labels, items.unused(table)) == ({}, [])
+    assert Items.from_columns({**table, "length": [3, 4]}).labels == {"length": ("3", "4")}
+    with pytest.raises(InvalidInput, match="row 1 of 'length' is 'short', not a number above 0"):
+        Items.from_columns(table)
+
+
 def test_a_column_of_words_is_no_number_and_the_error_says_what_it_may_be():
     with pytest.raises(InvalidInput, match=r"row 1 of column 'material' holds 'wood', which is no number$") as caught:
         Items.from_columns(TABLE, feature_columns=["material"])

@@ -355,6 +355,7 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     features = table.matrices()
     if table.pca is not None:
         raise InvalidInput("--pca is decided when a study is made; new items go through its projection, if it has one")
+    from ordinate.data.feature_columns import categories
     if isinstance(features, str) and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
@@ -363,7 +364,8 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     blocks = study.items.blocks
     own = (recipe.given_names if recipe is not None and recipe.encoder == GIVEN else study.items.column_names) or ()
     # The options that the study was made with mean its own columns, not one for each category of the new table.
-    repeated = {name for names in named.values() for name in names} == {_column(name, columns) for name in own}
+    made_from = {name for name in own if name in columns} | categories(columns, own).keys()
+    repeated = {name for names in named.values() for name in names} == made_from
     if (repeated or not any(named.values())) and (features is None or blocks is not None):
         named = {"feature_columns": list(own)}
     matrices = [block.name for block in blocks or () if block.names is None]
@@ -373,11 +375,6 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     if recipe is not None and recipe.encoder == GIVEN:
         return recipe.projected(read)
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
-
-
-def _column(feature: str, columns: Columns) -> str:
-    """The column of a table that a feature is made from: of `kind=blur` it is `kind`."""
-    return feature if feature in columns else feature.partition("=")[0]
 
 
 def _listing(source: str) -> Listing | None:

@@ -30,7 +30,7 @@ def feature_matrix(columns: Columns, names: Sequence[str]) -> tuple[Floats, list
     if len(names) == 1 and names[0] in columns and _holds_vectors(columns[names[0]]):
         return _vectors(columns[names[0]], names[0]), None
     known = categories(columns, names)
-    if missing := [name for name in names if name not in columns and name.partition("=")[0] not in known]:
+    if missing := [name for name in names if name not in columns and _category(name, columns) is None]:
         raise no_column(columns, *columns_of(missing))
     made = []
     for name in names:
@@ -39,8 +39,9 @@ def feature_matrix(columns: Columns, names: Sequence[str]) -> tuple[Floats, list
                 raise InvalidInput(f"column {name!r} holds vectors; name it alone, without other feature columns")
             made.append(_numbers(columns[name], name))
             continue
-        column, _, value = name.partition("=")
-        made.append(_indicator(columns[column], column, value, known[column]))
+        if (category := _category(name, columns)) is not None:
+            column, value = category
+            made.append(_indicator(columns[column], column, value, known[column]))
     return np.column_stack(made), list(names)
 
 
@@ -70,13 +71,21 @@ def categories(columns: Columns, names: Sequence[str]) -> dict[str, list[str]]:
     """The columns that hold categories according to the names of features, with their values."""
     found: dict[str, list[str]] = {}
     for name in names:
-        column, _, value = name.partition("=")
-        if name not in columns and column in columns and "=" in name:
+        if name not in columns and (category := _category(name, columns)) is not None:
+            column, value = category
             found.setdefault(column, []).append(value)
     return found
 
 
 def _numbers(values: Sequence[Any], column: str) -> Floats:
+def _category(name: str, columns: Columns) -> tuple[str, str] | None:
+    """The column and the value of "material=wood"; None where there is no such column. Both may hold the sign, so the
+    longest name of a column decides."""
+    signs = [place for place, letter in enumerate(name) if letter == "="]
+    place = next((place for place in reversed(signs) if name[:place] in columns), None)
+    return None if place is None else (name[:place], name[place + 1 :])
+
+
     try:
         return numbers(values, column)
     except InvalidInput as error:

@@ -171,7 +171,8 @@ class Items:
         refuse_near_misses(columns, ("group", *CONTENT_KINDS))
         names: list[str] | None = [*feature_columns, *one_hot_names(given, categorical)]
         _refuse_repeated_names(names or ())
-        used, blocks = tuple(names or ()), None
+        # A column `length` of categories is no measured length.
+        described, blocks = {*(names or ()), *categories(given, names or ())}, None
         if names and features is not None:
             matrices = features if isinstance(features, Mapping) else {MATRIX: features}
             columns_of_table = (COLUMNS, *feature_matrix(given, names))
@@ -186,7 +187,7 @@ class Items:
             group=columns.get("group"),
             content={kind: columns[kind] for kind in CONTENT_KINDS if kind in columns},
             blocks=blocks,
-            labels={label: columns[label] for label in LABELS if label in columns and label not in used},
+            labels={label: columns[label] for label in LABELS if label in columns and label not in described},
         )
 
     @classmethod
