@@ -235,19 +235,24 @@ def test_tasks_for_label_studio_come_back_as_its_export(run, study, folder):
     assert "name one with --out" in run("ask", "study.db", "--format", "label-studio").err
 
 
+class Sheet:
+    """The queries that Ann was asked, in pairs.csv; a call writes a word for each as its answer and imports them."""
+
+    def __init__(self, run, folder):
+        run("ask", "study.db", "-a", "Ann", "--count", "4", "--out", "pairs.csv")
+        self.run, self.file = run, folder / "pairs.csv"
+        self.header, *self.rows = self.file.read_text().splitlines()
+        self.ids = [row.split(",")[0] for row in self.rows]
+
+    def __call__(self, *words, column="", people=("",) * 4):
+        answers = [f"{row}{word}{who}" for row, word, who in zip(self.rows, words, people, strict=False)]
+        self.file.write_text("\n".join([self.header + column, *answers]) + "\n")
+        return self.run("import", "study.db", "pairs.csv", "--json")
+
+
 @pytest.fixture
 def sheet(run, study, folder):
-    """A function that writes answers, a word for each query that Ann was asked, to pairs.csv, and imports it."""
-    run("ask", "study.db", "-a", "Ann", "--count", "4", "--out", "pairs.csv")
-    header, *rows = (folder / "pairs.csv").read_text().splitlines()
-
-    def back(*words, column="", people=("",) * 4):
-        answers = [f"{row}{word}{who}" for row, word, who in zip(rows, words, people, strict=False)]
-        (folder / "pairs.csv").write_text("\n".join([header + column, *answers]) + "\n")
-        return run("import", "study.db", "pairs.csv", "--json")
-
-    back.ids = [row.split(",")[0] for row in rows]
-    return back
+    return Sheet(run, folder)
 
 
 def counted(by="Ann"):
@@ -301,7 +306,7 @@ def test_an_answer_to_a_query_that_was_withdrawn_is_of_whom_was_asked(run, sheet
 
 
 def test_a_pair_that_was_asked_twice_has_two_answers(run, study, folder):
-    rows = []
+    rows: list[str] = []
 
     def back(answer):
         with Study.open("sqlite:///study.db") as opened:
@@ -364,14 +369,14 @@ def test_exports_of_label_studio_that_grow_are_recorded_once(run, study, folder)
 
 
 LEFT_OUT = ("w.csv", "left,right,winner\n{0},{1},\n{0},{1},\n{0},{2},{0}\n", ["--map", "winner=winner"], 3)
-RANKED = ("r.csv", "ranking,annotator\n,x\n{0} > {1} > {3},x\n{1} > {0} > {2},{4}\n", [], 3)
+RANKED: tuple[str, str, list[str], int] = (
+    "r.csv",
+    "ranking,annotator\n,x\n{0} > {1} > {3},x\n{1} > {0} > {2},{4}\n",
+    [],
+    3,
+)
 COUNTED = ("c.csv", "left,right,winner,n\n{0},{1},left,7\n{0},{2},left,2\n", ["--map", "count=n"], 2)
-NAMED = (
-    "n.csv",
-    "left,right,winner,annotator\n{0},{1},,x\n{0},{1},left,{4}\n",
-    ["--map", "winner=winner"],
-    2,
-)  # fmt: skip
+NAMED = ("n.csv", "left,right,winner,annotator\n{0},{1},,x\n{0},{1},left,{4}\n", LEFT_OUT[2], 2)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """`ordinate embed`, and the commands that embed by themselves."""
 
+import shlex
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -44,6 +46,19 @@ def test_a_study_embeds_new_items_by_its_own_recipe(run, folder, new, route):
     assert recipe.projection is not None
     assert features.shape == (6, 2)
     np.testing.assert_allclose(features[:4].mean(axis=0), 0.0, atol=1e-9)  # centred on the first four alone
+
+
+def test_the_command_that_is_advised_names_the_column_of_ids(run, folder):
+    (folder / "items.csv").write_text("the nr,text\n1,one\n2,two\n3,three\n")
+    done = run("embed", "--items", "items.csv", "--id-column", "the nr", "--out", "a.npz")
+    advice = done.out.splitlines()[-1].partition("What to type next: ordinate ")[2]
+    assert run(*shlex.split(advice)).code == 0
+    refused = run("create", "s.db", "--items", "items.csv", "--features", "a.npz")
+    assert "embed these items again, or name the column of ids that they were embedded with" in refused.err
+    reduced = run(*shlex.split(advice.replace("study.db", "s.db")), "--pca", "2")
+    again = shlex.split(reduced.err.partition("reduce it there: ordinate ")[2])
+    assert run(*again).code == 0
+    assert run(*shlex.split(advice.replace("study.db", "s.db"))).code == 0
 
 
 @pytest.mark.parametrize("route", ["file", "direct"])

@@ -1,5 +1,6 @@
 """`ordinate create` from vectors, categories, reduced features, lines, workbooks and DICOM; and new items likewise."""
 
+import shlex
 import shutil
 
 import numpy as np
@@ -44,6 +45,54 @@ def test_the_options_of_the_study_may_be_repeated_for_new_items(run, tables, pca
     assert repeated | {"study": "t.db"} == run("add-items", "t.db", "--items", "new.csv", "--json").json
     refused = run("add-items", "s.db", "--items", "new.csv", "--feature-columns", "size").err
     assert refused.startswith("Error: ")
+
+
+def test_names_that_hold_commas_are_in_double_quotes(run, folder):
+    (folder / "items.csv").write_text(
+        'nr,"length, cm",w,"kind, old","text, en"\n1,3,5,x,one\n2,4,7,y,two\n3,9,8,x,three\n'
+    )
+    line = ("create", "s.db", "--items", "items.csv", "--id-column", "nr", "--content", '"text=text, en"', "--json")
+    made = run(*line, "--feature-columns", '"length, cm",w', "--categorical", '"kind, old"').json
+    assert made["feature_names"] == ["length, cm", "w", "kind, old=x", "kind, old=y"]
+    assert made["columns_not_used"] == []
+    (folder / "made.csv").write_text('left,right,winner,annotator\n1,2,"yes, A","Doe, Ann"\n2,3,a=b,Ben\n')
+    answers = ("--answers", '"yes, A=left",a=b=right')
+    assert run("import", "s.db", "made.csv", *answers, "--models", '"Doe, Ann"', "--json").json["recorded"] == 2
+    (folder / "more.csv").write_text("left,right,winner\n3,1,left\n")
+    run("import", "s.db", "more.csv")
+    assert run("order", "s.db", "--annotators", '"Doe, Ann",Ben', "--json").json["comparisons"] == 2
+
+
+def advised(said):
+    """The options of the last line of advice that names some."""
+    line = next(line for line in reversed(said.splitlines()) if "--" in line)
+    return shlex.split(line[line.index("--") :])
+
+
+def test_the_columns_that_are_advised_can_be_given(run, folder):
+    table = 'id,emb,"w, kg",h\na,"[1, 0]",1,2\nb,"[0, 1]",2,1\nc,"[1, 1]",4,4\n'
+    (folder / "items.csv").write_text(table)
+    made = run("create", "s.db", "--items", "items.csv")
+    assert "To learn from the numbers in them, make the study with\n" in made.out
+    line = ("create", "t.db", "--items", "items.csv", "--json")
+    assert run(*line, *advised(made.out)).json["feature_names"] == ["w, kg", "h"]
+    beside = run("create", "u.db", "--items", "items.csv", "--feature-columns", "h")
+    assert run("create", "v.db", *line[2:], *advised(beside.out)).json["feature_names"] == ["h", "w, kg"]
+    vectors = run("create", "w.db", "--items", "items.csv", "--feature-columns", "emb")
+    assert "To learn from the numbers in them instead of the vectors in emb, make the study with\n" in vectors.out
+    assert run("create", "x.db", *line[2:], *advised(vectors.out)).json["feature_names"] == ["w, kg", "h"]
+
+
+def test_the_options_that_an_error_advises_can_be_given(run, folder):
+    (folder / "items.csv").write_text('id,"kind, old"\na,x\nb,y\nc,x\n')
+    refused = run("create", "s.db", "--items", "items.csv", "--feature-columns", '"kind, old"')
+    assert run("create", "s.db", "--items", "items.csv", *advised(refused.err)).code == 0
+    for word in ("same, really", "a=b", '"same"', "both bad"):
+        quoted = word.replace('"', '""')
+        (folder / "made.csv").write_text(f'model_a,model_b,winner\na,b,"{quoted}"\n')
+        refused = run("order", "made.csv")
+        assert refused.code == 2
+        assert run("order", "made.csv", *advised(refused.err)[:2], "--json").json["comparisons"] == 1
 
 
 def test_files_of_several_folders_are_not_groups_and_it_is_said(run, folder):

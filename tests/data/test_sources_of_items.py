@@ -19,6 +19,7 @@ from ordinate.data.items import read_item_columns
 from ordinate.data.makers import makers_of
 from ordinate.data.projection import Projection
 from ordinate.data.recipe import GIVEN, Recipe
+from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 
 TABLE: dict[str, list[Any]] = {
@@ -63,7 +64,7 @@ def test_categories_become_columns_and_new_items_need_known_values():
 
 
 def test_names_of_categories_and_their_values_may_hold_the_sign():
-    table = {"id": ["a", "b"], "a=b": ["x=y", "z"], "a": ["b=c", "d"], "n=1": [3, 4]}
+    table: Columns = {"id": ["a", "b"], "a=b": ["x=y", "z"], "a": ["b=c", "d"], "n=1": [3, 4]}
     items = Items.from_columns(table, feature_columns=["n=1"], categorical=["a=b"])
     assert items.feature_names == ("n=1", "a=b=x=y", "a=b=z")
     assert items.features.tolist() == [[3, 1, 0], [4, 0, 1]]
@@ -75,9 +76,9 @@ def test_names_of_categories_and_their_values_may_hold_the_sign():
 
 def test_a_length_in_categories_is_no_measured_length():
     table = {"id": ["a", "b"], "length": ["short", "long"]}
-    for options in ({"categorical": ["length"]}, {"feature_columns": ["length=short", "length=long"]}):
-        items = Items.from_columns(table, **options)
-        assert sorted(items.feature_names) == ["length=long", "length=short"]
+    given = Items.from_columns(table, categorical=["length"])
+    for items in (given, Items.from_columns(table, feature_columns=["length=long", "length=short"])):
+        assert items.feature_names == ("length=long", "length=short")
         assert (items.labels, items.unused(table)) == ({}, [])
     assert Items.from_columns({**table, "length": [3, 4]}).labels == {"length": ("3", "4")}
     with pytest.raises(InvalidInput, match="row 1 of 'length' is 'short', not a number above 0"):

@@ -98,8 +98,8 @@ def test_what_is_left_out_and_not_used_is_in_the_notes(folder):
     files = (folder / "items.csv", folder / "comparisons.csv")
     left_out = "Left out, without an answer: 1"
     assert read_recorded(*files).notes == ("Columns not used: weight, truth, note, coder", left_out)
-    options = {"feature_columns": ["weight"], "categorical": ["truth"], "content": {"text": "note"}}
-    assert read_recorded(*files, **options).notes == ("Columns not used: coder", left_out)
+    named = read_recorded(*files, feature_columns=["weight"], categorical=["truth"], content={"text": "note"})
+    assert named.notes == ("Columns not used: coder", left_out)
     assert read_recorded_folder(folder).notes == ("Columns not used: weight, note, coder", left_out)
 
 

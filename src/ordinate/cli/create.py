@@ -12,7 +12,7 @@ import typer
 
 from ordinate.cli import media
 from ordinate.cli.aim import AimOption
-from ordinate.cli.embed import embedded, embedded_like
+from ordinate.cli.embed import embedded, embedded_like, id_column_option
 from ordinate.cli.options import (
     AsJson,
     ItemsFile,
@@ -119,8 +119,10 @@ def create(
     Ids are exact texts: 7 and 007 are two items. Ids that look alike are mentioned.
     """
     from ordinate.data.cells import all_numbers
+    from ordinate.data.feature_columns import holds_vectors
     from ordinate.data.items import Items
     from ordinate.data.makers import COLUMN, makers_of
+    from ordinate.data.name_lists import as_text
     from ordinate.data.recipe import GIVEN
     from ordinate.study.study import Study
 
@@ -171,8 +173,11 @@ def create(
             say(f"Columns not used: {', '.join(unused)}.")
         numbers = [name for name in unused if name in columns and all_numbers(columns[name])]
         if numbers and table.features is None and embed is None:
-            say("To learn from the numbers in them, make the study with")
-            say(f"  --feature-columns {quote(','.join([*split_names(table.feature_columns), *numbers]))}")
+            chosen = split_names(table.feature_columns)
+            vectors = [name for name in chosen if holds_vectors(columns[name])]  # which no other column can be beside
+            instead = f" instead of the vectors in {vectors[0]}" if vectors else ""
+            say(f"To learn from the numbers in them{instead}, make the study with")
+            say(f"  --feature-columns {quote(as_text([*([] if vectors else chosen), *numbers]))}")
         for one in notes:
             note(one)
         if recipe is not None and recipe.encoder != GIVEN:
@@ -340,7 +345,8 @@ def read_items(
     if table.pca is not None:
         raise InvalidInput(
             f"{features} was written by `ordinate embed`, and is stored with how it was computed; reduce it there: "
-            f"ordinate embed --items {quote(path)} --pca {table.pca:g} --out {quote(str(features))}"
+            f"ordinate embed --items {quote(path)}{id_column_option(table.id_column)} --pca {table.pca:g} "
+            f"--out {quote(str(features))}"
         )
     from ordinate.embedding import read_embedding
 
@@ -349,13 +355,13 @@ def read_items(
 
 def read_items_like(study: Study, columns: Columns, path: str, table: TableOptions) -> Items:
     """Items for a study that exists: without other word, with features made as the study's own were."""
+    from ordinate.data.feature_columns import categories
     from ordinate.data.items import Items
     from ordinate.data.recipe import GIVEN
 
     features = table.matrices()
     if table.pca is not None:
         raise InvalidInput("--pca is decided when a study is made; new items go through its projection, if it has one")
-    from ordinate.data.feature_columns import categories
     if isinstance(features, str) and Path(features).suffix == ".npz":
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"

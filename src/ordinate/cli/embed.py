@@ -87,7 +87,8 @@ def embed(
         return
     say(f"Wrote {' and '.join(files)}: {count(len(made), 'item')}, {count(columns, 'feature column')}.")
     say(f"Encoder: {recipe.encoder}")
-    say(f"What to type next: ordinate create study.db --items {quote(items)} --features {quote(out)}")
+    named = id_column_option(id_column)
+    say(f"What to type next: ordinate create study.db --items {quote(items)}{named} --features {quote(out)}")
 
 
 def encoders(as_json: AsJson = False) -> None:
@@ -114,6 +115,11 @@ def encoders(as_json: AsJson = False) -> None:
         say(f"    needs: {row['install']}")
     say()
     say("Add @untrained to a name for the same network with random weights, or @untrained=7 for the weights of seed 7.")
+
+
+def id_column_option(column: str) -> str:
+    """The option of an advised command that names the column of ids; nothing where it is called as usual."""
+    return "" if column == "id" else f" --id-column {quote(column)}"
 
 
 def embedded(table: Items, items_file: str, encoder: str, pca: float | None, **options: Any) -> tuple[Items, Recipe]:

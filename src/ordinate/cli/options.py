@@ -122,7 +122,8 @@ class TableOptions:
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Columns of the table to use as features: length,brightness. Or one column of vectors.",
+            help="Columns of the table to use as features: length,brightness. Or one column of vectors. In all such "
+            "lists, a name that holds a comma is in double quotes: 'width,\"length, cm\"'.",
             show_default=False,
         ),
     ] = None
@@ -237,7 +238,8 @@ class ReadingOptions:
         from ordinate.data.comparison_formats import Reading
         from ordinate.data.comparisons import ANSWERS
 
-        words = None if self.answers is None else _assignments("--answers", split_names(self.answers))
+        # A word may hold the sign, which no answer does.
+        words = None if self.answers is None else _assignments("--answers", split_names(self.answers), last=True)
         if words and (wrong := [side for side in words.values() if side not in ANSWERS]):
             raise InvalidInput(f"--answers: {wrong[0]!r} is none of {', '.join(ANSWERS)}")
         return Reading(self.format, _assignments("--map", self.columns or []), words)
@@ -465,18 +467,20 @@ def open_study(address: str) -> Study:
     return Study.open(study_url(address))
 
 
-def _assignments(option: str, given: list[str]) -> dict[str, str]:
-    """{"a": "b"} of "a=b"."""
+def _assignments(option: str, given: list[str], *, last: bool = False) -> dict[str, str]:
+    """{"a": "b"} of "a=b"; where there are several signs, the first divides, or the `last` one."""
     found: dict[str, str] = {}
     for one in given:
-        if not all(one.partition("=")):
+        name, sign, value = one.rpartition("=") if last else one.partition("=")
+        if not (name and sign and value):
             raise InvalidInput(f"{option} takes NAME=VALUE, not {one!r}")
-        name, value = one.split("=", 1)
         if found.setdefault(name, value) != value:
             raise InvalidInput(f"{option} names {name!r} twice, with {found[name]} and with {value}; give one of them")
     return found
 
 
 def split_names(given: str | None) -> list[str]:
-    """The names in "a,b,c"."""
-    return [] if given is None else [name.strip() for name in given.split(",") if name.strip()]
+    """The names in `a,b,c`; one that holds a comma is in double quotes."""
+    from ordinate.data.name_lists import names_in
+
+    return [] if given is None else names_in(given)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ordinate.data.arrays import Floats
 from ordinate.data.cells import id_text, is_missing, numbers, require_single
+from ordinate.data.name_lists import as_text
 from ordinate.data.tables import Columns, no_column
 from ordinate.errors import InvalidInput
 
@@ -27,7 +28,7 @@ def feature_matrix(columns: Columns, names: Sequence[str]) -> tuple[Floats, list
     "material=wood" is 1 where the column `material` holds "wood" and 0 elsewhere, unless a column has this very name.
     Raises InvalidInput, naming the row and the column.
     """
-    if len(names) == 1 and names[0] in columns and _holds_vectors(columns[names[0]]):
+    if len(names) == 1 and names[0] in columns and holds_vectors(columns[names[0]]):
         return _vectors(columns[names[0]], names[0]), None
     known = categories(columns, names)
     if missing := [name for name in names if name not in columns and _category(name, columns) is None]:
@@ -35,7 +36,7 @@ def feature_matrix(columns: Columns, names: Sequence[str]) -> tuple[Floats, list
     made = []
     for name in names:
         if name in columns:
-            if _holds_vectors(columns[name]):
+            if holds_vectors(columns[name]):
                 raise InvalidInput(f"column {name!r} holds vectors; name it alone, without other feature columns")
             made.append(_numbers(columns[name], name))
             continue
@@ -77,7 +78,6 @@ def categories(columns: Columns, names: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _numbers(values: Sequence[Any], column: str) -> Floats:
 def _category(name: str, columns: Columns) -> tuple[str, str] | None:
     """The column and the value of "material=wood"; None where there is no such column. Both may hold the sign, so the
     longest name of a column decides."""
@@ -86,12 +86,15 @@ def _category(name: str, columns: Columns) -> tuple[str, str] | None:
     return None if place is None else (name[:place], name[place + 1 :])
 
 
+def _numbers(values: Sequence[Any], column: str) -> Floats:
     try:
         return numbers(values, column)
     except InvalidInput as error:
         texts = {value for value in values if isinstance(value, str)}
         if 1 < len(texts) <= _MOST_VALUES and not any(text.strip()[:1].isdecimal() for text in texts):
-            error.with_option(f"if the column holds categories, make the study with --categorical {quote(column)}")
+            error.with_option(
+                f"if the column holds categories, make the study with --categorical {quote(as_text([column]))}"
+            )
         raise
 
 
@@ -112,7 +115,8 @@ def _require_values(values: Sequence[Any], column: str) -> None:
         require_single(value, f"row {row} of column {column!r}")
 
 
-def _holds_vectors(values: Sequence[Any]) -> bool:
+def holds_vectors(values: Sequence[Any]) -> bool:
+    """Whether the column holds lists of numbers, or texts like "[0.1, 0.2]"."""
     first = next((value for value in values if not is_missing(value)), None) if len(values) else None
     return isinstance(first, list | tuple | np.ndarray) or (isinstance(first, str) and first.lstrip().startswith("["))
 

@@ -67,7 +67,8 @@ def read_embedding(path: str | Path, items: Items) -> tuple[Items, Recipe]:
         missing = [name for name in items.ids if name not in row]
         if missing:
             raise InvalidInput(
-                f"item {missing[0]!r} is not in this file ({len(missing):,} are missing); embed these items again"
+                f"item {missing[0]!r} is not in this file ({len(missing):,} are missing); embed these items again, or "
+                "name the column of ids that they were embedded with"
             )
     return recipe.beside_columns(items, made.features[[row[name] for name in items.ids]]), recipe
 

@@ -1,4 +1,7 @@
-"""Rankings of several items: a column `ranking` ("a > b = c", or a list from the best, in which a list is a shared place), or columns rank1, rank2, ..."""
+"""Rankings of several items: a column `ranking` ("a > b = c", or a list from the best), or columns rank1, rank2, ...
+
+A list within such a list is a place that several items share.
+"""
 
 from __future__ import annotations
 

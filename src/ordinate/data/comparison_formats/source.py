@@ -12,6 +12,7 @@ from ordinate.data.cells import id_text, is_missing
 from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.items import Items
 from ordinate.data.lookalikes import appearance, suggestion
+from ordinate.data.name_lists import as_text
 from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput
 
@@ -107,7 +108,7 @@ class Source:
             said = f"the winner {word!r} is none of the words whose meaning was given, {listed}"
         too = "" if self.words is None else ", too"
         return InvalidInput(f"row {row}: {said}").with_option(
-            f"say what it means{too}: --answers {quote(meaning)}{others}"
+            f"say what it means{too}: --answers {quote(as_text([meaning]))}{others}"
         )
 
     def use(self, *names: str) -> None:
