@@ -354,6 +354,22 @@ def test_a_row_whose_query_does_not_fit_records_nothing(run, sheet, folder):
     assert other in {one["id"] for one in run("status", "study.db", "--json").json["open"]}
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".xlsx"])
+def test_an_export_with_objects_is_refused_where_no_cell_can_hold_them(run, study, folder, suffix):
+    (folder / "made.csv").write_text("left,right,winner\na,b,left\n")
+    run("import", "study.db", "made.csv")
+    refused = run("export", "study.db", f"out{suffix}", "--format", "label-studio")
+    assert (refused.code, refused.err) == (
+        2,
+        f"Error: out{suffix}: row 1 of column 'data' holds a list or an object, which this kind of file has no place "
+        f"for; write .json, .jsonl or .parquet{' (row 1 is the first below the header)' * (suffix == '.xlsx')}\n",
+    )
+    assert not (folder / f"out{suffix}").exists()
+    for other in (".json", ".jsonl", ".parquet"):
+        assert run("export", "study.db", f"out{other}", "--format", "label-studio").code == 0
+        assert run("order", f"out{other}", "--json").json["comparisons"] == 1
+
+
 def test_exports_of_label_studio_that_grow_are_recorded_once(run, study, folder):
     run("ask", "study.db", "-n", "4", "--format", "label-studio", "--out", "tasks.json")
     tasks = json.loads((folder / "tasks.json").read_text())

@@ -120,7 +120,12 @@ TABLES = [
     ),
     Odd("Excel's empty columns at the end", "t.csv", b"id,text,,\na,x,,\nb,y,,\n", AB),
     Odd("commas at the end of rows", "t.csv", b"id,text\na,x,\nb,y,,,\n", AB),
-    Odd("Excel's empty rows at the end", "t.csv", b"id,text\na,x\n,\n,\n", Error("row 2 has an empty id")),
+    Odd("Excel's empty rows at the end", "t.csv", b"id,text\na,x\nb,y\n,\n,\n", AB),
+    Odd("empty rows everywhere", "t.csv", b'\nid;text;w\n;\na;x;1\n;;\n"";"";""\nb;y;2\n;;;;\n', AB),
+    Odd("a row of spaces", "t.csv", b"id,text\na,x\n , \n", Error("row 2 has an empty id")),
+    Odd("an empty row before a wrong one", "t.csv", b"id,text\n,\na,x\n,\n,y\n", Error("row 2 has an empty id")),
+    Odd("separators alone", "t.csv", b",,\n,\n", Error("the header line names no column")),
+    Odd("an empty cell in a table of one column", "t.csv", b'id\na\n""\n', Error("row 2 has an empty id")),
     Odd(
         "too many cells",
         "t.csv",

@@ -47,9 +47,14 @@ def text_id(text: str) -> str:
     return f"text-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
+def is_nested(value: object) -> bool:
+    """Whether the value is a list, an object or bytes, which JSON and Parquet can hold in a cell."""
+    return isinstance(value, list | tuple | dict | set | bytes | np.ndarray)
+
+
 def require_single(value: object, where: str) -> None:
-    """Raise InvalidInput for a list or another nested value, which JSON and Parquet can hold in a cell."""
-    if isinstance(value, list | tuple | dict | set | bytes | np.ndarray):
+    """Raise InvalidInput for a nested value."""
+    if is_nested(value):
         raise InvalidInput(f"{where} holds {str(value)[:40]!r}, a nested value; give one text or number")
 
 

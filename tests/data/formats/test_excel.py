@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import re
 import zipfile
 
 import pytest
@@ -56,6 +57,18 @@ def test_a_second_sheet_of_the_same_columns_is_refused_and_notes_are_not():
             assert excel.decode(file.getvalue()) == {"id": ["a"], "x": [1]}
 
 
+@pytest.mark.parametrize("code", ["#N/A", "#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"])
+def test_errors_are_refused_by_row_and_column_and_texts_like_them_are_not(code):
+    data = book(["id", "w"], ["a", 1], [], ["b", code])  # openpyxl writes such a text as an error
+    with pytest.raises(InvalidInput, match=f"^row 2 of column 'w' holds the error {re.escape(code)}; correct the"):
+        excel.decode(data)
+    with pytest.raises(InvalidInput, match=f"^the header holds the error {re.escape(code)}; correct the"):
+        excel.decode(book(["id", code], ["a", 1]))
+    with pytest.raises(InvalidInput, match="row 1 of column '' holds the error #N/A"):
+        excel.decode(book(["id"], ["a", "#N/A"]))
+    assert excel.decode(excel.encode({"id": [code], code: ["x"]})) == {"id": [code], code: ["x"]}
+
+
 def test_numbers_dates_gaps_and_empty_rows():
     data = book(["id", "score", "when"], ["001", 1.5, datetime.date(2026, 1, 2)], [], [7, None, None], [None, 3])
     assert excel.decode(data) == {
@@ -100,7 +113,9 @@ def test_a_matrix_without_a_name_in_its_corner_is_read():
         excel.decode(book([None, "a", "b"], ["x", 0, 1], ["b", 2, 0]))
 
 
-@pytest.mark.parametrize(("value", "message"), [("x" * 40_000, "40,000 characters"), ("a\0", "NUL"), ([1], "no cell")])
+@pytest.mark.parametrize(
+    ("value", "message"), [("x" * 40_000, "40,000 characters"), ("a\0", "NUL"), ({1: 2}.keys(), "no cell")]
+)
 def test_what_no_cell_holds_is_refused_by_row(value, message):
     with pytest.raises(InvalidInput, match=f"row 2 holds .*{message}"):
         excel.encode({"id": ["a", value]})

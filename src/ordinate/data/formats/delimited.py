@@ -1,4 +1,5 @@
 """CSV and TSV: a header line, then one row per line; a cell in double quotes may hold anything. Every cell stays text.
+Empty lines are no rows, and neither are lines of separators alone, in tables of two or more columns.
 
 The delimiter (comma, semicolon or tab) is the one that splits the header into the most cells.
 
@@ -14,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ordinate.data.cells import looks_like_number
+from ordinate.data.cells import is_nested, looks_like_number
 from ordinate.data.formats.utf8 import text_of
 from ordinate.errors import InvalidInput
 
@@ -40,7 +41,7 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
             if cells and not header:
                 header = _without_blank_end(cells, 0)
                 check_header(header, corner=True)
-            elif cells:  # an empty line is no row
+            elif any(cells) or (cells and len(header) == 1):  # a line without content is no row
                 cells = _without_blank_end(cells, len(header))
                 if len(cells) != len(header):
                     raise InvalidInput(
@@ -59,10 +60,11 @@ def decode(data: bytes, delimiters: str = ",;\t") -> dict[str, list[Any]]:
 
 
 def encode(columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> bytes:
-    """None is an empty cell. Raises InvalidInput on a NUL, which no reader of CSV accepts.
+    """None is an empty cell. Raises InvalidInput on a NUL, which no reader of CSV accepts, and on a nested value.
 
     Excel reads a file as UTF-8 only if it begins with a byte order mark, so a file that is not all ASCII has one.
     """
+    require_flat(columns)
     rows = [["" if value is None else _harmless(value) for value in row] for row in zip(*columns.values(), strict=True)]
     header = list(map(_harmless, columns))
     texts = [value for row in (header, *rows) for value in row if isinstance(value, str)]
@@ -78,6 +80,17 @@ def encode(columns: Mapping[str, Sequence[Any]], delimiter: str = ",") -> bytes:
     writer.writerows(rows)
     text = file.getvalue()
     return text.encode() if text.isascii() else codecs.BOM_UTF8 + text.encode()
+
+
+def require_flat(columns: Mapping[str, Sequence[Any]]) -> None:
+    """Raise InvalidInput for a list or an object, which no cell of a spreadsheet can hold."""
+    for name, values in columns.items():
+        for row, value in enumerate(values, start=1):
+            if is_nested(value):
+                raise InvalidInput(
+                    f"row {row} of column {name!r} holds a list or an object, which this kind of file has no place for; "
+                    "write .json, .jsonl or .parquet"
+                )
 
 
 def _harmless(value: Any) -> Any:

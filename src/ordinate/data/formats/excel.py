@@ -1,6 +1,7 @@
 """Excel workbooks (.xlsx): the first sheet, whose first row is the header. Read and written by openpyxl, an extra.
 
-A cell that holds a formula is read as the value that Excel last computed. Texts are written as texts, so that none is
+A cell that holds a formula is read as the value that Excel last computed; one whose value is an error, such as #N/A, is
+refused. Texts are written as texts, so that none is
 run as a formula. An empty text becomes an empty cell. Characters that XML cannot hold are written as Excel does, as
 _x0001_, and read back. Other sheets are for notes: one with the columns of the first is refused, so that nobody misses
 its rows.
@@ -13,9 +14,9 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
-from ordinate.data.formats.delimited import with_corner
+from ordinate.data.formats.delimited import require_flat, with_corner
 from ordinate.errors import InvalidInput, MissingExtra
 
 _MAGIC = b"PK\3\4"
@@ -48,6 +49,11 @@ def decode(data: bytes) -> dict[str, list[Any]]:
     rows = [row for row in sheet if any(value is not None for value in row)]
     if not rows:
         raise InvalidInput("the first sheet is empty")
+    for number, row in enumerate(rows):
+        for column, value in zip_longest(rows[0], row):
+            if isinstance(value, _Error):
+                where = f"row {number} of column {str(column or '')!r}" if number else "the header"
+                raise InvalidInput(f"{where} holds the error {value.code}; correct the formula, or empty the cell")
     header = ["" if value is None else _text(str(value)) for value in rows[0]]
     while header and not header[-1].strip():
         header.pop()
@@ -60,15 +66,22 @@ def decode(data: bytes) -> dict[str, list[Any]]:
     return {name: [_read(value) for value in values] for name, values in zip(header, columns, strict=True)}
 
 
+class _Error(NamedTuple):
+    """A cell whose value is an error; a text that reads the same is none."""
+
+    code: str
+
+
 def _rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
     """All rows. What the file says of its size is not believed: some programs write A1, and rows would be left out."""
     sheet.reset_dimensions()
-    rows: Iterator[tuple[Any, ...]] = sheet.iter_rows(values_only=True)
-    return rows
+    for row in sheet.iter_rows():
+        yield tuple(_Error(str(cell.value)) if cell.data_type == "e" else cell.value for cell in row)
 
 
 def encode(columns: Mapping[str, Sequence[Any]]) -> bytes:
     openpyxl = _openpyxl()
+    require_flat(columns)
     rows = [[_checked(name, "the header") for name in columns]]
     for number, row in enumerate(zip(*columns.values(), strict=True), start=1):
         rows.append([_checked(value, f"row {number}") for value in row])
