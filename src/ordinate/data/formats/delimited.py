@@ -88,8 +88,8 @@ def require_flat(columns: Mapping[str, Sequence[Any]]) -> None:
         for row, value in enumerate(values, start=1):
             if is_nested(value):
                 raise InvalidInput(
-                    f"row {row} of column {name!r} holds a list or an object, which this kind of file has no place for; "
-                    "write .json, .jsonl or .parquet"
+                    f"row {row} of column {name!r} holds a list or an object, which this kind of file has no place "
+                    "for; write .json, .jsonl or .parquet"
                 )
 
 
