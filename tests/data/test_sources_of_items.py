@@ -85,6 +85,22 @@ def test_a_length_in_categories_is_no_measured_length():
         Items.from_columns(table)
 
 
+@pytest.mark.parametrize("kind", ["text", "image", "html"])
+@pytest.mark.parametrize("empty", ["", None, float("nan"), pandas.NA])
+def test_an_item_without_a_name_is_named_by_its_row(kind, empty):
+    with pytest.raises(InvalidInput, match=f"^row 2 of '{kind}' is empty, so this item has no name, since the table"):
+        Items.from_columns({kind: ["a", empty], "size": [1, 2]})
+    with pytest.raises(InvalidInput, match=f"^row 2 of '{kind}' is empty"):
+        Items.from_columns({"shown": ["a", empty]}, content={kind: "shown"})
+    assert Items.from_columns({kind: ["a", empty], "nr": [1, 2]}, id_column="nr").ids == ("1", "2")
+
+
+def test_numbers_can_be_what_items_are_called_by():
+    assert Items.from_columns({"text": [7, "x", 2.0, 0.5]}).ids == ("7", "x", "2", "0.5")
+    with pytest.raises(InvalidInput, match="no column 'id'"):
+        Items.from_columns({"text": ["x", ["y"]]})
+
+
 def test_a_column_of_words_is_no_number_and_the_error_says_what_it_may_be():
     with pytest.raises(InvalidInput, match=r"row 1 of column 'material' holds 'wood', which is no number$") as caught:
         Items.from_columns(TABLE, feature_columns=["material"])

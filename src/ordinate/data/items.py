@@ -18,6 +18,7 @@ from ordinate.data.cells import (
     all_valid_ids,
     id_text,
     is_missing,
+    is_nested,
     looks_like_number,
     plain_text,
     require_single,
@@ -271,13 +272,20 @@ def _ids_from_content(columns: Columns, given: Columns) -> list[str]:
     """An id for each row of a table that has none: its path, address or text. `given`: without names for content."""
     refuse_near_misses(columns, ("id",))
     kind = next((one for one in (*CONTENT_KINDS[1:], "text") if one in columns), None)
-    if kind is None or not all(isinstance(value, str) and value for value in columns[kind]):
+    if kind is None or any(map(is_nested, columns[kind])):
         near = next((near for name in given if (near := suggestion(name, ("id",)))), "")
         raise InvalidInput(
             f"no column 'id'{near}; the table has {', '.join(map(repr, given)) or 'no columns'}; name the column of "
             "ids, or the one of what is shown"
         ).with_option("the options are --id-column NAME and, for what is shown, such as --content text=NAME")
-    return [text_id(value) if kind in ("text", "html") else value for value in columns[kind]]
+    for row, value in enumerate(columns[kind], start=1):
+        if is_missing(value):
+            raise InvalidInput(
+                f"row {row} of {kind!r} is empty, so this item has no name, since the table has no column 'id'; fill "
+                "it in, leave the item out, or name the column of ids"
+            ).with_option("the option is --id-column NAME")
+    names = map(id_text, columns[kind])
+    return [text_id(name) if kind in ("text", "html") else name for name in names]
 
 
 def _texts(name: str, values: Any, text: Callable[[object, int], str]) -> tuple[str, ...]:
