@@ -370,6 +370,32 @@ def test_an_export_with_objects_is_refused_where_no_cell_can_hold_them(run, stud
         assert run("order", f"out{other}", "--json").json["comparisons"] == 1
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx"])
+@pytest.mark.parametrize("form", ["plain", "arena", "label-studio", "choix"])
+def test_a_study_without_comparisons_is_exported_and_imported_again(run, study, suffix, form):
+    run("export", "study.db", f"none{suffix}", "--format", form)
+    assert run("import", "study.db", f"none{suffix}", "--json").json["recorded"] == 0
+    run("export", "study.db", "none.npy", "--format", "choix")
+    assert run("import", "study.db", "none.npy", "--json").json["recorded"] == 0
+
+
+START = {
+    "plain": b"",
+    "a mark": b"\xef\xbb\xbf",
+    "line ends": b"\r\n\t ",
+    "both": b"\xef\xbb\xbf\r\n",
+    "long": b" " * 300,
+}
+
+
+@pytest.mark.parametrize("start", START)
+@pytest.mark.parametrize("inside", [b"", b"\r\n\t", b"\n  "])
+def test_a_list_of_pairs_is_read_however_it_is_laid_out(run, folder, start, inside):
+    text = START[start] + b"[" + inside + b"[1, 0]," + inside + b"[2,\t1]" + inside + b"]\r\n"
+    (folder / "pairs.json").write_bytes(text)
+    assert [row["id"] for row in run("order", "pairs.json", "--json").json["items"]] == ["2", "1", "0"]
+
+
 def test_exports_of_label_studio_that_grow_are_recorded_once(run, study, folder):
     run("ask", "study.db", "-n", "4", "--format", "label-studio", "--out", "tasks.json")
     tasks = json.loads((folder / "tasks.json").read_text())

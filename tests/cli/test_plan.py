@@ -69,3 +69,8 @@ def test_what_cannot_be_planned_is_refused_with_what_to_do(run, folder):
     assert "name the items to order with --items, or a study with --from" in run("plan").err
     assert "a plot is a .png" in run(*SMALL, "--plot", "plan.txt").err
     assert "there is no folder" in run(*SMALL, "--out", "nowhere/rows.csv").err
+
+
+def test_a_table_without_items_is_named(run, folder):
+    (folder / "none.csv").write_text("id,w\n")
+    assert run("plan", "--items", "none.csv").err == "Error: none.csv has no items to plan for\n"

@@ -112,6 +112,8 @@ def plan(
                 )
             given = opened.items if items is None else _read_like(opened, items, table)
             tried = [World(f"as in {Path(pilot).name}", *opened.prior_variances())]
+    if not len(given):
+        raise InvalidInput(f"{items} has no items to plan for")
     with progress_bar() as bar:
         shown = bar.add_task("Answers", total=None)
         budgets = plan(

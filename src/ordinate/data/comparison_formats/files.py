@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,31 @@ import numpy as np
 from ordinate.data.tables import Columns
 from ordinate.errors import InvalidInput, naming
 
+_BARE = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\[")
+"""The start of a list of lists, perhaps after a byte order mark."""
+_EMPTY = {".json": re.compile(rb"\s*\[\s*\]\s*"), ".jsonl": re.compile(b""), ".ndjson": re.compile(b"")}
+"""Files of no rows."""
+
 
 def read_comparison_columns(path: str | Path) -> Columns:
-    """The table in a file. A .npy matrix, and a .json list of lists, have columns named 0, 1, 2, ..."""
+    """The table in a file. A .npy matrix, and a .json list of lists, have columns named 0, 1, 2, ...
+
+    A .npy, .json or .jsonl file of no rows, as a study without comparisons is exported, has the columns of our own form.
+    """
     from ordinate.data.formats import read_columns, read_matrix
     from ordinate.data.formats.files import read_bytes
 
-    if Path(path).suffix.lower() == ".npy":
-        return _numbered(read_matrix(path).tolist())
-    if Path(path).suffix.lower() == ".json" and read_bytes(path)[:200].replace(b" ", b"").replace(
-        b"\n", b""
-    ).startswith(b"[["):
-        with naming(path):
-            return _numbered(_lists(read_bytes(path)))
+    suffix = Path(path).suffix.lower()
+    nothing: Columns = {"left": [], "right": [], "winner": []}
+    if suffix == ".npy":
+        return _numbered(read_matrix(path).tolist()) or nothing
+    if suffix in _EMPTY:
+        data = read_bytes(path)
+        if _EMPTY[suffix].fullmatch(data):
+            return nothing
+        if suffix == ".json" and _BARE.match(data):
+            with naming(path):
+                return _numbered(_lists(data))
     return read_columns(path)
 
 
@@ -41,7 +54,8 @@ def write_comparison_columns(path: str | Path, columns: Columns) -> None:
             if not all(isinstance(value, int) for row in numeric for value in row):
                 raise InvalidInput("a .npy file holds the formats choix and win-matrix alone; write .csv or .json")
         file = io.BytesIO()
-        np.save(file, np.array(numeric, dtype=np.int64).reshape(len(numeric), -1), allow_pickle=False)
+        width = len(columns) - (not bare)
+        np.save(file, np.array(numeric, dtype=np.int64).reshape(len(numeric), width), allow_pickle=False)
         write_bytes(path, file.getvalue())
     elif suffix == ".json" and bare:
         write_bytes(path, json.dumps(pairs).encode())
