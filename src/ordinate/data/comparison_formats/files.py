@@ -22,7 +22,7 @@ _EMPTY = {".json": re.compile(rb"\s*\[\s*\]\s*"), ".jsonl": re.compile(b""), ".n
 def read_comparison_columns(path: str | Path) -> Columns:
     """The table in a file. A .npy matrix, and a .json list of lists, have columns named 0, 1, 2, ...
 
-    A .npy, .json or .jsonl file of no rows, as a study without comparisons is exported, has the columns of our own form.
+    A .npy, .json or .jsonl file of no rows, as of a study without comparisons, has the columns of our own form.
     """
     from ordinate.data.formats import read_columns, read_matrix
     from ordinate.data.formats.files import read_bytes
