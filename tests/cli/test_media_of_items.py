@@ -135,7 +135,7 @@ class TestLookAlikes:
         assert "the study has no item 'A'; 'a' looks alike" in run("exclude", "study.db", "--item", "A").err
         (folder / "made.csv").write_text("left,right,winner\na,b,a\nc,D ,c\n")
         refused = run("import", "study.db", "made.csv")
-        assert refused.err == "Error: made.csv: row 2: the study has no item 'D '; 'd' looks alike\n"
+        assert refused.err == "Error: made.csv: row 2: there is no item 'D '; 'd' looks alike\n"
 
     def test_an_unknown_query_too(self, run, study):
         query = run("ask", "study.db", "--json").json["queries"][0]["id"]

@@ -8,7 +8,6 @@ import typer
 
 from ordinate.cli.options import AsJson, ReadingOptions, StudyFile, open_study, refuse_overwriting, study_url
 from ordinate.cli.screen import count, note, print_json, say
-from ordinate.cli.sheets import returned_answers
 from ordinate.errors import InvalidInput, naming
 
 
@@ -37,6 +36,7 @@ def import_(
     to queries of the study are recorded once, however often their table comes back. A column group must agree with the
     groups of the study. Columns that are not read are named.
     """
+    from ordinate.cli.sheets import returned_answers
     from ordinate.data.comparison_formats import read_comparison_file
 
     with open_study(study) as opened:

@@ -127,8 +127,6 @@ def recorded(
         **table.named(),
         **table.options(),
     )
-    for one in dataset.notes:
-        note(f"{one}.")
     sizes = dataset.describe()
     inside = f" in {sizes['groups']:,} groups" if sizes["groups"] > 1 else ""
     described = (
@@ -141,6 +139,8 @@ def recorded(
         task, expected = _by_all_answers(task, dataset, aim)
         described += expected
     _run(task, described, "held-out error", split_names(algorithms), aim, runs, method, workers, output)
+    for one in dataset.notes:
+        note(f"{one}.")
 
 
 def synthetic(

@@ -36,6 +36,7 @@ _SWAPPED: Mapping[str, Outcome] = {
     "right-slightly": "left-slightly",
     "right-much": "left-much",
 }
+_TEXTS = frozenset((str, type(None)))
 
 
 def plain_outcome(outcome: Outcome) -> Outcome:
@@ -116,8 +117,8 @@ def comparison_columns(comparisons: Sequence[Comparison], items: Items | None = 
 
 def check_comparison(given: Comparison, where: str = "") -> Comparison:
     """The comparison with its ids as text and its winner as a side; `where` opens the error message."""
-    for name, value in (("left item", given.left), ("right item", given.right), ("winner", given.outcome)):
-        if type(value) is not str:  # nearly all are, and a table may have millions
+    if not _TEXTS.issuperset(map(type, given)):  # nearly all are texts, and there may be millions
+        for name, value in zip(("left item", "right item", "winner", "annotator"), given, strict=True):
             require_single(value, f"{where}the {name}")
     left, right = id_text(given.left), id_text(given.right)
     if not left or not right:
@@ -139,6 +140,5 @@ def check_comparison(given: Comparison, where: str = "") -> Comparison:
             if winner
             else ""
         )
-    require_single(given.annotator, f"{where}the annotator")
     annotator = None if is_missing(given.annotator) else plain_text(id_text(given.annotator), f"{where}annotator")
     return Comparison(left, right, outcome, annotator)
