@@ -67,7 +67,7 @@ def predictions(features: Floats, answers: Answers, chosen: NDArray[np.bool_]) -
 
 
 def share_interval(right: float, count: float) -> Interval | None:
-    """The share and Wilson's interval of 90 % (1927). Of answers that say less than one each, the counts are sums."""
+    """The share and Wilson's interval of 90 % (1927). The counts are less where answers say less than one each."""
     if not count:
         return None
     share, square = right / count, REACH**2 / count

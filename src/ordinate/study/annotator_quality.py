@@ -120,10 +120,12 @@ def annotators_of(
     agrees = np.sign(alone.mean) == np.sign(answers.outcome - 0.5)
     # Nobody agrees or disagrees about items of which only this answer tells: their difference is 0 without it.
     told = decided & (np.abs(alone.mean) > _NOTHING * np.sqrt(alone.variance))
+    right, compared, counted = (
+        np.bincount(number[chosen], minlength=total) for chosen in (told & agrees, told, decided)
+    )
     # A person who repeats a pair says the same of it, mostly: that is less than so many answers.
     share = np.ones(len(number)) if answers.share is None else answers.share
-    right, compared = (np.bincount(number[chosen], share[chosen], total) for chosen in (told & agrees, told))
-    counted = np.bincount(number[decided], minlength=total)
+    worth = np.bincount(number[told], share[told], total) / np.maximum(compared, 1)
     itself, others = (count(first, number, pairs, total) for count in (with_themselves, with_others))
     gates = people_better_than_coins(features, answers, number, total)
     alpha = sharp.weight[number]
@@ -142,7 +144,7 @@ def annotators_of(
             Interval(*(float(part[at]) for part in sharp[2:])) if known else None,
             float(sharp.coin[at]) if known and counted[at] >= fewest else None,
             bool(gates[at]),
-            share_interval(right[at], compared[at]),
+            share_interval(right[at] * worth[at], compared[at] * worth[at]),
             share_interval(int(itself[0][at]), int(itself[1][at])) if names[at] is not None else None,
             share_interval(int(others[0][at]), int(others[1][at])),
             with_people.get(names[at]),
