@@ -245,6 +245,16 @@ def test_who_was_asked_before_there_were_leases_has_one_from_then_on() -> None:
     assert {asked.left, asked.right} == {gone.left, gone.right}
 
 
+def test_a_query_whose_answer_came_in_a_table_takes_no_late_one(study: Study, tmp_path: Path) -> None:
+    (late,) = overdue(study, "Ann", 1)
+    given = [(late.query.left, late.query.right, "left", "Ann")]
+    assert study.record(given, answered=[late.query.id]) == 1
+    for opened in (study, Study.open(f"sqlite:///{tmp_path / 'study.db'}")):
+        with pytest.raises(AlreadyAnswered, match="was withdrawn"):
+            opened.answer(late.query.id, "left", annotator="Ann")
+        assert len(opened.comparisons()) == 1
+
+
 def test_a_late_answer_counts_only_while_the_annotators_budget_has_room(study: Study) -> None:
     study.set_rules(annotator_budget=2)
     first, second = overdue(study, "Ann", 2)

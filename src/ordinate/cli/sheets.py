@@ -25,7 +25,7 @@ class Returned(NamedTuple):
 
     comparisons     to record; who was asked need not be repeated in the table
     made_elsewhere  those of them that answer no query
-    closed          the ids of the open queries that they answer
+    closed          the ids of the queries that they answer
     notes           sentences about what was left out or closed
     """
 
@@ -86,7 +86,7 @@ def returned_answers(study: Study, read: ReadComparisons) -> Returned:
     stored = _stored(study, [one for one in once if one.query.id not in waiting])
     otherwise = [one for one in once if stored.get(one.key, one.outcome) != one.outcome]
     new = {one.key: one for one in once if one.key not in stored}
-    closed = {one.query.id for one in new.values()} & waiting
+    closed = {one.query.id for one in new.values()}
     notes = []
     if practised:
         notes.append(f"Left out, as answers to practice pairs, which never count: {practised:,}.")
@@ -96,8 +96,8 @@ def returned_answers(study: Study, read: ReadComparisons) -> Returned:
         more = f"; and {len(otherwise) - _NAMED:,} more" if len(otherwise) > _NAMED else ""
         listed = "; ".join(_difference(one, stored[one.key]) for one in otherwise[:_NAMED])
         notes.append(f"Left out, already answered otherwise, which stands: {len(otherwise):,} ({listed}{more}).")
-    if closed:
-        notes.append(f"Open queries that these comparisons answer, now closed: {len(closed):,}.")
+    if were_open := len(closed & waiting):
+        notes.append(f"Open queries that these comparisons answer, now closed: {were_open:,}.")
     kept = [one for one in given if isinstance(one, Comparison) or new.get(one.key) is one]
     return Returned(
         [one.given if isinstance(one, _Answer) else one for one in kept],

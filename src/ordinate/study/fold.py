@@ -244,7 +244,10 @@ class State:
             case "practised":
                 self.practised[_number(self.practices[_number(entry) - 1])] = entry
             case "withdraw":
-                self._close(number := _number(entry))
+                if (number := _number(entry)) in self.expired:
+                    self.expired.remove(number)
+                else:
+                    self._close(number)
                 self.withdrawn.add(number)
             case "expire":
                 self._close(number := _number(entry))

@@ -281,8 +281,10 @@ class Questions:
         )
 
     def close(self, transaction: Transaction, query_ids: Collection[str]) -> None:
-        """Withdraw those of these queries that are open."""
-        for asked in transaction.state.open() if query_ids else ():
+        """Withdraw those of these queries that are open, or whose lease has ended: nobody is to answer them late."""
+        state = transaction.state
+        waiting = [*state.open(), *(state.queries[number - 1] for number in sorted(state.expired))] if query_ids else []
+        for asked in waiting:
             if self._id(asked.query) in query_ids:
                 _note(transaction, asked, "withdraw")
 

@@ -437,7 +437,7 @@ class Study:
     ) -> int:
         """Add comparisons that were made elsewhere, all or none; returns how many.
 
-        The queries `answered`, by their ids, are closed with them, where they are open.
+        The queries `answered`, by their ids, are closed with them, where they are open or their lease has ended.
 
         One comparison, several, or a pandas, polars or arrow frame in any of the forms that docs/files.md lists. A
         comparison is (left, right, winner) or (left, right, winner, annotator); the winner is a side or an id.
