@@ -36,8 +36,8 @@ def import_(
     to queries of the study are recorded once, however often their table comes back. A column group must agree with the
     groups of the study. Columns that are not read are named.
     """
-    from ordinate.cli.sheets import returned_answers
     from ordinate.data.comparison_formats import read_comparison_file
+    from ordinate.study.sheets import returned_answers
 
     with open_study(study) as opened:
         read = read_comparison_file(file, reading.reading()).called_as_in(opened.items)

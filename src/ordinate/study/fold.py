@@ -65,7 +65,7 @@ class State:
     practised            practice pair number -> its `practised` entry
     keys                 key of an answer -> its `answer` entry, also where the answer was taken back
     rules                what the owner has set
-    set_rules            names of those that were ever set
+    chosen_rules         names of those that somebody has set
     finished             the rule by which the study was finished, unless its rules or items changed since, or answers
                          were taken back; else None
     unfinished_since     the position of the last entry that did so
@@ -101,7 +101,7 @@ class State:
         self.practised: dict[int, Entry] = {}
         self.keys: dict[str, Entry] = {}
         self.rules = rules
-        self.set_rules: set[str] = set()
+        self.chosen_rules: set[str] = set()
         self.finished: str | None = None
         self.unfinished_since = 0
         self.names: set[str] = set()
@@ -286,7 +286,7 @@ class State:
                 self._go_on(entry)
             case "set":
                 self.rules = changed(self.rules, _text(entry.name), _text(entry.value))
-                self.set_rules.add(_text(entry.name))
+                self.chosen_rules.add(_text(entry.name))
                 if entry.name == "makers":
                     self._forget_makers()
                 if entry.name == "lease":

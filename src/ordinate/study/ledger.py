@@ -122,7 +122,7 @@ class Ledger:
                 spoiler = self._transact_together(batch, _PATIENCE if begun < _ATTEMPTS else -1.0)
             except _StateInUse:
                 begun += 1
-                with self._lock:
+                with self._lock:  # until that reader is done
                     continue
             if spoiler is None:
                 return

@@ -71,7 +71,7 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
     if "resting" in changes:
         names = map(state.name_of, listed("resting", changes["resting"]))
         changes = {**changes, "resting": tuple(dict.fromkeys(name for name in names if name is not None))}
-    changed = differences(state.rules, changes, state.set_rules)
+    changed = differences(state.rules, changes, state.chosen_rules)
     if any(name == "aim" for name, _ in changed):
         require_possible(checked_aim(changes["aim"]), state.rows, state.active, state.items.group or ())
     after = replace(state.rules, **changes)
@@ -85,7 +85,7 @@ def set_rules(transaction: Transaction, changes: Mapping[str, Any]) -> None:
 
 def set_first_rules(transaction: Transaction, rules: Mapping[str, Any]) -> None:
     """Set those of these rules that were never set."""
-    set_rules(transaction, {name: value for name, value in rules.items() if name not in transaction.state.set_rules})
+    set_rules(transaction, {name: value for name, value in rules.items() if name not in transaction.state.chosen_rules})
 
 
 def make_link(transaction: Transaction, name: str, role: Role, annotator: str | None, expires_at: str | None) -> Link:

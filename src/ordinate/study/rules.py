@@ -218,11 +218,11 @@ def changed(rules: Rules, name: str, value: str) -> Rules:
     return replace(rules, **{name: json.loads(value)})
 
 
-def differences(rules: Rules, changes: Mapping[str, Any], told: Collection[str] = ()) -> list[tuple[str, str]]:
+def differences(rules: Rules, changes: Mapping[str, Any], chosen: Collection[str] = ()) -> list[tuple[str, str]]:
     """The changes that change something, each as a name and a value in JSON. Raises InvalidInput.
 
-    A rule of `PEOPLE` that was not `told` before is among them even if it stays as it is: that is somebody's wish, and
-    holds when the study is served.
+    A rule of `PEOPLE` that nobody has set before (`chosen`: those that somebody has) is among them even if it stays as
+    it is: that is a wish, too, and holds when the study is served.
     """
     known = asdict(rules)
     for name in changes:
@@ -232,7 +232,7 @@ def differences(rules: Rules, changes: Mapping[str, Any], told: Collection[str] 
     return [
         (name, json.dumps(new[name]))
         for name in changes
-        if new[name] != known[name] or (name in PEOPLE and name not in told)
+        if new[name] != known[name] or (name in PEOPLE and name not in chosen)
     ]
 
 

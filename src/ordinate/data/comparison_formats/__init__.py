@@ -215,7 +215,6 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
         ).with_option(f"it was named by --map {unknown[0]}=COLUMN")
     refuse_near_misses(columns, ("annotator", "group"))
     source = Source(columns, reading.names or {}, reading.words)
-    _require_fields(source, name, (*COMPARISON_FORMATS[name].fields, "group", "count"))
     translated = COMPARISON_FORMATS[name].translate(source)
     if reading.words is not None and not source.words_used:
         raise InvalidInput(
