@@ -39,7 +39,13 @@ def test_a_digest_depends_on_every_number_and_on_nothing_else(task):
     ):
         assert digest(other) != digest(again)
     with pytest.raises(TypeError, match="no digest"):
-        digest(replace(dataset, notes=(object(),)))
+        digest([dataset, object()])
+
+
+def test_rows_go_on_when_a_note_about_the_data_is_put_in_other_words(task):
+    noted = SimulatedTask(replace(task.dataset, notes=("Columns not used: comment",)))
+    for computed in (False, True):
+        assert digest(noted, computed=computed) == digest(task, computed=computed)
 
 
 def test_what_was_read_counts_and_what_was_computed_of_it_does_not(task):

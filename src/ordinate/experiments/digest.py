@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,9 @@ def _feed(update: Callable[[bytes], None], value: Any, left_out: Collection[str]
     """left_out: fields of a data set and its items that were computed; None: nothing is left out."""
     if is_dataclass(value) and not isinstance(value, type):
         update(type(value).__name__.encode())
-        if isinstance(value, Dataset) and left_out is not None:
-            left_out = value.computed.keys()
+        if isinstance(value, Dataset):
+            value = replace(value, notes=())  # sentences for people, which may be put in other words
+            left_out = None if left_out is None else value.computed.keys()
         for field in fields(value):
             if left_out is None:
                 if field.name == "computed":
