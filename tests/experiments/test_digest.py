@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,3 +121,17 @@ def test_rows_whose_plan_has_the_digest_of_before_are_continued(task, tmp_path):
     plan = json.loads((tmp_path / PLAN).read_text())
     (tmp_path / PLAN).write_text(json.dumps(plan | {"task": digest(task, computed=True)}))
     assert make_rows(replace(setting, seeds=2), tmp_path) == 1
+
+
+@pytest.mark.parametrize(("name", "data"), [(name, data) for name, row in EXPERIMENTS.items() for data in row])
+def test_the_rows_in_the_repository_can_be_continued(shared_data, synthetic_task, name, data):
+    """No setting of the experiment would be refused because its plan or its data are others than those of the rows."""
+    published = Path(__file__).parents[2] / "docs" / "rows" / name / data
+    if not published.is_dir():
+        pytest.skip(f"the repository has no rows of {name} on {data}")
+    (case,) = cases(name, Sources(data=data, folder=str(shared_data), task=str(synthetic_task)), Wishes())
+    assert case.settings
+    for setting in case.settings:
+        kept = json.loads((published / setting.name / PLAN).read_text())
+        wanted = asdict(setting.plan) | {"hybrid_candidates": setting.hybrid_candidates, "task": digest(setting.task)}
+        assert kept == json.loads(json.dumps(wanted)) | {"ordinate": kept["ordinate"]}, setting.name
