@@ -199,7 +199,7 @@ def _consistency_in_words(consistent: Consistency) -> dict[str, str]:
         predicted = f"{percent(share.estimate)} of {answers} were predicted by the answers before them ({interval})"
     return {
         "random pairs": predicted,
-        "halves of annotators": "fewer than two annotators"
+        "halves of annotators": "unknown: it takes two annotators, three items, and answers that tell items apart"
         if half is None
         else f"their scores correlate by {half:z.2f}",
         "separation": f"{consistent.separation:.2f}; of coin tosses for the same pairs "

@@ -29,6 +29,9 @@ _COINS = 5
 _GROWTH = 10
 """Answers are predicted by the fit of those before their block; a block is a tenth of these."""
 
+NOTHING = 1e-6
+"""A difference of scores, or of so many of its standard deviations, below this is 0 but for rounding."""
+
 Fit = Callable[[Answers], Posterior]
 
 
@@ -36,12 +39,14 @@ class Consistency(NamedTuple):
     """How consistent the answers are.
 
     held_out             share of answers about random pairs that the answers before them predicted, with an interval of
-                         90 %; of the later half of the answers; None: there are none
+                         90 %; of the later half of the answers and the pairs of which those before say something;
+                         None: there are none
     held_out_answers     how many these are
     split_half           correlation of the scores by two halves of the annotators, raised to that of all of them; None:
-                         there are fewer than two annotators
+                         there are fewer than two annotators, no group has three items, or half of the answers tell no
+                         items apart
     separation           share of the variance of the scores that is not uncertainty
-    separation_of_coins  the same with coin tosses in the place of the answers
+    separation_of_coins  the same with coin tosses in the place of the decided answers
     """
 
     held_out: Interval | None
@@ -52,16 +57,21 @@ class Consistency(NamedTuple):
 
 
 def predictions(features: Floats, answers: Answers, chosen: NDArray[np.bool_]) -> tuple[int, int]:
-    """How many of the chosen (T,) answers in the later half were predicted, and how many there are, without ties."""
+    """How many of the chosen (T,) answers in the later half were predicted, and of how many.
+
+    Neither ties are counted nor pairs of which the answers before say nothing.
+    """
     total = len(answers.outcome)
     right = count = 0
     start = total // 2
     while start < total:
         stop = min(total, start + max(1, start // _GROWTH))
         if start and (rows := start + np.flatnonzero(chosen[start:stop] & (answers.outcome[start:stop] != 0.5))).size:
-            margin, _ = predicted(features, answers, start, start, stop)
-            right += int((np.sign(margin[rows - start]) == np.sign(answers.outcome[rows] - 0.5)).sum())
-            count += len(rows)
+            margin, variance = predicted(features, answers, start, start, stop)
+            before, given = margin[rows - start], answers.outcome[rows]
+            known = np.abs(before) > NOTHING * np.sqrt(variance[rows - start])  # else nothing was predicted
+            right += int(((before > 0.0) == (given > 0.5))[known].sum())
+            count += int(known.sum())
         start = stop
     return right, count
 
@@ -85,8 +95,9 @@ def separation(posterior: Posterior, group: Integers) -> float:
 
 
 def separation_of_coins(fit: Fit, answers: Answers, group: Integers, rng: np.random.Generator) -> float:
-    """Mean over coin tosses for the same pairs."""
-    tosses = (rng.integers(0, 2, len(answers.outcome)).astype(np.float64) for _ in range(_COINS))
+    """Mean over coin tosses for the same pairs. Ties remain, since the thresholds of the fit are those of so many."""
+    tied = answers.outcome == 0.5
+    tosses = (np.where(tied, 0.5, rng.integers(0, 2, len(tied)).astype(np.float64)) for _ in range(_COINS))
     return float(np.mean([separation(fit(answers._replace(outcome=toss)), group) for toss in tosses]))
 
 
@@ -95,13 +106,16 @@ def split_half(
 ) -> float | None:
     """2 r / (1 + r) (Spearman 1910; Brown 1910), with r the mean correlation of scores over random halves."""
     names, number = np.unique(annotators, return_inverse=True)
-    if len(names) < 2:
+    # The scores of two items can correlate by 1 or -1 alone.
+    if len(names) < 2 or np.bincount(group[group >= 0]).max(initial=0) < 3:
         return None
     given = np.bincount(number)
     correlations: list[float] = []
     for _ in range(_SPLITS if len(names) > 2 else 1):
         half = _half(given, rng)[number]
         scores = [_centred(fit(answers.those(part)), group) for part in (half, ~half)]
+        if any(np.ptp(of_half) < NOTHING for of_half in scores):
+            return None
         correlations.append(_correlation(*scores))
     mean = float(np.mean(correlations))
     return 2.0 * mean / (1.0 + mean) if mean > 0.0 else mean
@@ -127,5 +141,4 @@ def _centred(posterior: Posterior, group: Integers) -> Floats:
 
 
 def _correlation(one: Floats, other: Floats) -> float:
-    spread = float(np.sqrt(np.square(one).sum() * np.square(other).sum()))
-    return float(one @ other) / spread if spread > 0.0 else 0.0
+    return float(one @ other / np.sqrt(np.square(one).sum() * np.square(other).sum()))

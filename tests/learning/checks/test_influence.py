@@ -10,6 +10,7 @@ import pytest
 from ordinate.learning.checks import few_answers, influence
 from ordinate.learning.checks.few_answers import confirmed, swaps
 from ordinate.learning.checks.response import moved_by, scores_without
+from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
 from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.models.independent import Independent
@@ -27,6 +28,22 @@ def test_scores_without_an_annotator_are_those_of_a_fit_without_them(data, model
         moved = np.ptp(expected - given.fit.mean)
         gap = (found - found.mean()) - (expected - expected.mean())
         assert np.abs(gap).max() < 0.1 * moved
+
+
+def test_items_that_were_never_compared_move_as_their_features_do(data):
+    """Of 40 items 10 are compared: most pairs are of items that the coefficients alone place."""
+    few = data(10, 120, annotators=3)
+    rng = np.random.default_rng(2)
+    features = np.concatenate([few.features, rng.normal(size=(30, 2))])
+    given = data(40, 120, annotators=3, features=features, answers=few.answers)
+    for number in range(3):
+        out = given.annotators == number
+        expected = given.model.fit(features, given.answers.those(~out)).mean
+        found = scores_without(given, given.prior, out)
+        gap = (found - found.mean()) - (expected - expected.mean())
+        assert np.abs(gap).max() < 0.15 * np.ptp(expected - given.fit.mean)
+        shown, true = (influence.distance(given.fit.mean, scores, given.group) for scores in (found, expected))
+        assert shown == pytest.approx(true, abs=0.02)
 
 
 def test_the_response_is_a_column_of_the_covariance(data):
@@ -118,3 +135,24 @@ def test_few_is_one_percent_of_the_answers_about_the_group(data):
     halves = replace(given, group=np.where(np.arange(12) < 6, 0, 1))
     about = (halves.group[halves.answers.left] == 0).sum()
     assert few_answers.check(halves).threshold in (pytest.approx(0.01 * about), pytest.approx(0.01 * (300 - about)))
+    many = few_answers.check(data(12, 3000, seed=4))
+    assert many.threshold == 3.0
+
+
+@pytest.mark.parametrize(("items", "count"), [(12, 800), (40, 2000)])
+def test_a_top_with_many_answers_about_each_item_is_firm_and_one_that_rests_on_one_answer_is_not(data, items, count):
+    """In healthy studies some pair is always only just told apart, however many answers there are."""
+    failed = 0
+    for seed in range(8):
+        healthy = data(items, count, seed=seed, model=Independent(4.0), top=5)
+        assert few_answers.check(healthy).state != "failed"
+        # The last item is compared once: it beats the best one.
+        last, best = items - 1, int(np.argmax(healthy.fit.mean[:-1]))
+        about = (healthy.answers.left == last) | (healthy.answers.right == last)
+        left, right, outcome = (column[~about] for column in healthy.answers[:3])
+        answers = Answers(np.append(left, last), np.append(right, best), np.append(outcome, 1.0))
+        found = few_answers.check(
+            data(items, len(answers.left), seed=seed, model=Independent(4.0), top=5, answers=answers)
+        )
+        failed += found.state == "failed" and f"'i{last}'" in found.found
+    assert failed >= 4

@@ -30,8 +30,10 @@ _MORE = 5
 """Where a fit without the answers keeps the order, up to so many more are left out."""
 _TRIED = 3
 """Pairs of items that fits are made for."""
-SHARE = 0.01
-"""Of the answers about a group: two items that are told apart should not change places without fewer."""
+SHARE, MOST = 0.01, 3
+"""Two items that are told apart should not change places without so few: a share of the answers about their group, and
+no more than this. How many it takes grows with the root of the number of answers, and there are always items that are
+only just told apart, so with many answers a share alone would be found wherever nothing is wrong."""
 
 
 class Swap(NamedTuple):
@@ -135,7 +137,7 @@ def check(data: StudyData) -> Finding:
     about = np.bincount(data.group[data.answers.left])
 
     def few(swap: Swap) -> float:
-        return SHARE * float(about[data.group[swap.inside]])
+        return min(SHARE * float(about[data.group[swap.inside]]), MOST)
 
     def first_confirmed(candidates: Iterable[Swap]) -> Swap | None:
         tried = (confirmed(data, swap) for swap in islice(candidates, _TRIED))
