@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
@@ -34,7 +36,10 @@ def battles(prompts: int, per_prompt: int, spread: float, seed: int) -> tuple[An
 
 
 def plain(answers: Answers, prompt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scores by a general optimiser, and the clustered covariance by sums over answers, one after another."""
+    """Scores by a general optimiser, and the clustered covariance by sums over answers, one after another.
+
+    A score's own number of prompts is that of the variances that its prompts would have if answers were independent.
+    """
 
     def loss(theta: np.ndarray) -> float:
         margin = theta[answers.left] - theta[answers.right]
@@ -44,17 +49,21 @@ def plain(answers: Answers, prompt: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     theta = minimize(loss, np.zeros(len(MODELS)), method="BFGS", options={"gtol": 1e-9}).x
     information = np.eye(len(MODELS)) / PRIOR_VARIANCE
     pushes: dict[int, np.ndarray] = {}
+    weights: dict[int, np.ndarray] = {}
     for left, right, outcome, group in zip(*answers[:3], prompt, strict=True):
         z = np.zeros(len(MODELS))
         z[left], z[right] = 1.0, -1.0
         chance = 1.0 / (1.0 + np.exp(-(theta[left] - theta[right])))
-        information += chance * (1.0 - chance) * np.outer(z, z)
+        weights[group] = weights.get(group, np.zeros((len(MODELS),) * 2)) + chance * (1.0 - chance) * np.outer(z, z)
         pushes[group] = pushes.get(group, np.zeros(len(MODELS))) + (outcome - chance) * z
-    bread = np.linalg.inv(information)
+    bread = np.linalg.inv(information + sum(weights.values()))
     meat = sum(np.outer(one, one) for one in pushes.values())
     centre = np.eye(len(MODELS)) - 1.0 / len(MODELS)
-    factor = len(pushes) / (len(pushes) - 1)
-    return theta - theta.mean(), factor * centre @ bread @ meat @ bread @ centre
+    moves = centre @ bread
+    of_prompts = np.array([np.diag(moves @ one @ moves.T) for one in weights.values()])
+    count = of_prompts.sum(axis=0) ** 2 / (of_prompts**2).sum(axis=0)
+    wider = np.sqrt(count / (count - 1.0)) * student.ppf(0.95, count - 1.0) / norm.ppf(0.95)
+    return theta - theta.mean(), np.outer(wider, wider) * (moves @ meat @ moves.T)
 
 
 def test_scores_and_covariance_are_those_of_the_plain_formulas():
@@ -79,6 +88,75 @@ def test_clustered_errors_cover_the_truth_where_prompts_differ_and_others_do_not
             inside[kind] += abs(found.mean[3] - limit[3]) < reach
     assert 0.82 < inside["clustered"] / runs < 0.97
     assert inside["alone"] / runs < 0.75
+
+
+def with_a_new_model(prompts: int, on: int, each: int, seed: int) -> tuple[Answers, np.ndarray]:
+    """`battles`, and so many more answers about a fifth model on each of some prompts, which differ for it, too."""
+    told, prompt = battles(prompts, 8, 1.0, seed)
+    rng = np.random.default_rng([seed, 1])
+    new = np.repeat(np.arange(on), each)
+    margin = rng.standard_normal(on)[new]
+    outcome = (rng.random(len(new)) < 1.0 / (1.0 + np.exp(-margin))).astype(np.float64)
+    other = rng.integers(len(MODELS), size=len(new))
+    sides = np.concatenate([told.left, np.full(len(new), len(MODELS))]), np.concatenate([told.right, other])
+    return Answers(*sides, np.concatenate([told.outcome, outcome])), np.concatenate([prompt, new])
+
+
+@pytest.mark.parametrize("on", [3, 5])
+def test_the_error_of_a_model_that_few_prompts_compare_covers_the_truth(on: int):
+    limit = scores(*_models(with_a_new_model(2000, 2000, 8, seed=0))).mean
+    runs, inside = 100, 0
+    for seed in range(1, runs + 1):
+        found = scores(*_models(with_a_new_model(60, on, 40, seed)))
+        assert found.known.all()
+        inside += abs(found.mean[4] - limit[4]) < 1.645 * np.sqrt(found.covariance[4, 4])
+    assert 0.82 < inside / runs < 0.98
+
+
+def _models(told: tuple[Answers, np.ndarray]) -> tuple[Answers, int, np.ndarray]:
+    answers, prompt = told
+    return answers, len(MODELS) + 1, prompt
+
+
+@pytest.mark.parametrize("on", [1, 2])
+def test_a_model_that_one_or_two_prompts_compare_has_no_error_and_leaves_the_others_theirs(on: int):
+    answers, prompt = with_a_new_model(60, on, 40, seed=2)
+    found = scores(answers, len(MODELS) + 1, prompt)
+    assert found.known.tolist() == [True] * 4 + [False]
+    assert found.mean[:4].mean() == pytest.approx(0.0, abs=1e-9)
+    ranks = found.ranks(np.random.default_rng(0))
+    assert (ranks.low[4], ranks.high[4], np.isnan(ranks.best[4])) == (1, 5, True)
+    without = scores(answers.those(slice(0, 480)), len(MODELS), prompt[:480])
+    np.testing.assert_allclose(np.diag(found.covariance)[:4], np.diag(without.covariance), rtol=0.3)
+
+
+def test_two_sets_of_models_that_one_prompt_connects_are_not_one_order():
+    """Each model is in many prompts, but the distance from the first two to the others is known from one alone."""
+    answers, prompt = battles(60, 12, 0.5, seed=3)
+    inside = (answers.left < 2) == (answers.right < 2)
+    found = scores(answers.those(inside | (prompt == 0)), len(MODELS), prompt[inside | (prompt == 0)])
+    assert found.known.sum() == 2
+    assert found.known[:2].all() or found.known[2:].all()
+
+
+def test_of_few_prompts_a_leaderboard_says_that_no_error_is_known():
+    pairs = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b"), ("a", "b")]
+    names = [f"{model}{prompt}" for prompt in range(6) for model in "abc"]
+    groups = [f"prompt {prompt}" for prompt in range(6) for _ in "abc"]
+
+    def board(prompts: int) -> Leaderboard:
+        answers = [(f"{one}{row}", f"{two}{row}") for row in range(prompts) for one, two in pairs]
+        return board_of(answers, [group for name, group in sorted(zip(names, groups, strict=True))], names)
+
+    few = board(2)
+    assert sorted(few.few_prompts) == ["a", "b", "c"]
+    assert few.unbounded == ()
+    assert np.isnan(few.ordering.standard_errors).all()
+    assert few.to_columns()["rank_low"] == [1, 1, 1]
+    assert few.to_columns()["rank_high"] == [3, 3, 3]
+    enough = board(6)
+    assert enough.few_prompts == ()
+    assert np.isfinite(enough.ordering.standard_errors).all()
 
 
 def test_likely_ranks_follow_the_errors():
@@ -141,9 +219,11 @@ def test_models_that_nothing_compares_are_named():
         study.leaderboard("system")
 
 
-def board_of(answers: list[tuple[str, str]], group: list[str] | None = None) -> Leaderboard:
+def board_of(
+    answers: list[tuple[str, str]], group: list[str] | None = None, names: list[str] | None = None
+) -> Leaderboard:
     """Of models that each made one item (of each group), called as they are; answers are (winner, loser)."""
-    names = sorted({name for pair in answers for name in pair})
+    names = sorted(names or {name for pair in answers for name in pair})
     items = Items(names, labels={"model": [name.rstrip("0123456789") for name in names]}, group=group)
     study = Study.create(items, algorithm="uniform-independent")
     study.record([Comparison(one, other, "left") for one, other in answers])
@@ -171,10 +251,7 @@ def test_errors_and_ranks_of_models_that_won_or_lost_everything_are_withheld():
     rest = [of[name] for name in alone.ordering.ids]
     # The others are as they would be alone, but that two more may be above each of them.
     np.testing.assert_allclose(board.ordering.scores[rest], alone.ordering.scores, atol=1e-2)
-    factor = np.sqrt((24 / 23) / (12 / 11))  # of the numbers of answers
-    np.testing.assert_allclose(
-        board.ordering.standard_errors[rest], factor * alone.ordering.standard_errors, rtol=0.005
-    )
+    np.testing.assert_allclose(board.ordering.standard_errors[rest], alone.ordering.standard_errors, rtol=0.005)
     assert board.ordering.intervals is not None
     assert alone.ordering.intervals is not None
     assert board.ordering.intervals.low[rest].tolist() == alone.ordering.intervals.low.tolist()

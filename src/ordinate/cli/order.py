@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isnan
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from ordinate.study.study import Study
 
 PREVIEW = 60
-_FEW_GROUPS = 20
-"""Below so many clusters, sandwich errors are known to be too small."""
 
 
 def order(
@@ -257,7 +256,7 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     if as_json:
         known = {"study": study, "by": by, "comparisons": found.compared, "prompts": found.prompts, "file": out}
-        print_json({**known, "unbounded": found.unbounded, "items": rows})
+        print_json({**known, "unbounded": found.unbounded, "few_prompts": found.few_prompts, "items": rows})
         return
     if out is not None:
         say(f"Wrote {count(len(rows), 'row')} to {out}.")
@@ -272,19 +271,25 @@ def _show_leaderboard(found: Leaderboard, study: str, by: str, out: str | None, 
                 rank_in_words(row["rank"], row["rank_low"], row["rank_high"]),
                 one_line(row["id"]),
                 f"{row['score']:z.2f}",
-                "not known" if row["id"] in found.unbounded else f"{row['standard_error']:.2f}",
+                "not known" if isnan(row["standard_error"]) else f"{row['standard_error']:.2f}",
                 f"{row['answers']:,}",
                 f"{100 * row['share']:.1f} %",
             )
         print_table(table)
     by_what = "each answer on its own" if found.prompts is None else f"clustered by {count(found.prompts, 'group')}"
     say(f"From {count(found.compared, 'comparison')} of items whose {by} differs. Errors are {by_what}.")
-    if found.prompts is not None and found.prompts < _FEW_GROUPS:
-        say(f"With fewer than {_FEW_GROUPS} groups, errors are too small and the intervals of ranks too narrow.")
     if never := found.unbounded:
         say(
             one_line(
                 f"{', '.join(never)}: won, or lost, all comparisons with the others, so how far from them, with what "
+                "error, and at which rank is not known."
+            )
+        )
+    if few := found.few_prompts:
+        what = "answers" if found.prompts is None else "groups"
+        say(
+            one_line(
+                f"{', '.join(few)}: compared in fewer than three {what}, or in one or two almost alone, so with what "
                 "error, and at which rank is not known."
             )
         )

@@ -27,6 +27,9 @@ class Leaderboard(NamedTuple):
                but for those that are one answer together because one person gave them to a pair
     unbounded  models that won, or lost, every comparison with the others, so that no answers say how far apart they
                are. Their standard errors are nan, their likely ranks all ranks; 0 is the mean score of the others
+    few_prompts  models whose scores rest on fewer than three prompts, or on one or two of them almost alone, so that
+               nothing says how far they would be off on other prompts; of single answers where `prompts` is None. The
+               same holds of their errors and ranks
     """
 
     ordering: Ordering
@@ -35,6 +38,7 @@ class Leaderboard(NamedTuple):
     compared: int
     prompts: int | None
     unbounded: tuple[str, ...] = ()
+    few_prompts: tuple[str, ...] = ()
 
     def to_columns(self) -> dict[str, list[Any]]:
         return {**self.ordering.to_columns(), "answers": list(self.answers), "share": list(self.share)}
@@ -68,14 +72,14 @@ def leaderboard(state: State, answers: Answers, by: str, seed: int) -> Leaderboa
         raise InvalidInput(f"only one answer compares items of two values of {by!r}; a leaderboard needs two or more")
     within = _bounded(told, len(seen))
     with one_thread():
-        found = scores(told, len(seen), cluster).about(within)
-        ranks = found.ranks(np.random.default_rng(seed), within)
+        found = scores(told, len(seen), cluster, within)
+        ranks = found.ranks(np.random.default_rng(seed))
     order = np.argsort(-found.mean, kind="stable")
     count, won = _counted(told, len(seen))
     ordering = Ordering(
         ids=tuple(known[place] for place in order),
         scores=found.mean[order],
-        standard_errors=np.where(within, np.sqrt(np.diag(found.covariance)), np.nan)[order],
+        standard_errors=np.where(found.known, np.sqrt(np.diag(found.covariance)), np.nan)[order],
         intervals=ranks.of(order),
     )
     return Leaderboard(
@@ -85,6 +89,7 @@ def leaderboard(state: State, answers: Answers, by: str, seed: int) -> Leaderboa
         int(chosen.sum()),
         clusters if clusters > 1 else None,
         tuple(known[place] for place in order if not within[place]),
+        tuple(known[place] for place in order if within[place] and not found.known[place]),
     )
 
 
