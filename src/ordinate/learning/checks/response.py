@@ -51,7 +51,8 @@ def scores_without(data: StudyData, prior: Prior, left_out: NDArray[np.bool_]) -
 
 def _features(data: StudyData, rows: Integers | slice) -> Floats:
     """Of some items, less the mean of those compared: a slope may be between sets that no answers connect."""
-    return data.used_features[rows] - data.used_features[data.compared.rows].mean(axis=0, dtype=np.float64)
+    centred: Floats = data.used_features[rows] - data.used_features[data.compared.rows].mean(axis=0, dtype=np.float64)
+    return centred
 
 
 def _solved(
