@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn import config_context
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from ordinate.errors import InvalidInput
@@ -115,6 +119,36 @@ def test_a_grid_search_over_a_pipeline_splits_pairs(compared) -> None:
     assert cross_val_score(pipeline, pairs, outcome, cv=GroupKFold(3), groups=groups).mean() > 0.65
 
 
+def test_what_a_transformer_takes_and_gives_is_its_own_affair(compared) -> None:
+    """Frames, gaps, sparse matrices and containers of the output; pairs are arrays whatever is set."""
+    items, (pairs, outcome) = compared["items"], pairs_of(compared)
+    frame = pd.DataFrame(items, columns=list("abcdef"))
+    expected = PCA(3).fit(items).transform(items)
+    for set_up in (lambda made: made, lambda made: made.set_output(transform="pandas")):
+        made = set_up(ItemTransformer(PCA(3))).fit(frame)
+        assert np.asarray(made.transform(frame)) == pytest.approx(expected)
+        assert list(made.get_feature_names_out()) == ["pca0", "pca1", "pca2"]
+        of_pairs = made.fit(items).transform(np.stack([items, items], axis=1))
+        assert of_pairs[:, 1] == pytest.approx(expected)
+    assert isinstance(made.fit(frame).transform(frame), pd.DataFrame)
+    assert isinstance(set_up(ItemTransformer(PCA(3)).fit(frame)).transform(frame), pd.DataFrame)
+    with config_context(transform_output="pandas"):
+        pipeline = make_pipeline(ItemTransformer(PCA(3)), PreferenceRanker()).fit(pairs, outcome)
+        assert pipeline.score(pairs, outcome) > 0.6
+    pipeline.set_output(transform="pandas")
+
+    gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.1)
+    filled = make_pipeline(ItemTransformer(SimpleImputer()), PreferenceRanker()).fit(gaps, np.arange(40))
+    assert np.isfinite(filled.predict(gaps)).all()
+    with pytest.raises(ValueError, match="NaN"):
+        ItemTransformer(PCA(3)).fit(gaps)
+
+    some = ItemTransformer(ColumnTransformer([("some", StandardScaler(), ["a", "b"])])).fit(frame)
+    assert some.transform(frame).shape == (40, 2)
+    codes = np.random.default_rng(0).integers(0, 3, (40, 2, 1)).astype(float)
+    assert ItemTransformer(OneHotEncoder()).fit_transform(codes).shape == (40, 2, 3)
+
+
 @pytest.mark.parametrize(
     ("fit", "message"),
     [
@@ -139,8 +173,16 @@ def test_wrong_rows_are_refused(compared) -> None:
     ):
         with pytest.raises(InvalidInput, match=message):
             PreferenceRanker().fit(items, **{**rows, **change})
-    with pytest.raises(InvalidInput, match="coefficient_variance must be above 0"):
-        PreferenceRanker(0.0).fit(items, **rows)
+    for variance in (0.0, -1.0, float("nan"), None, "x"):
+        with pytest.raises(InvalidInput, match="coefficient_variance must be a number"):
+            PreferenceRanker(variance).fit(items, **rows)  # type: ignore[arg-type]
+    for scaling in ("robst", None, "minmax"):
+        with pytest.raises(InvalidInput, match=r"unknown scaling .*; it is robust, standard, none"):
+            PreferenceRanker(scaling=scaling).fit(items, **rows)  # type: ignore[arg-type]
+    missing = pd.array(rows["outcome"].astype(int), dtype="Int64")
+    missing[2] = pd.NA
+    with pytest.raises(InvalidInput, match=r"outcome\[2\] is <NA>; an outcome is"):
+        PreferenceRanker().fit(items, **{**rows, "outcome": missing})
     with pytest.raises(InvalidInput, match="1,001 graded items make too many pairs"):
         PreferenceRanker().fit(np.zeros((1001, 1)), np.arange(1001))
     with pytest.raises(InvalidInput, match="nothing to score: all comparisons are ties"):

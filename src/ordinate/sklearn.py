@@ -15,13 +15,15 @@ n  items     p  pairs     d  features
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from scipy.special import expit
 
 from ordinate.data.arrays import Floats, Integers
+from ordinate.data.cells import between, is_missing
 from ordinate.data.scaling import FeatureMap, Scaling
 from ordinate.errors import InvalidInput, MissingExtra
 from ordinate.learning.models import Answers
@@ -29,12 +31,14 @@ from ordinate.learning.models.contextual import Contextual
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin, clone
+    from sklearn.utils import get_tags
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ModuleNotFoundError as error:
     raise MissingExtra("scikit-learn", "sklearn", "ordinate.sklearn") from error
 
 _MOST_GRADED = 1000
 """More items with grades would make more than half a million pairs."""
+_VARIANCES = 1e-9, 1e9
 _WORDS = {"left": 1.0, "right": 0.0, "tie": 0.5}
 
 
@@ -80,11 +84,12 @@ class PreferenceRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             answers = Answers(_rows("left", left, *size), _rows("right", right, *size), outcomes)
         else:
             answers = _of_grades(_grades(y, len(items)))
-        if not self.coefficient_variance > 0:
-            raise InvalidInput(f"coefficient_variance must be above 0, not {self.coefficient_variance!r}")
+        variance = between("coefficient_variance", self.coefficient_variance, *_VARIANCES)
+        if self.scaling not in get_args(Scaling):
+            raise InvalidInput(f"unknown scaling {self.scaling!r}; it is {', '.join(get_args(Scaling))}")
         every = np.ones(len(items), dtype=np.bool_)
         self.map_ = FeatureMap.fit(items, False, self.scaling, every)
-        model = Contextual(self.coefficient_variance)
+        model = Contextual(variance)
         self.coefficients_ = model.fit(self.map_.transform(items), answers).coefficients
         inside = self.coefficients_ if self.map_.basis is None else self.map_.basis @ self.coefficients_[:-1]
         self.coef_ = np.zeros(items.shape[1])
@@ -133,23 +138,48 @@ class PreferenceRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return tags
 
 
-class ItemTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer of items, such as PCA, for the items of pairs too: (p, 2, d) -> (p, 2, k), (n, d) -> (n, k)."""
+# Its results are wrapped by the transformer inside, since pairs fit in no frame.
+class ItemTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+    """A transformer of items, such as PCA, for the items of pairs too: (p, 2, d) -> (p, 2, k), (n, d) -> (n, k).
+
+    Items may be a frame and have gaps, if the transformer takes these. `set_output` is about items; pairs are an array.
+    """
 
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: N803
-        self.transformer_ = clone(self.transformer).fit(_items(self, X, reset=True))
+        self.transformer_ = clone(self.transformer).fit(self._items(X, reset=True))
         return self
 
-    def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
+    def transform(self, X: ArrayLike) -> Any:  # noqa: N803
         check_is_fitted(self)
-        made: Floats = self.transformer_.transform(_items(self, X, reset=False))
-        return made.reshape(-1, 2, made.shape[1]) if _are_pairs(X) else made
+        made = self.transformer_.transform(self._items(X, reset=False))
+        if not _are_pairs(X):
+            return made
+        array = made.toarray() if issparse(made) else np.asarray(made)
+        return array.reshape(-1, 2, array.shape[1])
+
+    def set_output(self, *, transform: Any = None) -> Self:
+        """In which container the transformer inside gives items; see scikit-learn's `set_output`."""
+        for one in (self.transformer, getattr(self, "transformer_", None)):
+            if one is not None:
+                one.set_output(transform=transform)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        check_is_fitted(self)
+        return self.transformer_.get_feature_names_out(input_features)
+
+    def _items(self, given: ArrayLike, *, reset: bool) -> Any:
+        """As they are given, or of pairs: the transformer inside decides what it takes."""
+        items = _stacked(given)
+        table = getattr(items, "ndim", 2) == 2  # what is none has no columns to count: the transformer says so
+        return validate_data(self, items, reset=reset, skip_check_array=True) if table else items
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.transformer).input_tags
         tags.input_tags.three_d_array = True
         return tags
 
@@ -210,7 +240,7 @@ def _outcomes(name: str, given: ArrayLike | None, count: int) -> Floats:
         raise InvalidInput(f"{name} has {len(listed)} outcomes for {count} comparisons")
     found = [_WORDS.get(value, value) if isinstance(value, str) else value for value in listed]
     for place, value in enumerate(found):
-        if value not in (0, 0.5, 1):
+        if is_missing(value) or value not in (0, 0.5, 1):
             raise InvalidInput(
                 f"{name}[{place}] is {listed[place]!r}; an outcome is 1 or 'left', 0 or 'right', 0.5 or 'tie'"
             )
