@@ -153,3 +153,17 @@ def test_answers_against_the_order_are_above_the_diagonal() -> None:
     agree, against = inside(plots.comparisons(ordering(12), ANSWERS)).collections
     assert agree.get_offsets().tolist() == [[1, 2]]
     assert against.get_offsets().tolist() == [[3, 1]]
+
+
+def test_by_how_much_somebody_preferred_an_item_changes_no_point_and_two_bad_items_are_a_tie() -> None:
+    stronger = [
+        Comparison("item $x_0$", "item $x_1$", "left-much"),
+        Comparison("item $x_3$", "item $x_2$", "right-slightly"),
+        Comparison("item $x_0$", "item $x_2$", "right-much"),
+        Comparison("item $x_1$", "item $x_0$", "left-slightly"),
+        Comparison("item $x_4$", "item $x_5$", "both-bad"),
+    ]
+    agree, against = inside(plots.comparisons(ordering(12), stronger)).collections
+    assert agree.get_offsets().tolist() == [[1, 2], [3, 4]]
+    assert against.get_offsets().tolist() == [[3, 1], [2, 1]]
+    assert not inside(plots.comparisons(ordering(12), stronger[-1:])).collections

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordinate.data.comparisons import Comparison
+from ordinate.data.comparisons import Comparison, plain_outcome
 from ordinate.data.ordering import Ordering
 from ordinate.plots.theme import Theme, figure_of, nothing, prepared
 
@@ -27,12 +27,13 @@ def comparisons(
 
     drawn, colours = prepared(axes, theme, (4.6, 4.2))
     rank = dict(zip(ordering.ids, ordering.ranks.tolist(), strict=True))
-    decided = [one for one in answers if one.outcome != "tie" and one.left in rank and one.right in rank]
+    known = [one for one in answers if one.left in rank and one.right in rank]
+    decided = [one for one in known if plain_outcome(one.outcome) != "tie"]
     if not decided:
         nothing(drawn, colours, "There are no answers but ties.")
         return figure_of(drawn)
     decided = [decided[place] for place in np.linspace(0, len(decided) - 1, min(len(decided), _MOST)).astype(int)]
-    pairs = [(one.left, one.right) if one.outcome == "left" else (one.right, one.left) for one in decided]
+    pairs = [one[:2] if plain_outcome(one.outcome) == "left" else (one.right, one.left) for one in decided]
     winner, loser = np.array([(rank[one], rank[other]) for one, other in pairs]).T
     agrees = winner < loser
     for mask, colour, marker, said in (
