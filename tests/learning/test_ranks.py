@@ -60,6 +60,38 @@ def test_of_many_independent_items_the_formula_is_what_draws_count() -> None:
     assert best.sum() == pytest.approx(1.0, abs=0.01)
 
 
+def few_wide(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """60 items that nobody compared lie in the middle of 3,000, with wide errors."""
+    scores, errors = rng.normal(size=3000), np.full(3000, 0.25)
+    scores[:60], errors[:60] = 0.0, 1.2
+    return scores, errors
+
+
+def one_huge(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    scores, errors = rng.normal(size=3000), np.full(3000, 0.1)
+    errors[0] = 30.0
+    return scores, errors
+
+
+def nothing_known(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros(3000), np.ones(3000)
+
+
+@pytest.mark.parametrize("case", [few_wide, one_huge, nothing_known])
+def test_whoever_may_be_first_has_the_chance_that_draws_count(case) -> None:
+    rng = np.random.default_rng(0)
+    scores, errors = case(rng)
+    low, high, best = independent(scores, errors)
+    firsts = np.concatenate([(scores + errors * rng.standard_normal((500, 3000))).argmax(axis=1) for _ in range(12)])
+    drawn = np.bincount(firsts, minlength=3000) / len(firsts)
+    assert best.sum() == pytest.approx(1.0, abs=0.002)
+    assert best == pytest.approx(drawn, abs=0.03)
+    assert best[:60].sum() == pytest.approx(drawn[:60].sum(), abs=0.02)
+    drawn_low, drawn_high, _ = counted(scores + errors * rng.standard_normal((1000, 3000)))
+    assert np.abs(low - drawn_low).mean() < 20
+    assert np.abs(high - drawn_high).mean() < 20
+
+
 @pytest.mark.parametrize("errors", [1e-12, 0.05, 1.0, 30.0, None])
 def test_the_table_of_the_normal_distribution_is_as_good_as_its_formula(errors: float | None) -> None:
     rng = np.random.default_rng(0)

@@ -31,7 +31,12 @@ _MOST_DRAWN = 4_000_000
 """Above `_MOST_JOINT` items there are 10 to 100 draws, of so many scores in all."""
 _ALIKE = 1e-9
 """Of the spread of all scores: a difference that rounding may make."""
-_POINTS = 400
+_POINTS = (100, 100, 400)
+"""Of the grids of scores, each placed by the one before it."""
+_NEVER = -20.0
+"""Where the log of the chance that no score is higher is lower, nobody looks for the first item."""
+_NO_CHANCE = 6.0
+"""By how many standard errors a score misses the least that may be the highest: one in a billion items does not."""
 _FAR, _STEPS = 10.0, 256
 """The normal distribution is looked up in a table: up to so many deviations from its mean, in so many steps for each.
 Farther away its tail, below 1e-23, changes no rank and no chance."""
@@ -122,10 +127,9 @@ def places_in(draws: Floats) -> NDArray[np.int32]:
 
 def independent(scores: Floats, errors: Floats) -> tuple[Integers, Integers, Floats]:
     """`counted` of independent scores with these standard errors, (r,) each, without draws."""
-    from scipy.special import log_ndtr, ndtri
+    from scipy.special import ndtri
 
     spread = _spread(scores, errors)
-    reach = 5.0 * float(spread.max(initial=0.0))
     grid, above, all_below = _curves(scores, spread)
     tail = float(ndtri(0.5 + LEVEL / 2.0)) * spread
 
@@ -134,13 +138,8 @@ def independent(scores: Floats, errors: Floats) -> tuple[Integers, Integers, Flo
         found = np.rint(np.interp(score, grid, above) + 0.5).astype(np.int64)
         return np.clip(found, 1, len(scores))
 
-    best = np.zeros(len(scores))
-    step = grid[1] - grid[0]
-    # Only items that come near the highest one can be the first.
-    for place in np.flatnonzero(scores + reach >= scores.max(initial=-np.inf) - reach)[:_POINTS]:
-        standard = (grid - scores[place]) / spread[place]
-        others = np.exp(np.minimum(all_below - log_ndtr(standard), 0.0))
-        best[place] = float((others * np.exp(-0.5 * standard**2)).sum() * step / (spread[place] * np.sqrt(2.0 * np.pi)))
+    start = max(int(np.searchsorted(all_below, _NEVER)) - 1, 0)
+    best = first_chances(grid[start:], scores, spread, all_below[start:], *_tables())
     return rank(scores + tail), rank(scores - tail), best
 
 
@@ -151,13 +150,31 @@ def _spread(scores: Floats, errors: Floats) -> Floats:
 
 def _curves(scores: Floats, spread: Floats) -> tuple[Floats, Floats, Floats]:
     """A grid of scores, and at each how many items are expected above it and the log of the chance that none is."""
+    reach = 5.0 * float(spread.max(initial=0.0))
+    grid = np.linspace(scores.min(initial=0.0) - reach, scores.max(initial=0.0) + reach, _POINTS[0])
+    for points in _POINTS[1:]:
+        grid = _placed(grid, *normal_sums(grid, scores, spread, *_tables()), len(scores), points)
+    above, all_below = normal_sums(grid, scores, spread, *_tables())
+    return grid, above, all_below
+
+
+def _tables() -> tuple[Floats, Floats]:
     from scipy.special import log_ndtr, ndtr
 
-    reach = 5.0 * float(spread.max(initial=0.0))
-    grid = np.linspace(scores.min(initial=0.0) - reach, scores.max(initial=0.0) + reach, _POINTS)
     standard = np.arange(2 * int(_FAR) * _STEPS + 2) / _STEPS - _FAR
-    above, all_below = normal_sums(grid, scores, spread, ndtr(-standard), log_ndtr(standard))
-    return grid, above, all_below
+    return ndtr(-standard), log_ndtr(standard)
+
+
+def _placed(grid: Floats, above: Floats, all_below: Floats, items: int, points: int) -> Floats:
+    """A grid with as many points wherever the ranks change, and where the highest score may be.
+
+    One item whose score may be almost anything makes a grid of even steps too coarse for all others.
+    """
+    odds = np.log((items - above + 1.0) / (above + 1.0)) / np.log(items + 2.0)  # so the first ranks have points, too
+    even = 0.1 * np.linspace(0.0, 1.0, len(grid))  # keeps the curve rising
+    curve = np.maximum.accumulate(odds + np.exp(all_below)) + even
+    placed: Floats = np.interp(np.linspace(curve[0], curve[-1], points), curve, grid)
+    return placed
 
 
 @fast
@@ -175,6 +192,37 @@ def normal_sums(
             sums[point] += above[step] + part * (above[step + 1] - above[step])
             log_sums[point] += log_below[step] + part * (log_below[step + 1] - log_below[step])
     return sums, log_sums
+
+
+@fast
+def first_chances(
+    grid: Floats, scores: Floats, spread: Floats, all_below: Floats, above: Floats, log_below: Floats
+) -> Floats:
+    """(r,) the chance of each item that its score is the highest.
+
+    all_below         (p,) at each point of the grid, the log of the chance that no score is higher
+    above, log_below  the two tables of the normal distribution
+
+    It is the sum over the steps of the grid of the chance that the score is in it and the others below; of the others,
+    the mean of both ends.
+    """
+    found = np.zeros(len(scores))
+    for item in range(len(scores)):
+        if (grid[0] - scores[item]) / spread[item] > _NO_CHANCE:
+            continue
+        above_before, others_before = 1.0, 0.0
+        for point in range(len(grid)):
+            standard = min(max((grid[point] - scores[item]) / spread[item], -_FAR), _FAR)
+            place = (standard + _FAR) * _STEPS
+            step = int(place)
+            part = place - step
+            above_now = above[step] + part * (above[step + 1] - above[step])
+            log_own = log_below[step] + part * (log_below[step + 1] - log_below[step])
+            others = np.exp(min(all_below[point] - log_own, 0.0))
+            if point:
+                found[item] += (above_before - above_now) * 0.5 * (others + others_before)
+            above_before, others_before = above_now, others
+    return found
 
 
 def ranks_among(scores: Floats, errors: Floats, new_scores: Floats, new_errors: Floats) -> StudyRanks:
