@@ -74,3 +74,18 @@ def test_what_cannot_be_planned_is_refused_with_what_to_do(run, folder):
 def test_a_table_without_items_is_named(run, folder):
     (folder / "none.csv").write_text("id,w\n")
     assert run("plan", "--items", "none.csv").err == "Error: none.csv has no items to plan for\n"
+
+
+def test_items_that_are_excluded_are_not_planned_for(run, folder):
+    answered(folder / "pilot.db", sensibly=True)
+    for item in ("03", "19"):
+        run("exclude", "pilot.db", "--item", item)
+    assert run("plan", "--from", "pilot.db", "--runs", "1", "--most", "1", "--json").json["items"] == 18
+
+
+def test_how_to_read_a_table_is_refused_where_there_is_none(run, folder):
+    answered(folder / "pilot.db", sensibly=True)
+    for option, value in (("--features", "x.npy"), ("--pca", "3"), ("--id-column", "name"), ("--content", "text=t")):
+        result = run("plan", "--from", "pilot.db", option, value)
+        assert result.code == 2
+        assert "say how to read a table of items; there is none: name it with --items" in result.err

@@ -70,6 +70,16 @@ def test_what_belongs_to_the_synthetic_experiment_is_refused_elsewhere(run, fold
     assert f"{what} is only for the synthetic experiment; leave file out for wisc-ads" in done.err
 
 
+def test_tables_without_a_truth_are_refused_by_the_synthetic_experiment(run, folder):
+    (folder / "comparisons.csv").write_text("left,right,winner\na,b,a\n")
+    done = run("reproduce", "synthetic", "--data", ".", "--seeds", "1", "--budget", "10", "--out", "here")
+    assert done.code == 2
+    assert "this experiment needs items with features and a column truth" in done.err
+    missing = run("reproduce", "synthetic", "--reference", "nowhere.json", "--seeds", "1", "--budget", "2")
+    assert "there is no file nowhere.json" in missing.err
+    assert "reference curves" not in missing.err
+
+
 @pytest.mark.parametrize("wrong", ["{", "{}", '{"algorithms": {"GURO": {"step": [0]}}}'])
 def test_a_reference_of_another_layout_is_refused(run, folder, wrong):
     (folder / "reference.json").write_text(wrong)

@@ -9,7 +9,8 @@ import pytest
 
 from ordinate.data.formats import read_columns
 
-SYNTHETIC = ("simulate", "synthetic", "--n", "8", "--d", "2", "--budget", "6", "--every", "3", "--seeds", "2")
+RUNS = ("--budget", "6", "--every", "3", "--seeds", "2")
+SYNTHETIC = ("simulate", "synthetic", "--n", "8", "--d", "2", *RUNS)
 COLUMNS = {"algorithm", "seed", "step", "part", "error", "seconds"}
 
 
@@ -65,11 +66,22 @@ class TestSynthetic:
     def test_options_reach_the_run(self, run, folder):
         features = np.random.default_rng(1).standard_normal((7, 3))
         np.savez(folder / "task.npz", features=features, theta=np.array([2.0, -1.0, 0.5]))
-        line = ("--task", "task.npz", "--refit-every", "2", "--scaling", "none", "--noise", "4", "--algorithms")
-        assert {row["algorithm"] for row in run(*SYNTHETIC, *line, "uniform-independent", "--json").json} == {
-            "uniform-independent"
-        }
-        assert run(*SYNTHETIC, *line, "uniform-independent").out.startswith("7 items, 3 feature columns, noise 4\n")
+        line = (
+            "simulate",
+            "synthetic",
+            *RUNS,
+            "--task",
+            "task.npz",
+            "--refit-every",
+            "2",
+            "--scaling",
+            "none",
+            "--noise",
+            "4",
+            "--algorithms",
+        )
+        assert {row["algorithm"] for row in run(*line, "uniform-independent", "--json").json} == {"uniform-independent"}
+        assert run(*line, "uniform-independent").out.startswith("7 items, 3 feature columns, noise 4\n")
 
     @pytest.mark.slow
     def test_jobs_change_nothing(self, run):
@@ -138,3 +150,11 @@ def test_an_aim_that_cannot_be_is_refused(run):
     result = run(*SYNTHETIC, "--aim", "top:8")
     assert (result.code, result.out) == (2, "")
     assert "top:8 leaves nothing to find out" in result.err
+
+
+def test_a_task_of_a_file_is_not_drawn(run, folder):
+    np.savez(folder / "task.npz", X=np.eye(4, 2), theta=np.ones(2))
+    for option in ("--n", "--d", "--task-seed"):
+        result = run("simulate", "synthetic", "--task", "task.npz", option, "3")
+        assert result.code == 2
+        assert "--n, --d and --task-seed are about a task that is drawn; task.npz says how large it is" in result.err

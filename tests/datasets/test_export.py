@@ -40,6 +40,17 @@ def test_groups_and_absolute_paths_stay(tmp_path):
     }
 
 
+def test_what_items_belong_to_stays(tmp_path):
+    (tmp_path / "items.csv").write_text("id,model,length,note\na,one,3,x\nb,,40,y\n")
+    (tmp_path / "comparisons.csv").write_text("left,right,winner\na,b,a\n")
+    export_dataset(read_dataset("recorded", tmp_path), tmp_path, tmp_path / "out")
+    assert read_columns(tmp_path / "out" / "items.csv") == {
+        "id": ["a", "b"],
+        "model": ["one", ""],
+        "length": ["3", "40"],
+    }
+
+
 @pytest.mark.parametrize("there", ["items.csv", "comparisons.csv"])
 def test_nothing_is_written_over(there, published, tmp_path):
     folder, out = published("wisc-ads"), tmp_path / "out"

@@ -8,7 +8,7 @@ from ordinate.algorithms import ALGORITHMS
 from ordinate.errors import InvalidInput
 from ordinate.simulation.contact_sheet import contact_sheet
 from ordinate.simulation.names import look
-from ordinate.simulation.plot import Panel, figure, half_width, line, plot_error
+from ordinate.simulation.plot import Line, Panel, figure, half_width, line, plot_error
 from ordinate.simulation.summary import curves
 
 ROWS: dict[str, list[Any]] = {
@@ -109,3 +109,14 @@ def test_the_contact_sheet_shows_the_pictures_row_by_row(tmp_path):
     places = [tuple(np.argwhere((pixels == colour).all(axis=2))[0]) for colour in colours]
     assert places == sorted(places)
     assert places[10][0] > places[9][0]
+
+
+def test_bands_are_seen_whole_unless_they_are_far_higher_than_the_curves():
+    def top(high):
+        step, mean = np.array([0, 10]), np.array([0.5, 0.9])
+        one = Line(look("guro-hybrid"), step, mean, mean - 0.1, np.full(2, high))
+        return figure([Panel([one], "Found")], "", "").axes[0].get_ylim()[1]
+
+    assert top(1.0) == pytest.approx(1.05)
+    assert top(30.0) == pytest.approx(1.05 * 1.5 * 0.9)
+    assert top(np.nan) == pytest.approx(1.05 * 0.9)

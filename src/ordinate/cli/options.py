@@ -164,6 +164,14 @@ class TableOptions:
         """The columns that are features, for `Items.from_columns`."""
         return {"feature_columns": split_names(self.feature_columns), "categorical": split_names(self.categorical)}
 
+    def refuse_without(self) -> None:
+        """Raise InvalidInput where these are given although there is no table of items to read."""
+        if self != TableOptions():
+            raise InvalidInput(
+                "--features, --feature-columns, --categorical, --content, --id-column and --pca say how to read a "
+                "table of items; there is none: name it with --items"
+            )
+
     def used(self, columns: Columns) -> list[str]:
         """Those of the columns that the options name."""
         named = {self.id_column, *self.feature_names(), *self.options()["content"].values()}

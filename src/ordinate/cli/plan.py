@@ -16,6 +16,7 @@ from ordinate.errors import InvalidInput
 if TYPE_CHECKING:
     from ordinate.data.items import Items
     from ordinate.simulation.planning import Budgets, World
+    from ordinate.study.study import Study
 
 
 _MANY_RUNS = 20
@@ -96,6 +97,8 @@ def plan(
         require_table(out)
     if plot is not None:
         require_plot(plot)
+    if items is None:
+        table.refuse_without()
     if pilot is None:
         if items is None:
             raise InvalidInput("name the items to order with --items, or a study with --from")
@@ -110,7 +113,7 @@ def plan(
                     f"the answers in {pilot} cannot be told from coin tosses yet, so they tell nothing of how people "
                     "will answer; collect more of them, some with random pairs, or plan without --from"
                 )
-            given = opened.items if items is None else _read_like(opened, items, table)
+            given = _in_use(opened) if items is None else _read_like(opened, items, table)
             tried = [World(f"as in {Path(pilot).name}", *opened.prior_variances())]
     if not len(given):
         raise InvalidInput(f"{items} has no items to plan for")
@@ -162,6 +165,14 @@ def _read(items: str, table: TableOptions) -> Items:
     from ordinate.data.items import read_item_columns
 
     return read_items(read_item_columns(items), items, table)[0]
+
+
+def _in_use(opened: Study) -> Items:
+    """The items of a study without those that are excluded."""
+    excluded = set(opened.excluded_items)
+    if not excluded:
+        return opened.items
+    return opened.items.take([row for row, item in enumerate(opened.items.ids) if item not in excluded])
 
 
 def _read_like(opened: Any, items: str, table: TableOptions) -> Items:

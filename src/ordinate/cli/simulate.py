@@ -145,8 +145,13 @@ def recorded(
 
 def synthetic(
     *,
-    n: Annotated[int, typer.Option("--n", min=2, help="Number of items.")] = 100,
-    d: Annotated[int, typer.Option("--d", min=1, help="Number of features of each item.")] = 10,
+    n: Annotated[
+        int | None, typer.Option("--n", min=2, help="Number of items. Default: 100.", show_default=False)
+    ] = None,
+    d: Annotated[
+        int | None,
+        typer.Option("--d", min=1, help="Number of features of each item. Default: 10.", show_default=False),
+    ] = None,
     noise: Annotated[
         float, typer.Option(min=0, help="Reliability of the answers: 0 means coin flips, a large value no errors.")
     ] = 0.5,
@@ -158,7 +163,10 @@ def synthetic(
             show_default=False,
         ),
     ] = None,
-    task_seed: Annotated[int, typer.Option(min=0, help="Seed for drawing the features and theta.")] = 0,
+    task_seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Seed for drawing the features and theta. Default: 0.", show_default=False),
+    ] = None,
     algorithms: Algorithms = "guro-contextual,uniform-contextual",
     aim: Aim = None,
     runs: RunOptions,
@@ -176,7 +184,12 @@ def synthetic(
     from ordinate.datasets import draw_synthetic, read_synthetic
     from ordinate.simulation.tasks import AimedTask, SimulatedTask
 
-    dataset = draw_synthetic(n, d, np.random.default_rng(task_seed)) if task is None else read_synthetic(task)
+    if task is None:
+        dataset = draw_synthetic(n or 100, d or 10, np.random.default_rng(task_seed or 0))
+    elif n is None and d is None and task_seed is None:
+        dataset = read_synthetic(task)
+    else:
+        raise InvalidInput(f"--n, --d and --task-seed are about a task that is drawn; {task} says how large it is")
     sizes = dataset.describe()
     described = f"{count(sizes['items'], 'item')}, {count(sizes['features'], 'feature column')}, noise {noise:g}"
     simulated: Task = SimulatedTask(dataset, noise=noise)

@@ -55,6 +55,7 @@ def _item_columns(dataset: Dataset, source: Path, out: Path) -> dict[str, list[A
     start, end = os.path.realpath(source), os.path.realpath(out)
     for kind, values in items.content.items():
         columns[kind] = [_moved(value, start, end) if kind in _FILE_KINDS else value for value in values]
+    columns |= {label: list(values) for label, values in items.labels.items()}
     if dataset.truth is not None:
         columns["truth"] = dataset.truth.tolist()
     return columns

@@ -97,8 +97,9 @@ def read_reference(path: str | Path) -> dict[str, dict[str, Any]]:
 
     The file is JSON: {"algorithms": {NAME: {"step": [...], "mean": [...], "se": [...]}}}.
     """
+    data = read_bytes(path)
     try:
-        curves_by_name = json.loads(read_bytes(path))["algorithms"]
+        curves_by_name = json.loads(data)["algorithms"]
         return {
             _REFERENCE[name]: {key: np.asarray(curve[key], dtype=np.float64) for key in ("step", "mean", "se")}
             for name, curve in curves_by_name.items()

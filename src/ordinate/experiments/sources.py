@@ -53,6 +53,13 @@ def recorded(folder: Path, columns: int | None = None) -> Dataset:
     return dataset if not columns or not features.shape[1] else with_components(dataset, features, columns)
 
 
+def required_truth(dataset: Dataset) -> Floats:
+    """(n,) the truth of items with features. Raises InvalidInput where there is none."""
+    if dataset.truth is None or not dataset.items.features.shape[1]:
+        raise InvalidInput("this experiment needs items with features and a column truth")
+    return dataset.truth
+
+
 class Measured(NamedTuple):
     """What features.npy holds.
 

@@ -12,6 +12,7 @@ from ordinate.data.arrays import Floats
 from ordinate.data.comparisons import OUTCOME_VALUES
 from ordinate.datasets import Dataset, draw_synthetic
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
+from ordinate.experiments.sources import required_truth
 from ordinate.experiments.theory import Truth, bounds_over_run
 from ordinate.learning.models import Answers
 from ordinate.simulation.annotators import LogisticAnnotators
@@ -57,8 +58,7 @@ class BoundedTask:
     noise: float
 
     def build(self, seed: int) -> Trial:
-        items, truth = self.dataset.items, self.dataset.truth
-        assert truth is not None  # a synthetic task always has it
+        items, truth = self.dataset.items, required_truth(self.dataset)
         theta: Floats = np.linalg.lstsq(items.features, truth, rcond=None)[0].astype(np.float64)
         row = {item: k for k, item in enumerate(items.ids)}
 
@@ -85,6 +85,7 @@ def _bounds(features: Floats, answers: Answers, truth: Truth) -> dict[str, float
 
 
 def build(dataset: Dataset, wishes: Wishes) -> list[Setting]:
+    required_truth(dataset)
     budget = wishes.budget_or(2_000)
     plan = as_the_paper(budget, every=budget // 40, refit_every=10)
     main = Setting("loss-and-bounds", BoundedTask(dataset, NOISE), plan, ALGORITHMS, seeds=100)

@@ -11,10 +11,9 @@ import numpy as np
 
 from ordinate.data.arrays import Floats
 from ordinate.datasets import Dataset
-from ordinate.errors import InvalidInput
 from ordinate.experiments.digest import FOLLOWS
 from ordinate.experiments.experiment import Data, Experiment, Figure, Panel, Setting, Wishes, as_the_paper
-from ordinate.experiments.sources import column_as_truth, published, recorded, ridge
+from ordinate.experiments.sources import column_as_truth, published, recorded, required_truth, ridge
 from ordinate.simulation.annotators import LogisticAnnotators
 from ordinate.simulation.metrics import ordering_error
 from ordinate.simulation.tasks import Learned, Trial
@@ -102,9 +101,7 @@ def _sample(count: int, size: int, seed: int) -> np.ndarray[tuple[int], np.dtype
 
 def build(noise: float | None, dataset: Dataset, wishes: Wishes) -> list[Setting]:
     """The settings. noise: lambda; None sets it from SPREAD."""
-    if dataset.truth is None or not dataset.items.features.shape[1]:
-        raise InvalidInput("this experiment needs items with features and a column truth")
-    scores, _ = ridge(dataset.items.features, dataset.truth)
+    scores, _ = ridge(dataset.items.features, required_truth(dataset))
     # Rounded, since the last digits of the scores differ from one kind of processor to another.
     level = round(SPREAD / float(scores.std()), 9) if noise is None else noise
     # Each run gets a copy: keep the features and drop content and answers, which it does not need.

@@ -28,6 +28,7 @@ ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0  # inches, as in most journals
 _MAX_COLUMNS = 3  # panels side by side
 _WIDEST, _THINNEST = 3.0, 1.2  # points
 _MARKERS = 8  # on each line
+_ROOM = 1.5  # times the highest point of the curves, at most, for their bands
 _GREY = "#555555"
 _LETTERS_PER_INCH = 9  # of a title
 
@@ -217,9 +218,11 @@ def _draw_panel(axes: Any, panel: Panel, handles: dict[str, Any], thickness: flo
     if panel.log:
         axes.set_yscale("log")
     elif panel.from_zero:
-        # The axes are scaled to the curves: the band of two runs can be many times as high.
+        # The axes are scaled to the curves, with room for their bands: that of two runs can be many times as high.
         highest = max((float(np.nanmax(one.mean)) for one in panel.lines), default=1.0)
-        axes.set_ylim(0, 1.05 * max(highest, panel.target or 0.0) or 1.0)
+        band = max((float(np.fmax.reduce(one.high)) for one in panel.lines), default=1.0)
+        room = min(band, _ROOM * highest) if band > highest else highest
+        axes.set_ylim(0, 1.05 * max(room, panel.target or 0.0) or 1.0)
     axes.set_xlabel(panel.xlabel)
     axes.set_ylabel(panel.ylabel)
     if panel.title:
