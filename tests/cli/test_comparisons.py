@@ -463,3 +463,73 @@ def test_an_order_names_the_columns_that_it_does_not_use(run, folder):
     made = run("order", "coded.csv", "--items", "items.csv", "--feature-columns", "sharpness")
     assert made.err.startswith("Columns not used: contrast, coder, question_id.\n")
     assert "not used" not in run("order", "coded.csv", "--map", "annotator=coder", "--map", "group=question_id").err
+
+
+FEATURES = np.array([[3.0], [1.0], [4.0], [0.5], [5.0]])
+"""Of the items 0 to 4; each win below is that of the larger feature, and item 3 is in none."""
+PAIRS = [[4, 0], [2, 1], [4, 2], [0, 1], [2, 0]]
+
+
+@pytest.fixture
+def numbered(folder):
+    """The files of pairs and of wins of the same items, none in the order of the item numbers."""
+    wins = np.zeros((5, 5), dtype=int)
+    for winner, loser in PAIRS:
+        wins[winner, loser] = 1
+    np.save(folder / "wins.npy", wins)
+    named = [",v,w,x,y,z", *(f"{name},{','.join(map(str, row))}" for name, row in zip("vwxyz", wins, strict=True))]
+    (folder / "wins.csv").write_text("\n".join(named) + "\n")
+    (folder / "pairs.json").write_text(json.dumps(PAIRS))
+    for name, matrix in (("all", FEATURES), ("few", FEATURES[:4]), ("many", np.vstack([FEATURES, [[9.0]]]))):
+        np.save(folder / f"{name}.npy", matrix)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "ids"), [("pairs.json", "01234"), ("wins.npy", "01234"), ("wins.csv", "vwxyz")], ids=lambda one: one
+)
+def test_rows_of_a_matrix_belong_to_the_numbers_of_items_not_to_the_order_of_comparisons(run, numbered, file, ids):
+    shown = run("order", file, "--features", "all.npy", "--json")
+    assert shown.code == 0, shown.err
+    # By features alone: item 3, which nobody compared, has the smallest one.
+    assert [row["id"] for row in shown.json["items"]] == [ids[row] for row in np.argsort(-FEATURES[:, 0])]
+    assert f"The rows of the features belong to the items in this order: {', '.join(ids)}." in shown.err
+    assert run("create", "s.db", "--comparisons", file, "--features", "m=all.npy").code == 0
+    with Study.open("sqlite:///s.db") as study:
+        assert study.items.ids == tuple(ids)
+        np.testing.assert_array_equal(study.items.features, FEATURES)
+        assert len(study.comparisons()) == len(PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("file", "features", "problem"),
+    [
+        ("pairs.json", "few.npy", "row 1: item '4' has no row in the feature matrix, which has 4, one for each"),
+        ("wins.npy", "many.npy", "these are wins of 5 items, and the feature matrix has 6 rows; give it one for each"),
+        ("wins.csv", "few.npy", "these are wins of 5 items, and the feature matrix has 4 rows; give it one for each"),
+        ("battles.csv", "few.npy", "the rows of a feature matrix belong to the items of a table"),
+        ("grouped.json", "all.npy", "the rows of a feature matrix belong to the items of a table"),
+    ],
+)
+def test_a_matrix_whose_rows_fit_no_items_is_refused(run, numbered, battles, file, features, problem):
+    rows = [{"0": 1, "1": 0, "group": "g"}, {"0": 2, "1": 0, "group": "g"}]
+    (numbered / "grouped.json").write_text(json.dumps(rows))
+    form = ("--format", "choix") if file == "grouped.json" else ()
+    for line in (("order", file), ("create", "s.db", "--comparisons", file)):
+        refused = run(*line, "--features", features, *form)
+        assert refused.code == 2
+        assert f"{file}: {problem}" in refused.err
+        assert "--items FILE" in refused.err or file.startswith("wins")
+    assert not (numbered / "s.db").exists()
+
+
+def test_features_with_ids_need_no_table_of_items(run, folder, battles):
+    from ordinate.data.items import Items
+    from ordinate.data.recipe import Recipe
+    from ordinate.embedding import write_embedding
+
+    made = Items(["z", "x", "y"], np.array([[1.0], [3.0], [2.0]]))
+    write_embedding(folder / "made.npz", made, Recipe("text:any", "text", "fingerprint"))
+    assert run("create", "s.db", "--comparisons", battles, "--features", "made.npz").code == 0
+    with Study.open("sqlite:///s.db") as study:
+        assert dict(zip(study.items.ids, study.items.features[:, 0], strict=True)) == {"x": 3.0, "y": 2.0, "z": 1.0}

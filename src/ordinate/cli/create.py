@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -282,8 +282,12 @@ def _items_and_comparisons(
                 f"{items}: this is a table of comparisons ({form}), not of items; give it as --comparisons"
             )
     elif given is not None:
+        rows = _rows_of_features(table)
         with naming(comparisons):
-            columns = given.item_columns()
+            columns = given.item_columns() if rows is None else given.items_of_rows(rows)
+        if rows is not None:
+            note_of_order = f"The rows of the features belong to the items in this order: {_first(columns['id'])}."
+            given = replace(given, notes=[*given.notes, note_of_order])
     else:
         raise InvalidInput("give the items, with --items, or comparisons of them, with --comparisons, or both")
     read, recipe = read_items(columns, items or comparisons or "", table, encoder)
@@ -293,6 +297,15 @@ def _items_and_comparisons(
             given.require_items(read)
             given.require_annotators()
     return columns, read, recipe, given
+
+
+def _rows_of_features(table: TableOptions) -> int | None:
+    """How many rows a matrix of features has; None: there is none, or its rows have the ids of their items."""
+    from ordinate.data.formats.matrix import open_matrix
+
+    features = table.matrices()
+    first = next(iter(features.values())) if isinstance(features, dict) else features
+    return None if first is None or Path(first).suffix == ".npz" else len(open_matrix(first))
 
 
 def is_table_of_comparisons(address: str) -> bool:

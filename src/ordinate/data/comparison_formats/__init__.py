@@ -94,6 +94,7 @@ class ReadComparisons:
     queries           the id of the query that each of them answers, where the table names it
     texts             of the items, by id, where the table has some
     labels            "model" -> of the items, by id, where groups name the items on their own
+    items             the ids of all items, where the form lists these in an order of its own
     columns_not_used  the names of columns that were not read
     notes             sentences about what was decided
     """
@@ -107,6 +108,7 @@ class ReadComparisons:
     columns_not_used: list[str]
     notes: list[str]
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    items: Sequence[str] | None = None
 
     def item_columns(self) -> dict[str, list[Any]]:
         """A table of the items that are compared, in the order in which they are named first: id, group, text, labels.
@@ -130,6 +132,33 @@ class ReadComparisons:
             columns["text"] = [self.texts.get(item) for item in group_of]
         columns |= {label: [of.get(item) for item in group_of] for label, of in self.labels.items()}
         return columns
+
+    def items_of_rows(self, rows: int) -> dict[str, list[Any]]:
+        """A table of the items that the rows of a feature matrix belong to, so many, compared or not.
+
+        Raises InvalidInput where the form has no such order, and where an item that is compared has no row.
+        """
+        numbers = COMPARISON_FORMATS[self.format].numbers
+        if self.group is not None or not (numbers or self.items is not None):
+            raise InvalidInput(
+                "the rows of a feature matrix belong to the items of a table, in its order, and there is none; give "
+                "the table of the items as well"
+            ).with_option("the option is --items FILE")
+        ids = [str(number) for number in range(rows)] if self.items is None else list(self.items)
+        if len(ids) != rows:
+            raise InvalidInput(
+                f"these are wins of {len(ids):,} items, and the feature matrix has {rows:,} rows; give it one for each "
+                "item, in the same order"
+            )
+        known = set(ids)
+        for row, one in zip(self.rows, self.comparisons, strict=True):
+            for item in (one.left, one.right):
+                if item not in known:
+                    raise InvalidInput(
+                        f"row {row}: item {item!r} has no row in the feature matrix, which has {rows:,}, one for each "
+                        "item number from 0 on; give it a row for every number, or give the table of the items as well"
+                    ).with_option("the option for the table is --items FILE")
+        return {"id": ids}
 
     def called_as_in(self, items: Items) -> ReadComparisons:
         """The same with the ids of these items, where each group has names of its own: a file of one scene calls
@@ -272,7 +301,7 @@ def read_comparisons(columns: Columns, reading: Reading = Reading()) -> ReadComp
             "The column 'count' is not used: each row is one comparison. Where it says how many a row stands for: "
             "--map count=count."
         )
-    return ReadComparisons(name, checked, rows, groups, queries, texts, not_used, notes, labels)
+    return ReadComparisons(name, checked, rows, groups, queries, texts, not_used, notes, labels, translated.items)
 
 
 def comparisons_of(given: Any, items: Items) -> list[Comparison]:

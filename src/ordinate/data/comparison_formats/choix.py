@@ -44,4 +44,5 @@ FORMAT = ComparisonFormat(
     ties=False,
     people=False,
     group=None,
+    numbers=True,
 )

@@ -123,11 +123,13 @@ class Translated(NamedTuple):
              group, left_text, right_text
     rows     the row of the file that each comparison is from; None: the first is from row 1, and so on
     notes    sentences about what was decided
+    items    the ids of all items, where the form lists these in an order of its own
     """
 
     columns: dict[str, list[Any]]
     rows: Sequence[int] | None = None
     notes: Sequence[str] = ()
+    items: Sequence[str] | None = None
 
 
 class ComparisonFormat(NamedTuple):
@@ -143,6 +145,7 @@ class ComparisonFormat(NamedTuple):
     group      the column that holds the groups; None: the form has no place for them
     own_names  whether each group names its items on its own, so that one name in two groups is two items
     label      what such a name is a label of, as in `Items.labels`; None: of nothing
+    numbers    whether its items are numbers, counted from 0
     """
 
     what: str
@@ -155,6 +158,7 @@ class ComparisonFormat(NamedTuple):
     group: str | None = "group"
     own_names: bool = False
     label: str | None = None
+    numbers: bool = False
 
 
 def has(*names: str) -> Callable[[Columns], bool]:

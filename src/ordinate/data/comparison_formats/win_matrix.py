@@ -48,7 +48,8 @@ def _translate(source: Source) -> Translated:
                 rows.append(row + 1)
                 count.append(int(won))
     columns: dict[str, list[Any]] = {"left": left, "right": right, "winner": ["left"] * len(left), "count": count}
-    return Translated(columns, rows, ["A matrix has no sides and no annotators: each winner counts as the left item."])
+    notes = ["A matrix has no sides and no annotators: each winner counts as the left item."]
+    return Translated(columns, rows, notes, ids)
 
 
 def _write(comparisons: Sequence[Comparison], items: Items | None) -> dict[str, list[Any]]:
