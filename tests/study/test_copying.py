@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from ordinate import storage as storages
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
-from ordinate.errors import StorageFailed, StudyExists
+from ordinate.errors import FeaturesChanged, StorageFailed, StudyExists
 from ordinate.study import copying
 from ordinate.study.copying import copy_study
 from ordinate.study.study import Study
@@ -93,6 +94,7 @@ def test_a_copy_that_differs_is_not_called_the_same(
     monkeypatch.setattr(copying, "_append", forgetful)
     with pytest.raises(StorageFailed, match="not the same log"):
         copy_study(stored, target)
+    assert not (tmp_path / "copy.db").exists()
 
 
 def test_a_study_that_grows_meanwhile_is_said(stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +109,7 @@ def test_a_study_that_grows_meanwhile_is_said(stored: str, tmp_path: Path, monke
     monkeypatch.setattr(copying, "_require_same", grown)
     with pytest.raises(StorageFailed, match="was changed while it was copied"):
         copy_study(stored, target)
+    assert not (tmp_path / "copy.db").exists()
 
 
 def test_a_copy_keeps_the_token_by_which_links_are_signed(stored: str, tmp_path: Path) -> None:
@@ -114,3 +117,38 @@ def test_a_copy_keeps_the_token_by_which_links_are_signed(stored: str, tmp_path:
     copy_study(stored, target)
     with closing(storages.open(stored)) as one, closing(storages.open(target)) as other:
         assert one.token == other.token
+
+
+def test_features_of_a_study_stay_partly_in_a_file(tmp_path: Path) -> None:
+    features, url = np.random.default_rng(1).normal(size=(6, 2)), f"sqlite:///{tmp_path / 'study.db'}"
+    np.save(tmp_path / "features.npy", features)
+    np.save(tmp_path / "more.npy", features[:2] + 1)
+    given: list[Any] = [tmp_path / "features.npy", features[:2] + 2, tmp_path / "more.npy", features[:1] + 3]
+    with Study.create(Items(list("abcdef"), given[0]), storage=url) as study:
+        for name, more in zip("ghi", given[1:], strict=True):
+            study.add_items(Items([f"{name}{row}" for row in range(1 if name == "i" else 2)], more))
+        study.record([Comparison("a", "g0", "left"), Comparison("h1", "i0", "right")])
+        expected = study.ordering()
+    assert copy_study(url, f"sqlite:///{tmp_path / 'copy.db'}")[1:] == (11, 2)
+    with Study.open(f"sqlite:///{tmp_path / 'copy.db'}") as copied:
+        assert copied.ordering().ids == expected.ids
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, FeaturesChanged])
+def test_a_copy_that_could_not_be_compared_does_not_stay(
+    problem: Any, stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_digest", lambda _: (_ for _ in ()).throw(problem("gone")))
+    with pytest.raises(problem, match="gone"):
+        copy_study(stored, f"sqlite:///{tmp_path / 'copy.db'}")
+    assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
+
+
+def test_features_that_differ_are_noticed(stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    items, changed = copying._items, np.zeros((1, 3))
+    monkeypatch.setattr(
+        copying, "_items", lambda *given: replace(made, features=changed) if len(made := items(*given)) == 1 else made
+    )
+    with pytest.raises(StorageFailed, match=r"was not the same study as .* and was deleted; copy again"):
+        copy_study(stored, f"sqlite:///{tmp_path / 'copy.db'}")
+    assert not (tmp_path / "copy.db").exists()

@@ -13,7 +13,7 @@ import numpy as np
 
 from ordinate import storage as storages
 from ordinate.data.items import Items
-from ordinate.data.matrices import FileMatrix
+from ordinate.data.matrices import FileMatrix, StackedMatrix
 from ordinate.data.media import KINDS, is_address
 from ordinate.errors import StorageFailed
 from ordinate.storage import Entry, Log
@@ -29,7 +29,7 @@ class Copied(NamedTuple):
 
 
 def copy_study(source: str, target: str) -> Copied:
-    """Copy a study with its whole log; the copy is complete or absent.
+    """Copy a study with its whole log; the copy is complete and proven to be the same, or absent.
 
     Raises StorageFailed where the copy is not the same: entries, items, rules, comparisons, scores and standard errors.
     Paths of media that are relative to a folder are rewritten, so that they lead to the same files.
@@ -54,10 +54,16 @@ def copy_study(source: str, target: str) -> Copied:
                     waiting.append(entry)
             _append(new, waiting)
 
-        with closing(after.create(old.settings, old.token, fill)) as made, made.reading() as copy:
+        made = after.create(old.settings, old.token, fill)
+    try:
+        with closing(made), made.reading() as copy:
             if list(copy.entries(0)) != entries:
-                raise StorageFailed(f"{after.shown} has not the same log as {before.shown}; delete it and copy again")
-    return _require_same(source, target, len(entries))
+                raise StorageFailed(f"{after.shown} had not the same log as {before.shown} and was deleted; copy again")
+        return _require_same(source, target, len(entries))
+    except BaseException:
+        # Whoever sees a copy there would take it for a proven one.
+        after.delete()
+        raise
 
 
 def _append(log: Log, waiting: list[Entry]) -> None:
@@ -88,7 +94,7 @@ def _require_same(source: str, target: str, entries: int) -> Copied:
     with Study.open(source) as old, Study.open(target) as new:
         if grown:
             raise StorageFailed(
-                f"{places[0]} was changed while it was copied; stop its servers, delete {places[1]} and copy again"
+                f"{places[0]} was changed while it was copied, so the copy was deleted; stop its servers and copy again"
             )
         pairs: Sequence[tuple[object, object]] = [
             (old.token, new.token),
@@ -105,10 +111,12 @@ def _require_same(source: str, target: str, entries: int) -> Copied:
         same &= np.array_equal(orderings[0].scores, orderings[1].scores)
         same &= np.array_equal(orderings[0].standard_errors, orderings[1].standard_errors)
         if not same:
-            raise StorageFailed(f"{places[1]} is not the same study as {places[0]}; delete it and copy again")
+            raise StorageFailed(f"{places[1]} was not the same study as {places[0]} and was deleted; copy again")
         return Copied(entries, len(new.items), len(new.comparisons()))
 
 
 def _digest(items: Items) -> object:
+    """What tells the features apart, without reading those that stay in a file."""
     features: Any = items.features
-    return features.sha256 if isinstance(features, FileMatrix) else features.tobytes()
+    parts = features.parts if isinstance(features, StackedMatrix) else (features,)
+    return [part.sha256 if isinstance(part, FileMatrix) else part.tobytes() for part in parts]
