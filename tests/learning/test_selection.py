@@ -8,6 +8,8 @@ from ordinate.data.items import Items
 from ordinate.data.ordering import REACH
 from ordinate.learning.error_spread import doubt
 from ordinate.learning.membership import Wanted
+from ordinate.learning.models import Answers
+from ordinate.learning.models.factored import FactoredHybrid
 from ordinate.learning.ranks import Draws, draw_scores
 from ordinate.learning.selection import found_by, parts_of
 from ordinate.simulation.annotators import LogisticAnnotators
@@ -117,6 +119,31 @@ def test_of_independent_scores_and_several_marks_grades_are_close_to_draws() -> 
     assert set(closed.part[others].tolist()) == {1, 2, 3}
     assert np.abs(closed.membership - (parts == closed.part).mean(axis=0))[others].max() < 0.08
     assert closed.right.estimate == pytest.approx((parts == closed.part)[:, others].mean(), abs=0.05)
+
+
+@pytest.mark.parametrize("places", [(200,), (198, 202), (100, 200, 300)], ids=["one", "near", "three"])
+def test_of_independent_scores_all_memberships_share_what_marks_leave_open(places: tuple[int, ...]) -> None:
+    """Nobody knows the order of two marks that are near, and one error of a mark moves all items about it."""
+    rng = np.random.default_rng(3)
+    features, noise = rng.normal(size=(400, 2)), rng.normal(size=400)
+    truth = features.sum(axis=1) + noise
+    left = rng.integers(0, 400, 2000)
+    right = (left + rng.integers(1, 400, 2000)) % 400
+    won = rng.random(2000) < 1.0 / (1.0 + np.exp(truth[right] - truth[left]))
+    posterior = FactoredHybrid().fit(features, Answers(left, right, won.astype(np.float64)))
+    group = np.zeros(400, dtype=np.int64)
+    scores, errors = posterior.centred(group)
+    wanted = Wanted(marks=np.argsort(-scores)[list(places)])
+    found = found_by(posterior, Draws(np.empty((0, 400)), None, seed=5), group, wanted, 10_000)
+    drawn = Draws(scores + errors * rng.standard_normal((10_000, 400)), posterior.belief)
+    counted = found_by(posterior, drawn, group, wanted, 10_000)
+    assert found.membership == pytest.approx(counted.membership, abs=0.04)
+    assert found.right == pytest.approx(counted.right, abs=0.015)
+    assert found.spread == pytest.approx(counted.spread, rel=0.05)
+    again = found_by(posterior, Draws(np.empty((0, 400)), None, seed=5), group, wanted, 10_000)
+    assert again.right == found.right
+    other = found_by(posterior, Draws(np.empty((0, 400)), None, seed=6), group, wanted, 10_000)
+    assert other.right == pytest.approx(found.right, abs=0.01)
 
 
 def test_where_all_are_wanted_all_are_found() -> None:

@@ -47,10 +47,12 @@ class Draws(NamedTuple):
 
     scores  (s, n)
     belief  what they were drawn from jointly; None: the scores were drawn as if they were independent
+    seed    for more draws, of some of the scores
     """
 
     scores: Floats
     belief: Belief | None
+    seed: int = 0
 
 
 def draw_scores(posterior: Posterior, group: Integers, rng: np.random.Generator) -> Draws:
@@ -62,7 +64,7 @@ def draw_scores(posterior: Posterior, group: Integers, rng: np.random.Generator)
         return Draws(_without_ties(belief.sample(_DRAWS, rng), posterior.mean, rng), belief)
     scores, errors = posterior.centred(group)
     size = min(max(_MOST_DRAWN // items, 10), 100)
-    return Draws(scores + errors * rng.standard_normal((size, items)), None)
+    return Draws(scores + errors * rng.standard_normal((size, items)), None, int(rng.integers(2**32)))
 
 
 def _without_ties(draws: Floats, mean: Floats, rng: np.random.Generator) -> Floats:
