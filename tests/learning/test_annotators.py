@@ -12,8 +12,10 @@ from ordinate.learning.annotators import (
     Alone,
     Fit,
     by_own_answers,
+    may_be_copies,
     repeats,
     sharpness,
+    stored_again,
     with_others,
     with_themselves,
     without_itself,
@@ -150,7 +152,6 @@ def test_repeated_answers_of_one_person_share_one_answer() -> None:
     assert found.correlation == 1.0  # nothing tells
     np.testing.assert_allclose(found.share, [0.5, 0.5, 1, 0.5, 0.5, 1, 1])
     assert found.first.tolist() == [True, False, True, True, False, True, True]
-    assert found.same.tolist() == [True] * 6 + [False]
     assert repeats(won, who, np.arange(7), named(3)) is None
     assert repeats(won, np.zeros(7, int), pairs, named(1)) is None
 
@@ -185,6 +186,62 @@ def test_the_correlation_of_repeats_covers_the_true_one() -> None:
         assert found is not None
         above += found.correlation >= 0.2
     assert 0.8 < above / 200 <= 1.0
+
+
+def given(who: list[int], won: list[float], right: list[int]) -> tuple[Answers, np.ndarray]:
+    """Answers about item 0 and others."""
+    return Answers(np.zeros(len(who), int), np.array(right), np.array(won)), np.array(who)
+
+
+def test_answers_are_stored_again_where_each_of_a_person_is_there_equally_often() -> None:
+    # Person 0: all twice, the second pair with both outcomes; person 1: all three times but one; person 2: once.
+    who = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2]
+    won = [1, 0.5, 0, 0, 1, 0.5, 1, 1, 1, 0, 1, 0]
+    found = stored_again(*given(who, won, [1, 2, 2, 2, 1, 2, 1, 1, 1, 2, 1, 1]))
+    assert found.nonzero()[0].tolist() == [3, 4, 5]
+    one, of_one = given([0], [1], [1])
+    assert stored_again(one.those(slice(0)), of_one[:0]).tolist() == []
+
+
+def test_a_sequence_that_was_there_before_is_stored_again() -> None:
+    rng = np.random.default_rng(9)
+    answers = Answers(rng.integers(0, 5, 100), rng.integers(5, 10, 100), rng.integers(0, 2, 100).astype(float))
+    # 19 of them, 40 of them and 30 more of the first, then an export of all that has 10 new ones.
+    rows = np.concatenate([np.arange(80), np.arange(19), [90], np.arange(40), np.arange(10, 40), np.arange(100)])
+    new = np.concatenate([np.arange(100), 170 + np.arange(80, 100)])
+    found = stored_again(answers.those(rows), np.zeros(len(rows), int))
+    np.testing.assert_array_equal(np.flatnonzero(~found), new)
+
+
+def test_the_counts_of_a_table_are_not_stored_again() -> None:
+    won = np.repeat([1.0, 0.0, 1.0, 0.0], [50, 31, 70, 44])
+    answers, who = given([0] * 195, won.tolist(), np.repeat([1, 2], [81, 114]).tolist())
+    assert not stored_again(answers, who).any()
+
+
+@pytest.mark.parametrize("same", [8, 9])
+def test_answers_to_one_pair_may_be_copies_where_nearly_all_are_the_same(same: int) -> None:
+    won = [1.0] * (same + 1) + [0.0] * (10 - same) + [1.0]
+    answers, who = given([0] * 12, won, [1] * 11 + [2])  # the last pair once, so that not all was stored twice
+    asked = np.arange(12) < 1
+    for name in (True, False):
+        for recorded in (~asked, np.ones(12, bool)):
+            found = may_be_copies(answers, who, np.array([name]), recorded, None)
+            again = recorded & (np.arange(12) > 0) & (np.arange(12) < 11)
+            np.testing.assert_array_equal(found, again & (same == 9))
+
+
+def test_repeats_of_one_among_several_people_are_bet_on_where_they_are_nearly_independent() -> None:
+    rng, who = np.random.default_rng(8), np.tile(np.repeat([0, 1], 150), 10)
+    right = np.repeat(np.arange(1, 11), 300)
+    chance = rng.uniform(0.3, 0.9, 10)[right - 1]
+    battles = (rng.random(3000) < chance).astype(float)
+    first = np.arange(3000) % 150 == 0
+    alike = np.where(rng.random(3000) < 0.7, np.repeat(battles[first], 150), battles)
+    for outcome, bet in ((battles, np.ones(3000, bool)), (alike, first)):
+        answers, both = Answers(np.zeros(3000, int), right, outcome), named(2)
+        repeated = repeats(outcome, who, right, both)
+        np.testing.assert_array_equal(~may_be_copies(answers, who, both, np.ones(3000, bool), repeated), bet)
 
 
 def test_agreement_is_that_of_loops() -> None:

@@ -201,6 +201,40 @@ def test_coin_tosses_that_are_stored_several_times_are_still_told() -> None:
     assert study.reliability().better_than_coins is False
 
 
+def tosses(each: int, again: int, names: list[str | None]) -> list[tuple[str, str, str, str | None]]:
+    """Of each of these people: pairs, of which some come twice."""
+    rng = np.random.default_rng(5)
+    pairs = [(left, right) for left in range(20) for right in range(left)]
+    given = []
+    for name in names:
+        places = rng.choice(len(pairs), each, replace=False)
+        for place in [*places, *places[:again]]:
+            left, right = (f"item {row:02}" for row in pairs[place])
+            given.append((left, right, "left" if rng.random() < 0.5 else "right", name))
+    return given
+
+
+@pytest.mark.parametrize("names", [["Ann"], [None], ["Ann", "Bob", "Cyd", "Dan"]])
+@pytest.mark.parametrize("again", [0, 1, 3])
+def test_coin_tosses_in_a_file_that_was_recorded_several_times_open_no_gate(
+    names: list[str | None], again: int
+) -> None:
+    study = answered(0)
+    study.record(tosses(120 // len(names), again, names) * 6)
+    assert study.reliability().better_than_coins is False
+    assert not any(one.better_than_coins for one in study.annotator_quality().people)
+
+
+def test_answers_of_many_people_without_names_to_the_same_pairs_are_all_bet_on() -> None:
+    study, rng = answered(0), np.random.default_rng(6)
+    names, given = study.items.ids, []
+    for left, right in zip(range(19), range(1, 20), strict=True):
+        chance = 1.0 / (1.0 + np.exp(SCORES[right] - SCORES[left]))
+        given += [(names[left], names[right], "left" if rng.random() < chance else "right") for _ in range(20)]
+    study.record(given)
+    assert study.reliability().better_than_coins
+
+
 def test_circles_of_people_who_weigh_little_are_to_be_expected() -> None:
     rng = np.random.default_rng(0)
     features = rng.normal(size=(30, 3))

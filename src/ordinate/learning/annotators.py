@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
+from ordinate.data.pairs import pair_codes
 from ordinate.learning.left_out import left_out_by
 from ordinate.learning.models import Answers, SiteModel
 from ordinate.learning.ranks import LEVEL
@@ -39,6 +40,16 @@ _STEP = 0.05
 """Weights are found to 5 %, so that rounding does not matter and every machine finds the same."""
 _LEAST = 0.05
 """A smaller weight is 0."""
+_INDEPENDENT = 0.1
+"""Up to this correlation several answers of one person to a pair are several answers. They say less where people differ
+a little, and a tenth of what is stored again among answers that are not."""
+_ALIKE = 0.9
+"""Where so many of the answers to pairs that had one are the same again, they may be that one. Whoever is so sure of a
+pair tells soon enough by one answer to it."""
+_SEQUENCE = 20
+"""So many answers in a row that were there before, in the same order, were stored again."""
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+"""Of a hash of a sequence: large and odd."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,13 +160,11 @@ class Repeats(NamedTuple):
     share        (T,) how much of an answer each is: k of them are k / (1 + (k - 1) correlation) answers
     correlation  of these answers, beyond what the pair explains
     first        (T,) which answers are the first of their person to their pair; of people without a name all
-    same         (T,) which are the same as that first one
     """
 
     share: Floats
     correlation: float
     first: NDArray[np.bool_]
-    same: NDArray[np.bool_]
 
 
 def repeats(outcome: Floats, annotators: Integers, pairs: Integers, named: NDArray[np.bool_]) -> Repeats | None:
@@ -180,7 +189,7 @@ def repeats(outcome: Floats, annotators: Integers, pairs: Integers, named: NDArr
     decided = (outcome != 0.5) & named[annotators]
     correlation = _correlation(outcome[decided], run[decided], pairs[decided])
     first = (begin[run] == np.arange(len(run))) | ~named[annotators]
-    return Repeats(1.0 / (1.0 + (times - 1.0) * correlation), correlation, first, outcome == outcome[begin[run]])
+    return Repeats(1.0 / (1.0 + (times - 1.0) * correlation), correlation, first)
 
 
 def _correlation(outcome: Floats, run: Integers, pairs: Integers) -> float:
@@ -206,6 +215,87 @@ def _correlation(outcome: Floats, run: Integers, pairs: Integers) -> float:
     slope = float(((1.0 - size / total[pair]) * (size - 1.0)).sum())
     highest = found * free / (2.0 * float(gammaincinv(free / 2.0, 1.0 - LEVEL)))
     return min(max((highest - free) / slope, 0.0), 1.0)
+
+
+def may_be_copies(
+    answers: Answers,
+    annotators: Integers,
+    named: NDArray[np.bool_],
+    recorded: NDArray[np.bool_],
+    repeated: Repeats | None,
+) -> NDArray[np.bool_]:
+    """(T,) which of the recorded answers may be earlier ones that were stored again.
+
+    named     (A,) who is one person; answers of the others to a pair may be those of as many people
+    recorded  (T,) which came from elsewhere; whoever answers queries was asked anew
+    repeated  what `repeats` says of these answers
+    """
+    copies = np.zeros(len(recorded), dtype=np.bool_)
+    rows = np.flatnonzero(recorded)
+    copies[rows] = stored_again(answers.those(rows), annotators[rows])
+    first = _first_of(annotators, pair_codes(answers.left, answers.right))
+    again = recorded & ~copies & (first != np.arange(len(first)))
+    # Others who judged the same pairs tell how alike a person's own answers are; without these only the answers do.
+    compared = again & named[annotators] & (repeated is not None)
+    if repeated is not None and repeated.correlation > _INDEPENDENT:
+        copies |= compared
+    won = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)
+    for one in np.unique(annotators[again & ~compared]):
+        own = again & (annotators == one)
+        if (won == won[first])[own].mean() >= _ALIKE:
+            copies |= own
+    return copies
+
+
+def stored_again(answers: Answers, annotators: Integers) -> NDArray[np.bool_]:
+    """Which answers are equal to earlier ones, where a sequence of them or all that somebody answered was stored again.
+
+    If it was all, each answer, such as a before b, is there a multiple of so many times, in any order.
+    """
+    _, sides = np.unique((answers.left << 32) | answers.right, return_inverse=True)
+    codes = len(sides) * annotators + sides.reshape(-1)
+    _, kind = np.unique(3 * codes + (2.0 * answers.outcome).astype(np.int64), return_inverse=True)
+    kind = kind.reshape(-1)
+    again = _in_known_sequence(kind)
+    rows = np.flatnonzero(~again)
+    _, kind, size = np.unique(kind[rows], return_inverse=True, return_counts=True)
+    kind = kind.reshape(-1)
+    order = np.argsort(kind, kind="stable")
+    begin = np.cumsum(size) - size
+    place = np.empty(len(kind), dtype=np.int64)
+    place[order] = np.arange(len(kind)) - np.repeat(begin, size)
+    # Kinds are in the order of the annotators.
+    people, start, of_kind = np.unique(annotators[rows][order][begin], return_index=True, return_inverse=True)
+    times = np.gcd.reduceat(size, start)[of_kind.reshape(-1)] if len(people) else size
+    again[rows] = place >= (size // times)[kind]
+    return again
+
+
+def _in_known_sequence(kind: Integers) -> NDArray[np.bool_]:
+    """(T,) which answers are in a sequence that was there before; kind (T,): equal where answers are."""
+    sequences = len(kind) - _SEQUENCE + 1
+    if sequences < 2:
+        return np.zeros(len(kind), dtype=np.bool_)
+    value = np.zeros(sequences, dtype=np.uint64)
+    for place in range(_SEQUENCE):
+        value = value * _FACTOR + kind[place : place + sequences].astype(np.uint64)
+    # The counts of a table of wins become long sequences of one answer, which are no copies.
+    changed = np.concatenate([[0], np.cumsum(kind[1:] != kind[:-1])])
+    telling = changed[_SEQUENCE - 1 :] - changed[:sequences] >= _SEQUENCE // 2
+    _, first, number = np.unique(value, return_index=True, return_inverse=True)
+    begins = np.flatnonzero(telling & (first[number.reshape(-1)] != np.arange(sequences)))
+    covered = np.zeros(len(kind) + 1, dtype=np.int64)
+    np.add.at(covered, begins, 1)
+    np.add.at(covered, begins + _SEQUENCE, -1)
+    return np.cumsum(covered[:-1]) > 0
+
+
+def _first_of(annotators: Integers, codes: Integers) -> Integers:
+    """(T,) the first answer of the same person to the same pair."""
+    _, pairs = np.unique(codes, return_inverse=True)
+    _, begin, run = np.unique(len(codes) * annotators + pairs.reshape(-1), return_index=True, return_inverse=True)
+    first: Integers = begin[run.reshape(-1)]
+    return first
 
 
 def with_themselves(outcome: Floats, annotators: Integers, pairs: Integers, people: int) -> tuple[Integers, Integers]:

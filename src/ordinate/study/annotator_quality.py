@@ -105,12 +105,14 @@ def annotators_of(
     with_people: Mapping[str | None, Interval | None],
     fewest: int,
     doubling: float,
+    bets: NDArray[np.bool_],
 ) -> Annotators:
     """Of the answers (T,), as in the last fit, by annotators with these names (A,).
 
     with_people  of each model
     fewest       decided answers for which `coin` is given
     doubling     by how many standard deviations an item is longer that is twice as long
+    bets         (T,) which answers are bet on against coin tosses
     """
     number, total, answers = people.number, len(names), with_kinds(answers)
     sharp, alone = sharpness(plain_fit(used.model, features), answers, number, people.named, people.unit)
@@ -127,7 +129,7 @@ def annotators_of(
     share = np.ones(len(number)) if answers.share is None else answers.share
     worth = np.bincount(number[told], share[told], total) / np.maximum(compared, 1)
     itself, others = (count(first, number, pairs, total) for count in (with_themselves, with_others))
-    gates = people_better_than_coins(features, answers, number, total)
+    gates = people_better_than_coins(features, answers.those(bets), number[bets], total)
     alpha = sharp.weight[number]
     left = _Chance(answers._replace(lean=used.by_length(people)), alone, alpha, np.ones(len(number)))
     longer, average = None, 0.0

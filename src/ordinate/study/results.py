@@ -19,6 +19,7 @@ from ordinate.data.joining import require_same_features
 from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, Selection, StudyRanks
 from ordinate.data.pairs import members
 from ordinate.errors import InvalidInput
+from ordinate.learning.annotators import may_be_copies
 from ordinate.learning.coin_gate import CoinGate
 from ordinate.learning.consistency import (
     Consistency,
@@ -46,8 +47,6 @@ from ordinate.study.fold import State, Version
 from ordinate.study.inference import Inference
 from ordinate.study.threads import one_thread
 
-_STORED_AGAIN = 0.99
-"""Where so many recorded answers of people to pairs that they had judged are the same again, they may be copies."""
 FEWEST_PER_ITEM = 3
 """Answers per item from which on the expected recall of an aim is close to the true one (docs/statistics.md)."""
 
@@ -104,8 +103,9 @@ class Results:
         self._uncertain: tuple[tuple[Version, tuple[int, ...], tuple[str, ...]], Uncertainty] | None = None
         # What was found for this aim by so many answers, with the newest prior variances.
         self._found: dict[tuple[tuple[Version, Fitted], tuple[str, ...]], Found] = {}
-        # Bets against coin tosses on these answers, and whether without copies.
-        self._gate: tuple[Version, bool, CoinGate] | None = None
+        # Which of these answers are bet on (see `_bet_on`), and the bets on them against coin tosses.
+        self._bets: tuple[Version, NDArray[np.bool_]] | None = None
+        self._gate: tuple[Version, NDArray[np.bool_], CoinGate] | None = None
         # The latest posterior that was shown.
         self._results: dict[tuple[Version, Fitted], Posterior] = {}
         # Why the expected error of these answers is withheld, by what the checks depend on.
@@ -260,28 +260,30 @@ class Results:
 
     def _better_than_coins(self, state: State) -> bool | None:
         """Of a `Reliability`."""
-        answers = len(state.effective)
-        copies = self._copies(state)
-        copied = bool(copies.any())
-        read, without, gate = self._gate or (state.version(0), copied, CoinGate())
-        if read != state.version(read.answers) or without != copied:
+        answers, bets = len(state.effective), self._bet_on(state)
+        read, before, gate = self._gate or (state.version(0), bets[:0], CoinGate())
+        if read != state.version(read.answers) or not np.array_equal(before, bets[: read.answers]):
             gate = CoinGate()
         told = Answers(*state.effective.first(answers))
         with one_thread():
-            gate.read(self.inference.scaled(state).features, told.those(~copies) if copied else told)
-        self._gate = state.version(answers), copied, gate
+            gate.read(self.inference.scaled(state).features, told if bets.all() else told.those(bets))
+        self._gate = state.version(answers), bets, gate
         # Chosen pairs are those of which nobody knows the answer, so they hardly tell people from coins.
         tested = gate.is_open or state.rules.random > 0.0 or not state.answers_to_queries.all()
         return gate.is_open if tested else None
 
-    def _copies(self, state: State) -> NDArray[np.bool_]:
-        """(T,) which answers may be earlier ones that were stored again. A coin's copy is no second toss: the first one
-        would give it away. Whoever answers queries tosses anew."""
-        none = np.zeros(len(state.effective), dtype=np.bool_)
-        if (repeated := self.inference.repeats(state, len(none))) is None:
-            return none
-        again = ~repeated.first & ~state.answers_to_queries
-        return again if again.any() and repeated.same[again].mean() >= _STORED_AGAIN else none
+    def _bet_on(self, state: State) -> NDArray[np.bool_]:
+        """(T,) all answers but those that may be earlier ones, stored again: one toss would give away its copies."""
+        key = state.version(len(state.effective))
+        if self._bets is None or self._bets[0] != key:
+            total, recorded = key.answers, ~state.answers_to_queries
+            bets = np.ones(total, dtype=np.bool_)
+            if recorded.any():
+                told, people = Answers(*state.effective.first(total)), self.inference.people(state, total)
+                repeated = self.inference.repeats(state, total)
+                bets = ~may_be_copies(told, people.number, people.named, recorded, repeated)
+            self._bets = key, bets
+        return self._bets[1]
 
     def annotators(self, state: State, fewest: int | None) -> Annotators:
         """What the answers say of each annotator; it takes some fits. For `fewest`, see `Study.annotator_quality`."""
@@ -298,7 +300,9 @@ class Results:
             name: found.share for name, found in mixing.agreement(state).items()
         }
         with one_thread():
-            return annotators_of(used, features, answers, people, names, with_people, fewest, doubling)
+            return annotators_of(
+                used, features, answers, people, names, with_people, fewest, doubling, self._bet_on(state)
+            )
 
     def consistency(self, state: State) -> Consistency:
         """How consistent the answers are; it takes some fits."""
