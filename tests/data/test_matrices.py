@@ -10,6 +10,7 @@ from ordinate.data.formats.matrix import open_matrix
 from ordinate.data.items import Items
 from ordinate.data.matrices import FileMatrix, StackedMatrix, row_blocks, stacked
 from ordinate.errors import FeaturesChanged, InvalidInput
+from ordinate.study.study import Study
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def test_stacked_rows_are_those_below_each_other(tmp_path: Path, values: np.ndar
     for rows in (slice(0, 7), slice(18, 22), slice(19, 27), slice(21, 21), slice(None), [26, 0, 20, 24]):
         np.testing.assert_array_equal(both[rows], plain[rows])
     assert isinstance(stacked(values, values), np.ndarray)
+    np.testing.assert_array_equal(both.astype("<f8"), plain.astype("<f8"))
 
 
 def test_numbers_that_are_none_are_named(tmp_path: Path, values: np.ndarray) -> None:
@@ -90,3 +92,12 @@ def test_a_change_is_found(tmp_path: Path, values: np.ndarray) -> None:
     path.unlink()
     with pytest.raises(FeaturesChanged, match="is not there"):
         matrix.check()
+
+
+def test_a_study_is_made_of_the_items_of_another_whose_features_are_partly_in_a_file(
+    tmp_path: Path, values: np.ndarray
+) -> None:
+    study = Study.create(Items([f"i{row}" for row in range(20)], saved(tmp_path, values)))  # type: ignore[arg-type]
+    study.add_items(Items(["new"], values[:1]))
+    with Study.create(study.items, storage=f"sqlite:///{tmp_path / 'study.db'}") as made:
+        np.testing.assert_array_equal(made.items.features, np.vstack([values, values[:1]]).astype(float))

@@ -111,6 +111,10 @@ class StackedMatrix:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def astype(self, kept: str) -> NDArray[Any]:
+        """A copy, as a new study of these items stores it."""
+        return self[:].astype(kept)
+
     def __getitem__(self, rows: Rows) -> NDArray[Any]:
         ends = np.cumsum([len(part) for part in self.parts])
         if isinstance(rows, slice):
