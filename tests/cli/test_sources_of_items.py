@@ -130,6 +130,28 @@ def test_reduced_features_are_those_of_new_items_too(run, tables):
     assert run("add-items", "m.db", "--items", "new.csv", "--features", "n.npy").code == 0
 
 
+@pytest.mark.parametrize("line", [("add-items", "s.db"), ("order", "s.db")], ids=lambda line: line[0])
+def test_columns_that_were_reduced_are_known_by_name(run, folder, line):
+    (folder / "items.csv").write_text("id,a,b,c\nx,1,20,3\ny,2,10,9\nz,4,15,5\nw,3,5,1\n")
+    (folder / "new.csv").write_text("id,a,b,c,d\nv,2,30,4,5\n")
+    columns = ("--items", "items.csv", "--feature-columns", "a,b,c", "--pca", "2")
+    np.save(folder / "all.npy", np.arange(12.0).reshape(4, 3) ** 2)
+    np.save(folder / "new.npy", np.array([[2.0, 30.0, 4.0]]))
+    for make, other, problem in (
+        (columns, ("--feature-columns", "a,b,d"), "have the features 'a', 'b', 'd'; those of the study have the"),
+        (columns, ("--features", "new.npy"), "have unnamed features; those of the study have the features 'a', 'b'"),
+        (("--items", "items.csv", "--features", "all.npy", "--pca", "2"), ("--feature-columns", "a,b,c"), "unnamed"),
+    ):
+        assert run("create", "s.db", *make).code == 0
+        with Study.open("sqlite:///s.db") as opened:
+            opened.record([Comparison("x", "y", "left")])
+        refused = run(*line, "--items", "new.csv", *other)
+        assert refused.code == 2
+        assert "new.csv: these items have" in refused.err
+        assert problem in refused.err
+        (folder / "s.db").unlink()
+
+
 def test_a_workbook_and_lines_of_text_are_items(run, folder):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()

@@ -221,3 +221,30 @@ class TestGivenFeaturesReduced:
             InvalidInput, match="have 5 feature columns; the study's principal components are those of 6"
         ):
             recipe.projected(Items(["new"], raw[:1, :5]))
+
+    @pytest.mark.parametrize("names", [list("abcd"), None], ids=["named", "a matrix"])
+    def test_columns_of_other_names_are_refused_as_where_nothing_is_reduced(self, names):
+        raw = np.random.default_rng(2).normal(size=(9, 4))
+        given = Items([str(k) for k in range(9)], raw, feature_names=names)
+        items, recipe = Recipe.of_given(given, 2)
+        like = recipe.projected(Items(["new"], raw[:1], feature_names=names))
+        np.testing.assert_allclose(like.features[0], items.features[0])
+        others = [
+            Items(["new"], raw[:1, ::-1], feature_names=list("dcba")),
+            Items(["new"], {"one": raw[:1, :2], "two": raw[:1, 2:]}),  # type: ignore[arg-type]
+        ]
+        for other in others:
+            with pytest.raises(InvalidInput) as without:
+                Study.create(given).add_items(other)
+            with pytest.raises(InvalidInput) as reduced:
+                recipe.projected(other)
+            assert str(reduced.value) == str(without.value)
+
+    def test_features_that_are_partly_in_a_file_are_reduced(self, tmp_path):
+        raw = np.random.default_rng(3).normal(size=(6, 3))
+        np.save(tmp_path / "raw.npy", raw[:4])
+        study = Study.create(Items(list("abcd"), tmp_path / "raw.npy"))
+        study.add_items(Items(list("ef"), raw[4:]))
+        reduced, recipe = Recipe.of_given(study.items, 2)
+        np.testing.assert_array_equal(reduced.features, Recipe.of_given(Items(list("abcdef"), raw), 2)[0].features)
+        np.testing.assert_array_equal(recipe.projected(study.items).features, reduced.features)

@@ -392,7 +392,10 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
         features = {matrices[0]: features}
     read = Items.from_file_columns(columns, path, features=features, **named, **table.options())
     if recipe is not None and recipe.encoder == GIVEN:
-        return recipe.projected(read)
+        with naming(path):
+            reduced = recipe.projected(read)
+            recipe.require_given(read)
+        return reduced
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ordinate.data.arrays import Floats
 from ordinate.data.feature_blocks import COLUMNS, side_by_side
 from ordinate.data.items import Items
+from ordinate.data.joining import require_same_features
 from ordinate.data.projection import Projection
 from ordinate.errors import InvalidInput
 
@@ -44,7 +45,7 @@ class Recipe:
         """
         if items.blocks is not None:
             raise InvalidInput("principal components are those of one matrix; reduce the blocks before, or give one")
-        features = np.asarray(items.features)
+        features = np.asarray(items.features[:])
         fit = Projection.fit if items.feature_names is None else Projection.of_measurements
         recipe = cls(GIVEN, "text", json.dumps(items.feature_names), fit(features, keep))
         return recipe.projected(items), recipe
@@ -54,15 +55,26 @@ class Recipe:
         """The names of the given features that were reduced; none of a matrix, or where an encoder made them."""
         return list(json.loads(self.fingerprint) or ()) if self.encoder == GIVEN else []
 
-    def projected(self, items: Items) -> Items:
-        """Items that come with features, these reduced as those of the study were. Raises InvalidInput."""
+    def require_given(self, items: Items) -> None:
+        """Raise InvalidInput where these features are not those, by name, that were given and reduced."""
         assert self.projection is not None
-        features, wanted = np.asarray(items.features), len(self.projection.mean)
+        reduced = np.empty((0, len(self.projection.mean)))
+        require_same_features(Items([], reduced, self.given_names or None), items)
+
+    def projected(self, items: Items) -> Items:
+        """Items that come with features, these reduced as those of the study were. Raises InvalidInput.
+
+        Features that have no names, as over the network, are in the order of the study's columns.
+        """
+        assert self.projection is not None
+        features, wanted = np.asarray(items.features[:]), len(self.projection.mean)
         if features.shape[1] != wanted:
             raise InvalidInput(
                 f"these items have {features.shape[1]} feature columns; the study's principal components are those of "
                 f"{wanted}: give the same ones, in that order"
             )
+        if items.feature_names is not None or items.blocks is not None:
+            self.require_given(items)
         return replace(items, features=self.projection.apply(features), feature_names=None)
 
     def beside_columns(self, items: Items, made: Floats) -> Items:
