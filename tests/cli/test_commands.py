@@ -584,3 +584,17 @@ class TestAim:
     def test_a_recall_needs_an_aim(self, run):
         run("create", "study.db", "--items", "items.csv")
         assert "--recall goes with an aim" in run("status", "study.db", "--recall", "0.9").err
+
+
+def test_what_would_change_nothing_is_refused_by_order(run, folder):
+    run("create", "study.db", "--items", "items.csv", "--feature-columns", "sharpness,contrast")
+    (folder / "comparisons.csv").write_text("left,right,winner\na,b,left\n")
+    run("import", "study.db", "comparisons.csv")
+    for option in ("--features=x.npy", "--feature-columns=nothing", "--pca=3", "--content=text=foo", "--id-column=foo"):
+        result = run("order", "study.db", option)
+        assert result.code == 2
+        assert "say how to read a table of items; there is none: name it with --items" in result.err
+    new = ("order", "study.db", "--items", "items.csv", "--feature-columns", "sharpness,contrast")
+    assert run(*new).code == 0
+    assert "cuts put the study's own items in grades" in run(*new, "--cuts", "2").err
+    assert "leave out what says how to read tables" in run("order", "http://127.0.0.1:9/s/token", "--pca", "3").err

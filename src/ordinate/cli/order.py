@@ -138,6 +138,8 @@ def order(
     if is_link(study):
         if annotators is not None or by is not None or trust is not None:
             raise InvalidInput("--annotators, --trust and --by need the file of a study")
+        if (table, reading) != (TableOptions(), ReadingOptions()):
+            raise InvalidInput("a server orders its own items: leave out what says how to read tables")
         _order_served(study, out, items, ends, as_json)
         return
     with _opened(study, items, table, reading) as (opened, given):
@@ -307,6 +309,8 @@ def _opened(
             yield made, None
         return
     reading.refuse_without()
+    if items is None:
+        table.refuse_without()
     with open_study(address) as opened:
         yield opened, None if items is None else read_items_like(opened, read_item_columns(items), items, table)
 

@@ -467,8 +467,11 @@ class Study:
 
         Given items that the study holds keep their scores there; others are placed by their features. `cuts`: the last
         rank of each grade but the last one, to say how surely items are in their grades; None: those of the rules.
+        Given items have no grades: raises InvalidInput for cuts of theirs.
         """
         chosen = None if cuts is None else checked_cuts(cuts)
+        if chosen and items is not None:
+            raise InvalidInput("cuts put the study's own items in grades; leave them out where others are ordered")
         with self._ledger.reading() as state:
             if chosen and items is None:
                 require_more(chosen[0], f"the cut {chosen[0]}", state.active, state.items.group or ())
