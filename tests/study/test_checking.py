@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from ordinate.data.items import Items
-from ordinate.data.ordering import Interval
+from ordinate.data.ordering import REACH, Interval
 from ordinate.learning.checks import Finding
 from ordinate.learning.checks.table import CHECKS
+from ordinate.learning.error_spread import doubt, error_interval, error_spread
+from ordinate.learning.ranks import draw_scores
 from ordinate.study.checking import sentence
 from ordinate.study.study import Study
 
@@ -233,6 +235,38 @@ def test_answers_of_many_people_without_names_to_the_same_pairs_are_all_bet_on()
         given += [(names[left], names[right], "left" if rng.random() < chance else "right") for _ in range(20)]
     study.record(given)
     assert study.reliability().better_than_coins
+
+
+def test_answers_that_are_stored_thirty_times_make_no_figure_surer() -> None:
+    given = tosses(6, 0, ["Ann", "Bob", "Cyd", "Dan"])
+    once, often = (answered(0, aim="top:5") for _ in range(2))
+    once.record(given)
+    often.record(given * 30)
+    for study in (once, often):
+        stated = study.reliability()
+        assert np.log(stated.expected_error / stated.error_low) > REACH * doubt(24 / 20)
+    rows = [study.check().rows[0] for study in (once, often)]
+    assert [row.state for row in rows] == ["failed", "failed"]
+    assert rows[0].value == rows[1].value == 24 / 20
+    assert rows[0].found == "There are 1.2 answers per item (24 for 20 items)."
+    assert rows[1].found == rows[0].found + " Of all 720, repeats by the same person count in part."
+    found = often.selection()
+    assert found is not None
+    assert found.withheld == "there are fewer than 3 answers per item"
+    people = often.annotator_quality(fewest=10).people
+    assert [(one.answers, one.coin) for one in people] == [(180, None)] * 4
+
+
+def test_without_repeats_figures_rest_on_all_answers() -> None:
+    study = answered(120)
+    with study._ledger.reading() as state:
+        results = study._ledger.results
+        posterior = results.posterior(state)
+        scores = draw_scores(posterior, state.active, np.random.default_rng(study.settings.seed)).scores
+        error = results.expected_error(state)
+        known = error_interval(error, error_spread(scores, posterior.mean, state.active, len(state.effective)))
+        found = results.reliability(state)
+    assert (found.expected_error, found.error_low, found.error_high) == known
 
 
 def test_circles_of_people_who_weigh_little_are_to_be_expected() -> None:

@@ -217,6 +217,11 @@ def _correlation(outcome: Floats, run: Integers, pairs: Integers) -> float:
     return min(max((highest - free) / slope, 0.0), 1.0)
 
 
+def worth(answers: Answers) -> int:
+    """So many answers that are independent say as much: one person's to the same pair are fewer."""
+    return len(answers.outcome) if answers.share is None else round(float(answers.share.sum()))
+
+
 def may_be_copies(
     answers: Answers,
     annotators: Integers,

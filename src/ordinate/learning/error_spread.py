@@ -28,7 +28,7 @@ def error_spread(draws: Floats, scores: Floats, group: Integers, answers: int) -
     draws    (s, n) of the scores under the belief
     scores   (n,) by which the items are ordered
     group    (n,) negative for items not in use
-    answers  that the belief rests on
+    answers  that the belief rests on, as `annotators.worth` counts them
     """
     wrong = np.zeros(len(draws))
     for rows in members(group):

@@ -19,7 +19,7 @@ from ordinate.data.joining import require_same_features
 from ordinate.data.ordering import Grades, Interval, Ordering, RankIntervals, Selection, StudyRanks
 from ordinate.data.pairs import members
 from ordinate.errors import InvalidInput
-from ordinate.learning.annotators import may_be_copies
+from ordinate.learning.annotators import may_be_copies, worth
 from ordinate.learning.coin_gate import CoinGate
 from ordinate.learning.consistency import (
     Consistency,
@@ -122,6 +122,10 @@ class Results:
         total = len(state.effective)
         return self.inference.first_answers(state, total, self.inference.fitted(state, total))
 
+    def _worth(self, state: State, count: int) -> int:
+        """Of the first so many answers."""
+        return worth(self.inference.first_answers(state, count))
+
     def _result(self, state: State, count: int) -> Posterior:
         """The posterior that is shown: by expectation propagation where prior variances are fitted.
 
@@ -200,14 +204,14 @@ class Results:
             with one_thread():
                 posterior, group = self.posterior(state), state.active
                 draws = draw_scores(posterior, group, np.random.default_rng(self._settings.seed))
-                mean = posterior.mean
+                mean, answers = posterior.mean, self._worth(state, len(state.effective))
                 self._uncertain = (
                     key,
                     Uncertainty(
                         ranks_of(posterior, group, draws),
-                        error_spread(draws.scores, mean, group, len(state.effective)),
+                        error_spread(draws.scores, mean, group, answers),
                         grades_of(draws.scores, mean, group, cuts) if cuts else None,
-                        None if wanted is None else found_by(posterior, draws, group, wanted, len(state.effective)),
+                        None if wanted is None else found_by(posterior, draws, group, wanted, answers),
                     ),
                 )
         return self._uncertain[1]
@@ -221,7 +225,7 @@ class Results:
         if found is None:
             return None
         items, withheld = int(np.count_nonzero(state.active >= 0)), None
-        if len(state.effective) < FEWEST_PER_ITEM * items:
+        if self._worth(state, len(state.effective)) < FEWEST_PER_ITEM * items:
             withheld = f"there are fewer than {FEWEST_PER_ITEM} answers per item"
         elif (why := doubt()) is not None:
             withheld = why
@@ -240,7 +244,7 @@ class Results:
             with one_thread():
                 posterior, group = self._result(state, count), state.active
                 draws = draw_scores(posterior, group, np.random.default_rng(self._settings.seed))
-                self._found = {key: found_by(posterior, draws, group, wanted, count)}
+                self._found = {key: found_by(posterior, draws, group, wanted, self._worth(state, count))}
         return self._found[key]
 
     def reliability(self, state: State) -> Reliability:
