@@ -404,3 +404,78 @@ def test_values_seen_at_once_are_those_that_each_pass_alone(values):
     assert passed or not all_valid_ids(values)
     if all(isinstance(value, str) and value.isascii() for value in values):
         assert all_valid_ids(values) == passed
+
+
+def test_the_columns_of_a_frame_may_be_called_by_numbers(tmp_path):
+    frame = pandas.DataFrame([[1.0, 10.0, "x"], [2.0, 30.0, "y"]])
+    frame[7] = ["a", "b"]
+    for names in ([0, 1], frame.columns[:2], np.array([0, 1]), (name for name in (0, 1))):
+        items = Items.from_frame(frame, id_column=7, feature_columns=names, categorical=[2], content={"text": 2})
+        assert (items.ids, items.content) == (("a", "b"), {"text": ("x", "y")})
+        assert items.feature_names == ("0", "1", "2=x", "2=y")
+        assert items.features.tolist() == [[1, 10, 1, 0], [2, 30, 0, 1]]
+    options: Any = {"id_column": 7, "feature_columns": [0]}
+    columns: Any = {7: ["a", "b"], 0: [1, 2]}
+    assert Items.from_columns(columns, **options).features.tolist() == [[1], [2]]
+    frame.rename(columns=str).to_csv(tmp_path / "items.csv", index=False)
+    np.save(tmp_path / "more.npy", np.zeros((2, 1)))
+    read = Items.read(
+        tmp_path / "items.csv", features=tmp_path / "more.npy", id_column="7", feature_columns=frame.columns[:2]
+    )
+    assert [block.names for block in read.blocks or ()] == [None, ("0", "1")]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"feature_columns": "len"}, "feature columns must be a list with one entry each, not 'len'"),
+        ({"feature_columns": 3}, "feature columns must be a list with one entry each, not 3"),
+        ({"categorical": "len"}, "columns of categories must be a list with one entry each, not 'len'"),
+        ({"content": "len"}, "content names the column of each kind, such as {'text': 'review'}, not 'len'"),
+        ({"content": ["len"]}, "content names the column of each kind, such as {'text': 'review'}, not ['len']"),
+    ],
+)
+def test_the_name_of_a_column_is_no_list_of_its_letters(options, message):
+    columns: Any = {"id": ["a", "b"], **{name: [1.0, 2.0] for name in ("len", *"len")}}
+    with pytest.raises(InvalidInput) as refused:
+        Items.from_columns(columns, **options)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"features": {}}, "features by name hold no matrix; give one, such as {'text': matrix}, or leave them out"),
+        (
+            {"content": ["x", "y"]},
+            "content is given as columns by name, such as {'text': [...]}, not as ['x', 'y']",
+        ),
+        ({"labels": "m"}, "label is given as columns by name, such as {'model': [...]}, not as 'm'"),
+    ],
+)
+def test_what_is_given_by_name_is(options, message):
+    with pytest.raises(InvalidInput) as refused:
+        Items(["a", "b"], **options)
+    assert str(refused.value) == message
+
+
+def test_masked_cells_are_refused():
+    """numpy goes on with the numbers behind a mask, often -999 or 1e20."""
+    matrix = np.ma.masked_equal([[1.0, 2.0], [3.0, -999.0]], -999.0)
+    columns: Any = {"id": ["a", "b"], "x": [1.0, 2.0], "v": list(matrix)}
+    where = r"the features of item 'b' \(row 2, column 2%s\) are masked; fill them in or leave the item out"
+    for make, message in (
+        (lambda: Items(["a", "b"], matrix), where % ""),
+        (lambda: Items(["a", "b"], {"m": np.eye(2), "n": matrix}), where % " in the block 'n'"),  # type: ignore[arg-type]
+        (lambda: Items.from_columns(columns, features=matrix), where % ""),
+        (
+            lambda: Items.from_columns(columns, features=matrix, feature_columns=["x"]),
+            where % " in the block 'features'",
+        ),
+        (lambda: Items.from_columns(columns, feature_columns=["v"]), "row 2 of column 'v' holds a masked number"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            make()
+    assert Items(["a", "b"], np.ma.array(np.eye(2))).features.tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(InvalidInput, match="2 rows for 1 items"):
+        Items(["a"], matrix)

@@ -124,6 +124,10 @@ def holds_vectors(values: Sequence[Any]) -> bool:
 def _vectors(values: Sequence[Any], column: str) -> Floats:
     rows: list[Floats] = []
     for row, value in enumerate(values, start=1):
+        if np.ma.is_masked(value):
+            raise InvalidInput(
+                f"row {row} of column {column!r} holds a masked number; fill it in or leave the item out"
+            )
         try:
             vector = np.asarray(json.loads(value) if isinstance(value, str) else value, dtype=np.float64)
         except (TypeError, ValueError):

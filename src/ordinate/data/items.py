@@ -91,7 +91,7 @@ class Items:
         given: Any = self.features
         blocks = self.blocks
         if isinstance(given, Mapping):
-            given, blocks = side_by_side([(name, matrix, None) for name, matrix in given.items()])
+            given, blocks = _side_by_side(given, ids)
         features = np.empty((len(ids), 0)) if given is None else _feature_matrix(given, ids)
         names = None
         if self.feature_names is not None:
@@ -162,22 +162,25 @@ class Items:
 
         A table without a column `id` is named by its texts, or by its paths and addresses.
         """
-        given = columns
-        columns = _with_content(given, content or {})
+        # The names of the columns of a frame may be numbers.
+        given = {str(name): values for name, values in columns.items()}
+        id_column, categorical = str(id_column), _column_names("columns of categories", categorical)
+        columns = _with_content(given, content)
         if id_column == "id" and "id" not in columns:
             columns = {**columns, "id": _ids_from_content(columns, given)}
         # An error lists the columns that the table has of its own.
         require_columns(columns if id_column in columns else given, (id_column,))
         # Ignored in silence, "Group" would put all items into one group.
         refuse_near_misses(columns, ("group", *CONTENT_KINDS))
+        feature_columns = _column_names("feature columns", feature_columns)
         names: list[str] | None = [*feature_columns, *one_hot_names(given, categorical)]
         _refuse_repeated_names(names or ())
         # A column `length` of categories is no measured length.
         described, blocks = {*(names or ()), *categories(given, names or ())}, None
         if names and features is not None:
             matrices = features if isinstance(features, Mapping) else {MATRIX: features}
-            columns_of_table = (COLUMNS, *feature_matrix(given, names))
-            features, blocks = side_by_side([*((name, one, None) for name, one in matrices.items()), columns_of_table])
+            beside = (COLUMNS, *feature_matrix(given, names))
+            features, blocks = _side_by_side(matrices, columns[id_column], [beside])
             names = None
         elif names:
             features, names = feature_matrix(given, names)
@@ -223,7 +226,12 @@ class Items:
             matrices = {name: read_matrix(one) for name, one in features.items()}
             with naming(f"{path} with {', '.join(map(str, features.values()))}"):
                 return cls.from_columns(columns, features=matrices, **options)
-        beside = any(options.get(name) for name in ("feature_columns", "categorical"))
+        options |= {
+            name: _column_names(what, options[name])
+            for name, what in (("feature_columns", "feature columns"), ("categorical", "columns of categories"))
+            if name in options
+        }
+        beside = options.get("feature_columns") or options.get("categorical")
         matrix: Any = features
         large = features is not None and Path(features).is_file() and Path(features).stat().st_size > LARGEST_IN_MEMORY
         if features is not None and (beside or not large):
@@ -258,8 +266,15 @@ class Items:
         )
 
 
-def _with_content(columns: Columns, content: Mapping[str, str]) -> Columns:
+def _column_names(what: str, given: Any) -> list[str]:
+    return [str(name) for name in _listed(what, given)]
+
+
+def _with_content(columns: Columns, given: Mapping[str, str] | None) -> Columns:
     """The table with the columns that are named for texts, images and so on under these names."""
+    if not isinstance(given or {}, Mapping):
+        raise InvalidInput(f"content names the column of each kind, such as {{'text': 'review'}}, not {given!r}")
+    content = {kind: str(name) for kind, name in (given or {}).items()}
     for kind, name in content.items():
         if kind not in CONTENT_KINDS:
             raise InvalidInput(f"unknown content {kind!r}; content is one of {', '.join(CONTENT_KINDS)}")
@@ -298,6 +313,10 @@ def _shown(
     what: str, given: Mapping[str, Sequence[str | None]], known: Collection[str], ids: tuple[str, ...]
 ) -> dict[str, tuple[str | None, ...]]:
     """Columns of texts, each of a known name."""
+    if not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"{what} is given as columns by name, such as {{{next(iter(known))!r}: [...]}}, not as {given!r}"
+        )
     columns = {}
     for name, values in given.items():
         if name not in known:
@@ -359,11 +378,34 @@ def _require_length(name: str, values: Sequence[object], ids: Sequence[str]) -> 
         raise InvalidInput(f"{name} has {len(values)} rows for {len(ids)} items")
 
 
+def _side_by_side(
+    matrices: Mapping[str, Any], ids: Sequence[Any], beside: Sequence[tuple[str, Any, Sequence[str] | None]] = ()
+) -> tuple[Floats, list[FeatureBlock]]:
+    """The matrices as blocks, and those beside them."""
+    if not matrices:
+        raise InvalidInput("features by name hold no matrix; give one, such as {'text': matrix}, or leave them out")
+    for name, matrix in matrices.items():
+        _refuse_masked(matrix, ids, f" in the block {name!r}")
+    return side_by_side([*((name, matrix, None) for name, matrix in matrices.items()), *beside])
+
+
+def _refuse_masked(matrix: Any, ids: Sequence[Any], block: str = "") -> None:
+    """numpy would go on with the numbers that are masked."""
+    if not np.ma.is_masked(matrix) or np.ndim(matrix) != 2 or len(matrix) != len(ids):
+        return  # the shape is refused elsewhere
+    row, column = np.argwhere(np.ma.getmaskarray(matrix))[0]
+    raise InvalidInput(
+        f"the features of item {ids[row]!r} (row {row + 1}, column {column + 1}{block}) are masked; fill them in or "
+        "leave the item out"
+    )
+
+
 def _feature_matrix(values: Any, ids: Sequence[str]) -> Any:
     if isinstance(values, str | Path):
         values = FileMatrix.read(values, lambda row: f"item {ids[row]!r} (row {row + 1})" if row < len(ids) else "")
     if isinstance(values, FileMatrix | StackedMatrix):
         return _require_rows(values, ids)
+    _refuse_masked(values, ids)
     try:
         matrix = np.asarray(values)
         if matrix.dtype.kind not in "biuf":
