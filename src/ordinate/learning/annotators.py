@@ -222,6 +222,18 @@ def worth(answers: Answers) -> int:
     return len(answers.outcome) if answers.share is None else round(float(answers.share.sum()))
 
 
+def independent(answers: Answers, annotators: Integers) -> NDArray[np.bool_]:
+    """(T,) all answers but those that were stored again, and those in which people repeat what they said of a pair."""
+    kept = ~stored_again(answers, annotators)
+    if answers.share is None:
+        return kept
+    first = _first_of(annotators, pair_codes(answers.left, answers.right))
+    others = np.bincount(first, minlength=len(first))[first] - 1
+    correlated = 1.0 / answers.share - 1.0 > _INDEPENDENT * others
+    found: NDArray[np.bool_] = kept & ~(correlated & (first != np.arange(len(first))))
+    return found
+
+
 def may_be_copies(
     answers: Answers,
     annotators: Integers,

@@ -6,11 +6,15 @@ from functools import partial
 import numpy as np
 import pytest
 
+from ordinate.learning.annotators import independent
 from ordinate.learning.calibration import Predictions, bins, predictions, spiegelhalter
-from ordinate.learning.checks import calibrated, drift, misfit, terms
+from ordinate.learning.checks import calibrated, cycles, drift, misfit, terms
 from ordinate.learning.left_out import left_out
 from ordinate.learning.models import Answers
 from ordinate.learning.models.contextual import Contextual
+from ordinate.learning.models.hybrid import Hybrid
+
+MODEL = Hybrid(coefficient_variance=1.0, item_variance=1.0)
 
 
 def test_a_margin_without_its_answer_is_that_of_a_fit_without_it(data):
@@ -79,6 +83,38 @@ def test_people_who_tire_are_less_sharp_late(data):
     found = drift.of_sharpness(data(20, 1000, answers=honest.answers._replace(outcome=outcome)))
     assert found.state == "failed"
     assert found.found == "Late answers surprise more, and early ones less."
+
+
+@pytest.mark.parametrize(
+    "check", [cycles.check, misfit.of_items, misfit.of_annotators, drift.of_scores, drift.of_sharpness, terms.check]
+)
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_answers_that_are_stored_four_times_are_no_more_surprises(data, check, named, seed):
+    once = data(20, 200, seed, model=Contextual(1.0) if check is terms.check else MODEL)
+    key = 20 * np.minimum(*once.answers[:2]) + np.maximum(*once.answers[:2])
+    _, first = np.unique(400 * once.annotators + key, return_index=True)
+    rows = np.sort(first)  # nobody repeats a pair of their own accord
+    once = replace(
+        once, answers=once.answers.those(rows), annotators=once.annotators[rows], at_random=once.at_random[rows]
+    )
+    again = np.tile(np.arange(len(rows)), 4) if seed else np.repeat(np.arange(len(rows)), 4)
+    share = np.full(len(again), 0.25) if named else None
+    copied = replace(
+        once,
+        answers=once.answers.those(again)._replace(share=share),
+        annotators=once.annotators[again],
+        at_random=once.at_random[again],
+    )
+    assert check(copied) == check(once)
+
+
+def test_repeats_are_independent_where_their_correlation_is_small():
+    answers = Answers(np.zeros(5, int), np.array([1, 1, 1, 2, 1]), np.array([1.0, 1.0, 0.0, 1.0, 1.0]))
+    who = np.array([0, 0, 0, 0, 1])
+    for correlation, expected in ((0.05, [True] * 5), (0.2, [True, False, False, True, True])):
+        share = np.array([1.0 / (1.0 + 2.0 * correlation)] * 3 + [1.0, 1.0])
+        assert independent(answers._replace(share=share), who).tolist() == expected
 
 
 def test_a_contextual_study_is_told_where_features_miss_something(data):

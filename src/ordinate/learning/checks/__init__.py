@@ -9,7 +9,7 @@ fail where chance would give such a value with a probability of 1 % at most.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
+from ordinate.learning.annotators import independent
 from ordinate.learning.likelihoods import Likelihood
 from ordinate.learning.likelihoods.logistic import LOGISTIC
 from ordinate.learning.models import Answers, Model, SiteModel
@@ -101,6 +102,19 @@ class StudyData:
     def rng(self, check: int) -> np.random.Generator:
         """For the simulations of one check: each has a number of its own."""
         return np.random.default_rng([self.seed, 0xC4, check])
+
+    @cached_property
+    def without_repeats(self) -> StudyData:
+        """For checks against chance: a person who repeats an answer, or a copy of it, would be no second surprise."""
+        kept = independent(self.answers, self.annotators)
+        if kept.all():
+            return self
+        return replace(
+            self,
+            answers=self.answers.those(kept)._replace(share=None),
+            annotators=self.annotators[kept],
+            at_random=self.at_random[kept],
+        )
 
     @cached_property
     def decisive(self) -> NDArray[np.bool_]:

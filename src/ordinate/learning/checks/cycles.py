@@ -22,7 +22,7 @@ _FEWEST = 20
 
 
 def check(data: StudyData) -> Finding:
-    rng = data.rng(1)
+    data, rng = data.without_repeats, data.rng(1)
     pair, decided = data.pair_of[data.decisive], data.decided
     rows, _, pairs = data.compared
     side = np.where(np.searchsorted(rows, decided.left) == pairs.left[pair], 1.0, -1.0)

@@ -44,6 +44,7 @@ def against_chance(data: StudyData, time: Floats, rng: np.random.Generator) -> t
 
 
 def of_scores(data: StudyData) -> Finding:
+    data = data.without_repeats
     used = np.flatnonzero(data.decisive)
     if len(used) < _FEWEST:
         return not_run(f"Answers that are not ties: {len(used)}; it takes {_FEWEST}.")
@@ -60,6 +61,7 @@ def of_scores(data: StudyData) -> Finding:
 
 
 def of_sharpness(data: StudyData) -> Finding:
+    data = data.without_repeats
     used = np.flatnonzero(data.decisive)
     if len(used) < _FEWEST:
         return not_run(f"Answers that are not ties: {len(used)}; it takes {_FEWEST}.")

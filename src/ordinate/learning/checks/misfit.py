@@ -49,11 +49,13 @@ def _total(units: list[Integers], values: Floats, count: int) -> Floats:
 
 
 def items(data: StudyData) -> Misfit:
+    data = data.without_repeats
     return _misfit(data, data.left_out.probability, [data.decided.left, data.decided.right], len(data.ids), data.rng(2))
 
 
 def annotators(data: StudyData) -> Misfit:
     """Of the annotators by their numbers, as if all were as sharp: whom the fit trusts less is to be named, too."""
+    data = data.without_repeats
     margin, variance, _ = data.left_out
     probability = data.likelihood.wins(margin, variance, data.answers._replace(sharpness=None))
     return _misfit(data, probability, [data.annotators[data.decisive]], len(data.names), data.rng(3))

@@ -17,6 +17,7 @@ from ordinate.learning.checks.drift import against_chance
 def check(data: StudyData) -> Finding:
     if data.prior is None or data.prior.items > 0.0:
         return not_run("The model has terms per item already.")
+    data = data.without_repeats
     if not data.decisive.any():
         return not_run("There are no answers but ties.")
     value, limit = against_chance(data, np.ones(int(data.decisive.sum())), data.rng(5))
