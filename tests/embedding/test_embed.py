@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from PIL import Image
 from ordinate import embedding
 from ordinate.cluster import Cluster
 from ordinate.data.items import Items
+from ordinate.data.recipe import Recipe
 from ordinate.embedding import embed, embed_like, parse_encoder, read_embedding, write_embedding
 from ordinate.embedding.cache import VectorCache
 from ordinate.errors import InvalidInput, StorageFailed
@@ -259,6 +261,50 @@ class TestNewItems:
         read, same = read_embedding(tmp_path / "a.npz", replace(texts(*WORDS), features=sizes, feature_names=["size"]))
         np.testing.assert_array_equal(read.features, made.features)
         assert (read.blocks, same.fingerprint) == (made.blocks, recipe.fingerprint)
+
+    def test_features_without_names_are_not_replaced(self, batches, tmp_path):
+        made, recipe = embed(texts("one", "two"))
+        write_embedding(tmp_path / "a.npz", made, recipe)
+        matrix, sizes = np.eye(2), np.ones((2, 1))
+        blocks: Any = {"m": matrix, "n": sizes}
+        for given, columns in (
+            (replace(texts("one", "two"), features=matrix), 2),
+            (replace(texts("one", "two"), features=blocks), 3),
+        ):
+            message = (
+                f"these items have {columns} feature columns without names, which the features made of their texts"
+            )
+            for make in (
+                lambda given=given: embed(given),
+                lambda given=given: embed_like(recipe, given),
+                lambda given=given: read_embedding(tmp_path / "a.npz", given),
+            ):
+                with pytest.raises(InvalidInput, match=message):
+                    make()
+        assert batches == [2], "nothing is computed first"
+
+
+class TestWhatCannotBeEmbedded:
+    @pytest.mark.parametrize("pca", [None, 2])
+    def test_no_items(self, batches, pca):
+        _, recipe = embed(texts("one", "two", "three"), pca=pca)
+        for make in (lambda: embed(texts(), pca=pca), lambda: embed_like(recipe, texts())):
+            with pytest.raises(InvalidInput, match="there are no items, so there is nothing to embed"):
+                make()
+
+    @pytest.mark.parametrize("pca", ["0.9", True, [2]])
+    def test_a_number_of_components_that_is_none(self, batches, pca):
+        message = re.escape(
+            f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {pca!r}"
+        )
+        with pytest.raises(InvalidInput, match=message):
+            embed(texts("one", "two"), pca=pca)
+        with pytest.raises(InvalidInput, match=message):
+            Recipe.of_given(Items(["a", "b"], np.eye(2)), pca)
+        assert not batches, "nothing is computed first"
+        numbers: list[Any] = [np.float64(0.9), np.int64(1)]
+        for number in numbers:
+            assert embed(texts("one", "two"), pca=number)[0].features.shape == (2, 1)
 
 
 class TestContent:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -43,6 +44,7 @@ class Recipe:
 
         Named columns are standardised first. `keep` as in `principal_components`.
         """
+        require_number(keep)
         if items.blocks is not None:
             raise InvalidInput("principal components are those of one matrix; reduce the blocks before, or give one")
         features = np.asarray(items.features[:])
@@ -79,7 +81,8 @@ class Recipe:
 
     def beside_columns(self, items: Items, made: Floats) -> Items:
         """The items with the features (n, d) that this recipe made of their content. Columns that they have by name
-        stay, as blocks of their own."""
+        stay, as blocks of their own. Raises InvalidInput for others, which would be lost."""
+        require_named(items, self.content)
         kept: list[tuple[str, Floats, Sequence[str]]] = []
         if items.feature_names is not None:
             kept = [(COLUMNS, items.features, items.feature_names)]
@@ -116,3 +119,27 @@ class Recipe:
         columns = self.made_of(items).shape[1]
         if self.projection is not None and columns != len(self.projection.components):
             raise InvalidInput(f"this recipe makes {len(self.projection.components)} columns; the items have {columns}")
+
+
+def require_named(items: Items, content: str) -> None:
+    """Raise InvalidInput where the items have features without names, which those made of their content would replace.
+
+    A block that is called after this content was made of it before, and is replaced.
+    """
+    if items.blocks is None:
+        lost = 0 if items.feature_names is not None else items.features.shape[1]
+    else:
+        lost = sum(block.columns for block in items.blocks if block.names is None and block.name != content)
+    if lost:
+        raise InvalidInput(
+            f"these items have {lost} feature columns without names, which the features made of their {content}s would "
+            "replace; leave them out, or give them names, then they stay beside the others"
+        )
+
+
+def require_number(keep: object) -> None:
+    """Raise InvalidInput where what is to be kept of principal components is no number."""
+    if isinstance(keep, bool) or not isinstance(keep, Real):
+        raise InvalidInput(
+            f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {keep!r}"
+        )

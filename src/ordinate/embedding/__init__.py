@@ -23,7 +23,7 @@ from ordinate.cluster import Cluster
 from ordinate.data.arrays import Floats
 from ordinate.data.items import Items
 from ordinate.data.projection import Projection
-from ordinate.data.recipe import Recipe
+from ordinate.data.recipe import Recipe, require_named, require_number
 from ordinate.embedding import facenet, open_clip, text, timm, xray
 from ordinate.embedding.cache import VectorCache, default_folder
 from ordinate.embedding.contents import Content, contents
@@ -110,7 +110,7 @@ def embed(
     cluster: Cluster | None = None,
 ) -> tuple[Items, Recipe]:
     """The items with features made from their texts or images, and the recipe by which new items get theirs. Features
-    that they have as named columns stay, as a block with a scale of its own.
+    that they have as named columns stay, as a block with a scale of its own; others are refused.
 
     encoder   None: `default_encoder`
     pca       share of the variance (0.9) or number of principal components (35) to keep; None: all columns
@@ -123,9 +123,12 @@ def embed(
     Raises InvalidInput, which names the item; MissingExtra and WeightsMissing, which say how to get what is missing;
     ClusterFailed.
     """
+    if pca is not None:
+        require_number(pca)
     name = default_encoder(items) if encoder is None else encoder
     taken = parse_encoder(name)
     content = FAMILIES[taken.family].content
+    require_named(items, content)
     listed = contents(items, content, folder)
     network, mark = _loaded(taken, device)
     encode = partial(_here, network) if cluster is None else partial(_there, cluster, taken, mark)
@@ -149,6 +152,7 @@ def embed_like(
 
     Raises InvalidInput if the encoder of this name has other weights than when the recipe was made.
     """
+    require_named(items, recipe.content)
     listed = contents(items, recipe.content, folder)
     network, mark = _loaded(parse_encoder(recipe.encoder), device)
     if mark != recipe.fingerprint:

@@ -24,8 +24,10 @@ class Content(NamedTuple):
 def contents(items: Items, kind: Literal["text", "image"], folder: str | Path) -> list[Content]:
     """The contents in the order of the items. Relative paths of images start at `folder`.
 
-    Raises InvalidInput, which names the item, if an item has no content.
+    Raises InvalidInput, which names the item, if an item has no content, and where there is no item.
     """
+    if not len(items):
+        raise InvalidInput("there are no items, so there is nothing to embed")
     if kind not in items.content:
         has = " and ".join(items.content) or "no content"
         raise InvalidInput(f"this encoder reads {_WHAT[kind]}, and the items have {has}; add a column {kind!r}")
