@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordinate.data.arrays import Floats, Integers
-from ordinate.data.pairs import pair_codes
 from ordinate.learning.left_out import left_out_by
 from ordinate.learning.models import Answers, SiteModel
 from ordinate.learning.ranks import LEVEL
@@ -227,7 +226,7 @@ def independent(answers: Answers, annotators: Integers) -> NDArray[np.bool_]:
     kept = ~stored_again(answers, annotators)
     if answers.share is None:
         return kept
-    first = _first_of(annotators, pair_codes(answers.left, answers.right))
+    first = _first_of_pair(answers, annotators)
     others = np.bincount(first, minlength=len(first))[first] - 1
     correlated = 1.0 / answers.share - 1.0 > _INDEPENDENT * others
     found: NDArray[np.bool_] = kept & ~(correlated & (first != np.arange(len(first))))
@@ -250,7 +249,7 @@ def may_be_copies(
     copies = np.zeros(len(recorded), dtype=np.bool_)
     rows = np.flatnonzero(recorded)
     copies[rows] = stored_again(answers.those(rows), annotators[rows])
-    first = _first_of(annotators, pair_codes(answers.left, answers.right))
+    first = _first_of_pair(answers, annotators)
     again = recorded & ~copies & (first != np.arange(len(first)))
     # Others who judged the same pairs tell how alike a person's own answers are; without these only the answers do.
     compared = again & named[annotators] & (repeated is not None)
@@ -269,22 +268,18 @@ def stored_again(answers: Answers, annotators: Integers) -> NDArray[np.bool_]:
 
     If it was all, each answer, such as a before b, is there a multiple of so many times, in any order.
     """
-    _, sides = np.unique((answers.left << 32) | answers.right, return_inverse=True)
-    codes = len(sides) * annotators + sides.reshape(-1)
-    _, kind = np.unique(3 * codes + (2.0 * answers.outcome).astype(np.int64), return_inverse=True)
-    kind = kind.reshape(-1)
+    sides = _coded(annotators, answers.left, answers.right)
+    kind = _first_equal(3 * sides + (2.0 * answers.outcome).astype(np.int64))
     again = _in_known_sequence(kind)
     rows = np.flatnonzero(~again)
-    _, kind, size = np.unique(kind[rows], return_inverse=True, return_counts=True)
-    kind = kind.reshape(-1)
-    order = np.argsort(kind, kind="stable")
-    begin = np.cumsum(size) - size
-    place = np.empty(len(kind), dtype=np.int64)
-    place[order] = np.arange(len(kind)) - np.repeat(begin, size)
-    # Kinds are in the order of the annotators.
-    people, start, of_kind = np.unique(annotators[rows][order][begin], return_index=True, return_inverse=True)
-    times = np.gcd.reduceat(size, start)[of_kind.reshape(-1)] if len(people) else size
-    again[rows] = place >= (size // times)[kind]
+    others = kind[rows]
+    size = np.bincount(others, minlength=len(kind))
+    order = np.argsort(others, kind="stable")
+    place = np.empty(len(others), dtype=np.int64)
+    place[order] = np.arange(len(others)) - (np.cumsum(size) - size)[others[order]]
+    given, times = np.flatnonzero(size), np.zeros(int(annotators.max(initial=-1)) + 1, dtype=np.int64)
+    np.gcd.at(times, annotators[given], size[given])
+    again[rows] = place >= size[others] // times[annotators[rows]]
     return again
 
 
@@ -299,19 +294,34 @@ def _in_known_sequence(kind: Integers) -> NDArray[np.bool_]:
     # The counts of a table of wins become long sequences of one answer, which are no copies.
     changed = np.concatenate([[0], np.cumsum(kind[1:] != kind[:-1])])
     telling = changed[_SEQUENCE - 1 :] - changed[:sequences] >= _SEQUENCE // 2
-    _, first, number = np.unique(value, return_index=True, return_inverse=True)
-    begins = np.flatnonzero(telling & (first[number.reshape(-1)] != np.arange(sequences)))
+    begins = np.flatnonzero(telling & (_first_equal(value) != np.arange(sequences)))
     covered = np.zeros(len(kind) + 1, dtype=np.int64)
-    np.add.at(covered, begins, 1)
-    np.add.at(covered, begins + _SEQUENCE, -1)
+    covered[begins] += 1
+    covered[begins + _SEQUENCE] -= 1
     return np.cumsum(covered[:-1]) > 0
 
 
-def _first_of(annotators: Integers, codes: Integers) -> Integers:
+def _first_of_pair(answers: Answers, annotators: Integers) -> Integers:
     """(T,) the first answer of the same person to the same pair."""
-    _, pairs = np.unique(codes, return_inverse=True)
-    _, begin, run = np.unique(len(codes) * annotators + pairs.reshape(-1), return_index=True, return_inverse=True)
-    first: Integers = begin[run.reshape(-1)]
+    low, high = np.minimum(answers.left, answers.right), np.maximum(answers.left, answers.right)
+    return _first_equal(_coded(annotators, low, high))
+
+
+def _coded(annotators: Integers, one: Integers, other: Integers) -> Integers:
+    """A number for each person with two items; the product of the annotators and the squared items is below 2^61."""
+    items = int(max(one.max(initial=0), other.max(initial=0))) + 1
+    codes: Integers = (annotators * items + one) * items + other
+    return codes
+
+
+def _first_equal(codes: NDArray[np.integer[Any]]) -> Integers:
+    """(T,) the place of the first code that is equal."""
+    order = np.argsort(codes, kind="stable")
+    ascending = codes[order]
+    new = np.ones(len(codes), dtype=np.bool_)
+    new[1:] = ascending[1:] != ascending[:-1]
+    first = np.empty(len(codes), dtype=np.int64)
+    first[order] = order[new][np.cumsum(new) - 1]
     return first
 
 
