@@ -362,6 +362,11 @@ def test_frame_columns_keeps_values(library: Any) -> None:
     }
 
 
+def test_a_number_and_a_text_are_one_name() -> None:
+    with pytest.raises(InvalidInput, match="two columns of the frame are called '0'"):
+        frame_columns(pandas.DataFrame({0: [1], "0": [2]}))
+
+
 @pytest.mark.parametrize("name", [" group", "Group", "TEXT", "image "])
 def test_columns_that_nearly_mean_something_are_refused(name):
     with pytest.raises(InvalidInput, match="looks like"):

@@ -46,7 +46,7 @@ def test_more_columns_than_rows_and_identical_rows():
     assert principal_components(np.ones((4, 3)), 0.9).tolist() == [[0.0]] * 4
 
 
-@pytest.mark.parametrize("keep", [0, 1.5, -1, 100, True, float("nan")])
+@pytest.mark.parametrize("keep", [0, 1.5, -1, 100, True, float("nan"), float("inf"), "0.9", None])
 def test_other_amounts_are_refused(features, keep):
     with pytest.raises(InvalidInput):
         principal_components(features, keep)

@@ -6,6 +6,7 @@ n, m  items     d  columns     k  components
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -43,6 +44,15 @@ class Projection:
         return projected
 
 
+def require_number(keep: object) -> None:
+    """Raise InvalidInput where what is to be kept is neither a share of the variance nor a number of components."""
+    number = float(keep) if isinstance(keep, Real) and not isinstance(keep, bool) else 0.0
+    if not (0.0 < number < 1.0 or (number >= 1.0 and number.is_integer())):
+        raise InvalidInput(
+            f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {keep!r}"
+        )
+
+
 def principal_components(features: Floats, keep: float | int) -> Floats:
     """The features on their first principal components: centred, not whitened.  (n, d) -> (n, k)
 
@@ -58,13 +68,10 @@ def principal_components(features: Floats, keep: float | int) -> Floats:
 
 def _decomposed(features: Floats, keep: float | int) -> tuple[Projection, Floats]:
     """The map, and the features projected by it."""
+    require_number(keep)
     share = 0.0 < keep < 1.0
     if features.shape[1] == 0:
         raise InvalidInput("there are no features to reduce; leave out the principal components or give features")
-    if isinstance(keep, bool) or not (share or (keep >= 1 and float(keep).is_integer())):
-        raise InvalidInput(
-            f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {keep}"
-        )
     mean = features.mean(axis=0)
     left, singular, loadings = np.linalg.svd(features - mean, full_matrices=False)
     variance = singular**2

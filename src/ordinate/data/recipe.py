@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -44,7 +43,6 @@ class Recipe:
 
         Named columns are standardised first. `keep` as in `principal_components`.
         """
-        require_number(keep)
         if items.blocks is not None:
             raise InvalidInput("principal components are those of one matrix; reduce the blocks before, or give one")
         features = np.asarray(items.features[:])
@@ -134,12 +132,4 @@ def require_named(items: Items, content: str) -> None:
         raise InvalidInput(
             f"these items have {lost} feature columns without names, which the features made of their {content}s would "
             "replace; leave them out, or give them names, then they stay beside the others"
-        )
-
-
-def require_number(keep: object) -> None:
-    """Raise InvalidInput where what is to be kept of principal components is no number."""
-    if isinstance(keep, bool) or not isinstance(keep, Real):
-        raise InvalidInput(
-            f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {keep!r}"
         )

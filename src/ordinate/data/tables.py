@@ -51,7 +51,12 @@ def frame_columns(frame: IntoDataFrame) -> dict[str, list[Any]]:
         raise InvalidInput(f"expected a pandas or polars frame, got {type(frame).__name__}") from error
     except nw.exceptions.DuplicateError as error:
         raise InvalidInput(f"two columns of the frame have one name: {error}") from None
-    return {str(column.name): column.to_list() for column in wrapped.iter_columns()}
+    found: dict[str, list[Any]] = {}
+    for column in wrapped.iter_columns():
+        if str(column.name) in found:
+            raise InvalidInput(f"two columns of the frame are called {str(column.name)!r}: by a number and by a text")
+        found[str(column.name)] = column.to_list()
+    return found
 
 
 def columns_to_frame(columns: Columns, backend: Literal["polars", "pandas"]) -> Any:

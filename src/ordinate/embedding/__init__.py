@@ -22,8 +22,8 @@ import numpy as np
 from ordinate.cluster import Cluster
 from ordinate.data.arrays import Floats
 from ordinate.data.items import Items
-from ordinate.data.projection import Projection
-from ordinate.data.recipe import Recipe, require_named, require_number
+from ordinate.data.projection import Projection, require_number
+from ordinate.data.recipe import Recipe, require_named
 from ordinate.embedding import facenet, open_clip, text, timm, xray
 from ordinate.embedding.cache import VectorCache, default_folder
 from ordinate.embedding.contents import Content, contents
