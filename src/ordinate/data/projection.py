@@ -46,7 +46,7 @@ class Projection:
 
 def require_number(keep: object) -> None:
     """Raise InvalidInput where what is to be kept is neither a share of the variance nor a number of components."""
-    number = float(keep) if isinstance(keep, Real) and not isinstance(keep, bool) else 0.0
+    number = 0.0 if keep is True or not isinstance(keep, Real) else float(keep)
     if not (0.0 < number < 1.0 or (number >= 1.0 and number.is_integer())):
         raise InvalidInput(
             f"keep a share of the variance between 0 and 1, such as 0.9, or a number of components; got {keep!r}"
