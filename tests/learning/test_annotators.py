@@ -219,28 +219,31 @@ def test_the_counts_of_a_table_are_not_stored_again() -> None:
     assert not stored_again(answers, who).any()
 
 
-@pytest.mark.parametrize("same", [8, 9])
+@pytest.mark.parametrize("same", [17, 18])
 def test_answers_to_one_pair_may_be_copies_where_nearly_all_are_the_same(same: int) -> None:
-    won = [1.0] * (same + 1) + [0.0] * (10 - same) + [1.0]
-    answers, who = given([0] * 12, won, [1] * 11 + [2])  # the last pair once, so that not all was stored twice
-    asked = np.arange(12) < 1
+    won = [1.0] * (same + 1) + [0.0] * (20 - same) + [1.0]
+    answers, who = given([0] * 22, won, [1] * 21 + [2])  # the last pair once, so that not all was stored twice
+    asked = np.arange(22) < 1
     for name in (True, False):
-        for recorded in (~asked, np.ones(12, bool)):
+        for recorded in (~asked, np.ones(22, bool)):
             found = may_be_copies(answers, who, np.array([name]), recorded, None)
-            again = recorded & (np.arange(12) > 0) & (np.arange(12) < 11)
-            np.testing.assert_array_equal(found, again & (same == 9))
+            again = recorded & (np.arange(22) > 0) & (np.arange(22) < 21)
+            np.testing.assert_array_equal(found, again & (same == 18))
 
 
-def test_repeats_of_one_among_several_people_are_bet_on_where_they_are_nearly_independent() -> None:
+def test_repeats_of_one_among_several_people_are_bet_on_unless_they_are_correlated_and_alike() -> None:
     rng, who = np.random.default_rng(8), np.tile(np.repeat([0, 1], 150), 10)
-    right = np.repeat(np.arange(1, 11), 300)
-    chance = rng.uniform(0.3, 0.9, 10)[right - 1]
+    right, first = np.repeat(np.arange(1, 11), 300), np.arange(3000) % 150 == 0
+    chance = rng.uniform(0.9, 0.99, 10)[right - 1]
     battles = (rng.random(3000) < chance).astype(float)
-    first = np.arange(3000) % 150 == 0
-    alike = np.where(rng.random(3000) < 0.7, np.repeat(battles[first], 150), battles)
-    for outcome, bet in ((battles, np.ones(3000, bool)), (alike, first)):
+    alike, differing = (
+        np.where(rng.random(3000) < often, np.repeat(rng.integers(0, 2, 20), 150), battles) for often in (0.97, 0.6)
+    )
+    for outcome, bet in ((battles, np.ones(3000, bool)), (alike, first), (differing, np.ones(3000, bool))):
         answers, both = Answers(np.zeros(3000, int), right, outcome), named(2)
         repeated = repeats(outcome, who, right, both)
+        assert repeated is not None
+        assert (repeated.correlation > 0.1) == (outcome is not battles)
         np.testing.assert_array_equal(~may_be_copies(answers, who, both, np.ones(3000, bool), repeated), bet)
 
 

@@ -40,8 +40,7 @@ _STEP = 0.05
 _LEAST = 0.05
 """A smaller weight is 0."""
 _INDEPENDENT = 0.1
-"""Up to this correlation several answers of one person to a pair are several answers. They say less where people differ
-a little, and a tenth of what is stored again among answers that are not."""
+"""Up to this correlation several answers of one person to a pair are several answers."""
 _ALIKE = 0.9
 """Where so many of the answers to pairs that had one are the same again, they may be that one. Whoever is so sure of a
 pair tells soon enough by one answer to it."""
@@ -251,14 +250,13 @@ def may_be_copies(
     copies[rows] = stored_again(answers.those(rows), annotators[rows])
     first = _first_of_pair(answers, annotators)
     again = recorded & ~copies & (first != np.arange(len(first)))
-    # Others who judged the same pairs tell how alike a person's own answers are; without these only the answers do.
-    compared = again & named[annotators] & (repeated is not None)
-    if repeated is not None and repeated.correlation > _INDEPENDENT:
-        copies |= compared
+    if repeated is not None and repeated.correlation <= _INDEPENDENT:
+        again &= ~named[annotators]
     won = np.where(answers.left < answers.right, answers.outcome, 1.0 - answers.outcome)
-    for one in np.unique(annotators[again & ~compared]):
-        own = again & (annotators == one)
-        if (won == won[first])[own].mean() >= _ALIKE:
+    same = won == won[first]
+    for people in (named[annotators], ~named[annotators]):
+        own = again & people
+        if own.any() and same[own].mean() >= _ALIKE:
             copies |= own
     return copies
 
@@ -270,7 +268,7 @@ def stored_again(answers: Answers, annotators: Integers) -> NDArray[np.bool_]:
     """
     sides = _coded(annotators, answers.left, answers.right)
     kind = _first_equal(3 * sides + (2.0 * answers.outcome).astype(np.int64))
-    again = _in_known_sequence(kind)
+    again = _in_known_sequence(kind, sides)
     rows = np.flatnonzero(~again)
     others = kind[rows]
     size = np.bincount(others, minlength=len(kind))
@@ -283,16 +281,19 @@ def stored_again(answers: Answers, annotators: Integers) -> NDArray[np.bool_]:
     return again
 
 
-def _in_known_sequence(kind: Integers) -> NDArray[np.bool_]:
-    """(T,) which answers are in a sequence that was there before; kind (T,): equal where answers are."""
+def _in_known_sequence(kind: Integers, sides: Integers) -> NDArray[np.bool_]:
+    """(T,) which answers are in a sequence that was there before.
+
+    kind, sides  (T,) equal where answers are, and where their annotators and items are
+    """
     sequences = len(kind) - _SEQUENCE + 1
     if sequences < 2:
         return np.zeros(len(kind), dtype=np.bool_)
     value = np.zeros(sequences, dtype=np.uint64)
     for place in range(_SEQUENCE):
         value = value * _FACTOR + kind[place : place + sequences].astype(np.uint64)
-    # The counts of a table of wins become long sequences of one answer, which are no copies.
-    changed = np.concatenate([[0], np.cumsum(kind[1:] != kind[:-1])])
+    # In long sequences of answers to one pair, such as the counts of a table of wins, the same comes again by chance.
+    changed = np.concatenate([[0], np.cumsum(sides[1:] != sides[:-1])])
     telling = changed[_SEQUENCE - 1 :] - changed[:sequences] >= _SEQUENCE // 2
     begins = np.flatnonzero(telling & (_first_equal(value) != np.arange(sequences)))
     covered = np.zeros(len(kind) + 1, dtype=np.int64)

@@ -12,14 +12,14 @@ from ordinate.data.arrays import Floats
 from ordinate.data.ordering import Interval
 from ordinate.data.pairs import pair_codes
 from ordinate.learning.annotator_bias import average_lean, chosen_share
-from ordinate.learning.annotators import Alone, sharpness, with_others, with_themselves
+from ordinate.learning.annotators import Alone, sharpness, stored_again, with_others, with_themselves
 from ordinate.learning.coin_gate import people_better_than_coins
 from ordinate.learning.consistency import share_interval
 from ordinate.learning.fitted import Fitted, People, plain_fit, with_kinds
 from ordinate.learning.models import Answers
 
 FEWEST_ANSWERS = 30
-"""With fewer decided answers, where repeats count in part, an annotator cannot be told from a coin."""
+"""With fewer decided answers, copies left out, an annotator cannot be told from a coin."""
 
 _NOTHING = 1e-6
 """A difference of fewer of its standard deviations is 0 but for rounding."""
@@ -122,10 +122,10 @@ def annotators_of(
     agrees = np.sign(alone.mean) == np.sign(answers.outcome - 0.5)
     # Nobody agrees or disagrees about items of which only this answer tells: their difference is 0 without it.
     told = decided & (np.abs(alone.mean) > _NOTHING * np.sqrt(alone.variance))
-    right, compared = (np.bincount(number[chosen], minlength=total) for chosen in (told & agrees, told))
+    given = decided & ~stored_again(answers, number)
+    right, compared, counted = (np.bincount(number[chosen], minlength=total) for chosen in (told & agrees, told, given))
     # A person who repeats a pair says the same of it, mostly: that is less than so many answers.
     share = np.ones(len(number)) if answers.share is None else answers.share
-    counted = np.rint(np.bincount(number[decided], share[decided], total))
     worth = np.bincount(number[told], share[told], total) / np.maximum(compared, 1)
     itself, others = (count(first, number, pairs, total) for count in (with_themselves, with_others))
     gates = people_better_than_coins(features, answers.those(bets), number[bets], total)
