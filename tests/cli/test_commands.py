@@ -534,10 +534,11 @@ def test_an_expected_error_in_words(error, words):
 class TestAim:
     @pytest.fixture
     def ranked(self, run, folder):
-        """Thirty recorded answers about four items: a above b above c above d."""
+        """Three answers about four items by each of ten people: a above b above c above d."""
         run("create", "study.db", "--items", "items.csv", "--aim", "top:2")
         with Study.open(URL) as study:
-            study.record([Comparison(one, other, "left") for one, other in pairwise("abcd")] * 10)
+            people = [f"somebody {number}" for number in range(10)]
+            study.record([Comparison(one, other, "left", who) for who in people for one, other in pairwise("abcd")])
 
     def test_create_stores_and_says_it(self, run, ranked):
         assert run("aim", "study.db").out == "Aim: the first 2 items.\n"

@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from ordinate.data.arrays import Floats
 from ordinate.data.items import Items
 
+_LEAST = math.log(2.0) / 4.0
+"""Standard deviation of log lengths below which nobody can be said to prefer long items: the answers would be about
+differences of a few per cent, and what is said is about items that are twice as long."""
+
 
 class Lengths(NamedTuple):
     """values    (n,) log lengths in standard deviations; NaN where not known
@@ -22,10 +26,10 @@ class Lengths(NamedTuple):
 
 
 def standard_lengths(items: Items, counted: NDArray[np.bool_]) -> Lengths | None:
-    """The unit is the standard deviation of the counted items (n,); None where these have no two lengths."""
+    """The unit is the standard deviation of the counted items (n,); None where the lengths of these hardly differ."""
     logs = log_lengths(items)
     known = np.empty(0) if logs is None else logs[counted & ~np.isnan(logs)]
-    if logs is None or not len(known) or known.min() == known.max():
+    if logs is None or not len(known) or known.std() < _LEAST:
         return None
     return Lengths(logs / known.std(), math.log(2.0) / float(known.std()))
 
