@@ -83,7 +83,8 @@ class TestPipedKeys:
 
     def test_the_screen_says_how_the_error_falls_once_answers_tell(self, run, study):
         with Study.open("sqlite:///study.db") as opened:
-            opened.record([(*pair, "right") for pair in itertools.combinations("abcd", 2)] * 6)
+            pairs = list(itertools.combinations("abcd", 2))
+            opened.record([(*pair, "right", f"somebody {number}") for number in range(6) for pair in pairs])
         out = run("annotate", "study.db", keys="12q").out
         assert re.search(r"2 answers from you now · expected error \d+\.\d % \(\d+\.\d % when you began\)", out), out
 
