@@ -104,7 +104,8 @@ def test_the_aim_is_chosen_and_its_items_are_marked(serve: Any, tones: Any, judg
     """Also that an aim which cannot be is refused, and what was typed stays."""
     with Study.open(f"sqlite:///{tones}") as study:
         ids = study.items.ids
-        study.record([Comparison(one, other, "left") for one, other in pairwise(ids)] * 10)
+        people = [f"somebody {number}" for number in range(10)]
+        study.record([Comparison(one, other, "left", who) for who in people for one, other in pairwise(ids)])
     (served,) = serve(tones)
     owner = judge()
     owner.join(served.owner)
