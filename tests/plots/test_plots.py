@@ -15,7 +15,7 @@ from ordinate.errors import InvalidInput
 from ordinate.learning.calibration import Bin
 from ordinate.learning.forecast import Decline, Forecast
 from ordinate.plots.rank_intervals import chosen_lines
-from ordinate.plots.theme import COLOURS
+from ordinate.plots.theme import COLOURS, prepared
 from ordinate.study.checking import AnnotatorFigures
 
 
@@ -167,3 +167,8 @@ def test_by_how_much_somebody_preferred_an_item_changes_no_point_and_two_bad_ite
     assert agree.get_offsets().tolist() == [[1, 2], [3, 4]]
     assert against.get_offsets().tolist() == [[3, 1], [2, 1]]
     assert not inside(plots.comparisons(ordering(12), stronger[-1:])).collections
+
+
+def test_an_unknown_theme_is_refused():
+    with pytest.raises(InvalidInput, match="unknown theme 'blue'; it is light or dark"):
+        prepared(None, "blue", (4.0, 4.0))  # type: ignore[arg-type]

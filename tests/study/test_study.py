@@ -749,3 +749,11 @@ def test_threads_may_share_a_study(study: Study) -> None:
     with ThreadPoolExecutor(6) as people:
         list(people.map(judge, "abcdef"))
     assert study.annotators() == dict.fromkeys("abcdef", 15)
+
+
+def test_what_is_no_item_and_no_rule_is_refused():
+    items = Items(["a", "b", "c"])
+    with pytest.raises(InvalidInput, match=r"rules are given by name, such as .*, not as 5"):
+        Study.create(items, rules=5)  # type: ignore[arg-type]
+    with Study.create(items) as study, pytest.raises(InvalidInput, match=r"what is ordered are Items, .* not str"):
+        study.ordering("a")  # type: ignore[arg-type]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ordinate.errors import InvalidInput
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -38,6 +40,8 @@ def prepared(axes: Axes | None, theme: Theme, size: tuple[float, float]) -> tupl
     """The given axes or those of a new figure of this size in inches, in the theme's colours."""
     from ordinate.plots.shown import ShownFigure
 
+    if theme not in COLOURS:
+        raise InvalidInput(f"unknown theme {theme!r}; it is {' or '.join(COLOURS)}")
     colours = COLOURS[theme]
     if axes is None:
         # A figure without pyplot: it has no global state and needs no window system.

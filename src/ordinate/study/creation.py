@@ -102,6 +102,8 @@ def checked_rules(
     items: Items, random: float, aim: str | Sequence[str], rules: Mapping[str, Any] | None
 ) -> list[tuple[str, str]]:
     """How the first rules of a study of these items differ from the usual ones. Raises InvalidInput."""
+    if not isinstance(rules or {}, Mapping):
+        raise InvalidInput(f"rules are given by name, such as {{'budget': 500}}, not as {rules!r}")
     changes = differences(Rules(random=random), {"aim": aim, **(rules or {})})
     require_known({name: json.loads(value) for name, value in changes}, set(items.ids))
     groups = items.group or ()

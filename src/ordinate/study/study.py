@@ -469,6 +469,8 @@ class Study:
         rank of each grade but the last one, to say how surely items are in their grades; None: those of the rules.
         Given items have no grades: raises InvalidInput for cuts of theirs.
         """
+        if items is not None and not isinstance(items, Items):
+            raise InvalidInput(f"what is ordered are Items, with ids and features, not {type(items).__name__}")
         chosen = None if cuts is None else checked_cuts(cuts)
         if chosen and items is not None:
             raise InvalidInput("cuts put the study's own items in grades; leave them out where others are ordered")
