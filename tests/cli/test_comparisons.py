@@ -533,3 +533,5 @@ def test_features_with_ids_need_no_table_of_items(run, folder, battles):
     assert run("create", "s.db", "--comparisons", battles, "--features", "made.npz").code == 0
     with Study.open("sqlite:///s.db") as study:
         assert dict(zip(study.items.ids, study.items.features[:, 0], strict=True)) == {"x": 3.0, "y": 2.0, "z": 1.0}
+    (folder / "made.npz").rename(folder / "MADE.NPZ")
+    assert run("create", "t.db", "--comparisons", battles, "--features", "MADE.NPZ").code == 0

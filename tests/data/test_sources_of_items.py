@@ -232,6 +232,7 @@ class TestGivenFeaturesReduced:
         others = [
             Items(["new"], raw[:1, ::-1], feature_names=list("dcba")),
             Items(["new"], {"one": raw[:1, :2], "two": raw[:1, 2:]}),  # type: ignore[arg-type]
+            Items(["new"], raw[:1], feature_names=None if names else list("abcd")),
         ]
         for other in others:
             with pytest.raises(InvalidInput) as without:

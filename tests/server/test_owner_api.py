@@ -19,6 +19,7 @@ import pytest
 
 from ordinate.data.comparisons import Comparison
 from ordinate.data.items import Items
+from ordinate.data.recipe import Recipe
 from ordinate.embedding import embed, embed_like
 from ordinate.errors import StorageFailed, StudyExists
 from ordinate.server import helper
@@ -89,6 +90,18 @@ def test_new_items_of_a_study_with_an_encoder_go_through_it(build):
     assert refused.status_code == 422
     assert "add a column 'text'" in refused.json()["detail"]
     assert len(site.study.items) == 5
+
+
+@pytest.mark.parametrize("names", [list("abc"), None], ids=["named", "a matrix"])
+def test_new_items_of_a_study_with_reduced_features_bring_those_before(build, names):
+    raw = np.random.default_rng(4).normal(size=(6, 3))
+    items, recipe = Recipe.of_given(Items([f"t{k}" for k in range(6)], raw, names), 2)
+    site = build(items, recipe=recipe)
+    owner = site.program("owner")
+    assert owner.post("/items", {"items": [{"id": "new", "features": raw[2].tolist()}]}).json() == {"items": 7}
+    np.testing.assert_allclose(site.study.items.features[6], items.features[2])
+    refused = owner.post("/items", {"items": [{"id": "short", "features": [1.0, 2.0]}]})
+    assert (refused.status_code, "3" in refused.json()["detail"]) == (422, True), refused.json()
 
 
 @pytest.mark.usefixtures("batches")

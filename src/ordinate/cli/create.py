@@ -305,7 +305,12 @@ def _rows_of_features(table: TableOptions) -> int | None:
 
     features = table.matrices()
     first = next(iter(features.values())) if isinstance(features, dict) else features
-    return None if first is None or Path(first).suffix == ".npz" else len(open_matrix(first))
+    return None if first is None or _is_embedding(first) else len(open_matrix(first))
+
+
+def _is_embedding(features: str | dict[str, str] | None) -> bool:
+    """Whether this is a file of embeddings with the ids of their items and the recipe."""
+    return isinstance(features, str) and Path(features).suffix.lower() == ".npz"
 
 
 def is_table_of_comparisons(address: str) -> bool:
@@ -343,7 +348,7 @@ def read_items(
     from ordinate.data.recipe import Recipe
 
     features = table.matrices()
-    if encoder is None and not (isinstance(features, str) and Path(features).suffix == ".npz"):
+    if encoder is None and not _is_embedding(features):
         read = Items.from_file_columns(columns, path, features=features, **table.named(), **table.options())
         return (read, None) if table.pca is None else Recipe.of_given(read, table.pca)
     if encoder is not None and features is not None:
@@ -375,7 +380,7 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     features = table.matrices()
     if table.pca is not None:
         raise InvalidInput("--pca is decided when a study is made; new items go through its projection, if it has one")
-    if isinstance(features, str) and Path(features).suffix == ".npz":
+    if _is_embedding(features):
         raise InvalidInput(
             f"{features} has principal components of its own; leave it out, then the study's encoder is used"
         )
@@ -393,9 +398,7 @@ def read_items_like(study: Study, columns: Columns, path: str, table: TableOptio
     read = Items.from_file_columns(columns, path, features=features, **named, **table.options())
     if recipe is not None and recipe.encoder == GIVEN:
         with naming(path):
-            reduced = recipe.projected(read)
-            recipe.require_given(read)
-        return reduced
+            return recipe.projected(read)
     return read if recipe is None or features is not None else embedded_like(recipe, read, path)
 
 

@@ -56,16 +56,13 @@ class Recipe:
         return list(json.loads(self.fingerprint) or ()) if self.encoder == GIVEN else []
 
     def require_given(self, items: Items) -> None:
-        """Raise InvalidInput where these features are not those, by name, that were given and reduced."""
         assert self.projection is not None
         reduced = np.empty((0, len(self.projection.mean)))
         require_same_features(Items([], reduced, self.given_names or None), items)
 
     def projected(self, items: Items) -> Items:
-        """Items that come with features, these reduced as those of the study were. Raises InvalidInput.
-
-        Features that have no names, as over the network, are in the order of the study's columns.
-        """
+        """Items that come with features, these reduced as those of the study were. Raises InvalidInput where they are
+        not those, by name, that were given and reduced."""
         assert self.projection is not None
         features, wanted = np.asarray(items.features[:]), len(self.projection.mean)
         if features.shape[1] != wanted:
@@ -73,8 +70,7 @@ class Recipe:
                 f"these items have {features.shape[1]} feature columns; the study's principal components are those of "
                 f"{wanted}: give the same ones, in that order"
             )
-        if items.feature_names is not None or items.blocks is not None:
-            self.require_given(items)
+        self.require_given(items)
         return replace(items, features=self.projection.apply(features), feature_names=None)
 
     def beside_columns(self, items: Items, made: Floats) -> Items:

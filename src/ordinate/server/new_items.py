@@ -53,8 +53,9 @@ def more_items(given: Sequence[NewItem], study: Study, folders: Sequence[Path], 
                 f"give each item {wanted}, since the encoder of the study makes the others; or give each item all "
                 f"{all_columns} features"
             )
-    added = items_of(given, folders, items.feature_names, items.blocks)
-    return recipe.projected(added) if recipe is not None and recipe.encoder == GIVEN else added
+    if recipe is not None and recipe.encoder == GIVEN:
+        return recipe.projected(items_of(given, folders, recipe.given_names or None))
+    return items_of(given, folders, items.feature_names, items.blocks)
 
 
 def require_own_files(given: Sequence[NewItem], caller: Caller, workspace: Workspace | None) -> None:
