@@ -317,13 +317,9 @@ def _coded(annotators: Integers, one: Integers, other: Integers) -> Integers:
 
 def _first_equal(codes: NDArray[np.integer[Any]]) -> Integers:
     """(T,) the place of the first code that is equal."""
-    order = np.argsort(codes, kind="stable")
-    ascending = codes[order]
-    new = np.ones(len(codes), dtype=np.bool_)
-    new[1:] = ascending[1:] != ascending[:-1]
-    first = np.empty(len(codes), dtype=np.int64)
-    first[order] = order[new][np.cumsum(new) - 1]
-    return first
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    places: Integers = first[inverse.reshape(-1)]
+    return places
 
 
 def with_themselves(outcome: Floats, annotators: Integers, pairs: Integers, people: int) -> tuple[Integers, Integers]:

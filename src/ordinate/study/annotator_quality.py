@@ -12,14 +12,14 @@ from ordinate.data.arrays import Floats
 from ordinate.data.ordering import Interval
 from ordinate.data.pairs import pair_codes
 from ordinate.learning.annotator_bias import average_lean, chosen_share
-from ordinate.learning.annotators import Alone, sharpness, stored_again, with_others, with_themselves
+from ordinate.learning.annotators import Alone, sharpness, with_others, with_themselves
 from ordinate.learning.coin_gate import people_better_than_coins
 from ordinate.learning.consistency import NOTHING, share_interval
 from ordinate.learning.fitted import Fitted, People, plain_fit, with_kinds
 from ordinate.learning.models import Answers
 
 FEWEST_ANSWERS = 30
-"""With fewer decided answers, copies left out, an annotator cannot be told from a coin."""
+"""With fewer decided answers, those left out that may be copies, an annotator cannot be told from a coin."""
 
 INTERVALS = ("sharpness", "with_ordering", "with_themselves", "with_others", "with_people", "left", "longer")
 
@@ -118,7 +118,7 @@ def annotators_of(
     agrees = np.sign(alone.mean) == np.sign(answers.outcome - 0.5)
     # Nobody agrees or disagrees about items of which only this answer tells: their difference is 0 without it.
     told = decided & (np.abs(alone.mean) > NOTHING * np.sqrt(alone.variance))
-    given = decided & ~stored_again(answers, number)
+    given = decided & bets
     right, compared, counted = (np.bincount(number[chosen], minlength=total) for chosen in (told & agrees, told, given))
     # A person who repeats a pair says the same of it, mostly: that is less than so many answers.
     share = np.ones(len(number)) if answers.share is None else answers.share
