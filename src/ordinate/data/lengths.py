@@ -29,9 +29,10 @@ def standard_lengths(items: Items, counted: NDArray[np.bool_]) -> Lengths | None
     """The unit is the standard deviation of the counted items (n,); None where the lengths of these hardly differ."""
     logs = log_lengths(items)
     known = np.empty(0) if logs is None else logs[counted & ~np.isnan(logs)]
-    if logs is None or not len(known) or known.std() < _LEAST:
+    unit = float(known.std()) if len(known) else 0.0
+    if logs is None or unit < _LEAST:
         return None
-    return Lengths(logs / known.std(), math.log(2.0) / float(known.std()))
+    return Lengths(logs / unit, math.log(2.0) / unit)
 
 
 def log_lengths(items: Items) -> Floats | None:

@@ -475,7 +475,7 @@ class Study:
         if chosen and items is not None:
             raise InvalidInput("cuts put the study's own items in grades; leave them out where others are ordered")
         with self._ledger.reading() as state:
-            if chosen and items is None:
+            if chosen:
                 require_more(chosen[0], f"the cut {chosen[0]}", state.active, state.items.group or ())
             return self._ledger.results.ordering(state, items, chosen, self._doubt(state))
 
