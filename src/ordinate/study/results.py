@@ -373,9 +373,10 @@ class Results:
             for column, values in zip(ranks, found, strict=True):
                 column[these] = values
             own_rank[inside[np.lexsort((inside, -own_scores[inside]))]] = np.arange(1, len(inside) + 1)
-        own = self.uncertainty(state).ranks
-        for column, values in zip(ranks, (own_rank, own.low, own.high), strict=True):
-            column[places[counted]] = values[rows[counted]]
+        if counted.any():
+            own = self.uncertainty(state).ranks
+            for column, values in zip(ranks, (own_rank, own.low, own.high), strict=True):
+                column[places[counted]] = values[rows[counted]]
         return scores, errors, ranks
 
 
