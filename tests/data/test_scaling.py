@@ -115,9 +115,25 @@ def test_one_outlying_row_leaves_the_others_as_they_were(named: bool, offset: fl
         assert cosine > 0.99
 
 
-def test_outlying_rows_are_clipped_in_every_block_and_every_pass() -> None:
-    x = np.random.default_rng(0).normal(size=(6000, 3))
-    x[2500, 1], active = 1e4, np.ones(6000, dtype=np.bool_)  # in the second of three blocks
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("named", [False, True])
+def test_blocks_put_together_give_the_mean_and_spread_of_all(named: bool, size: float) -> None:
+    """Sorted, so that blocks differ in everything; one begins with zeros, and one has no active item."""
+    x = np.sort(np.random.default_rng(0).normal(size=(140_000, 3)) * [1.0, 5.0, 1e-3] + [0.0, 1e3, 7.0], axis=0)
+    x[:50_000, 0] = 0.0
+    active = np.ones(140_000, dtype=np.bool_)
+    active[40_000:100_000] = False  # blocks have 43,690 rows
+    found = FeatureMap.fit(x * size, named, "standard", active)
+    plain = x[active]
+    np.testing.assert_allclose(found.centre / size, plain.mean(axis=0), rtol=1e-12)
+    deviation = plain.std(axis=0)
+    wanted = deviation * np.sqrt(3) if named else np.full(3, np.linalg.norm(deviation))
+    np.testing.assert_allclose(found.divisor / size, wanted, rtol=1e-10)
+
+
+def test_outlying_rows_are_clipped_in_every_block() -> None:
+    x = np.random.default_rng(0).normal(size=(100_000, 3))
+    x[60_000, 1], active = 1e4, np.ones(100_000, dtype=np.bool_)  # in the second of three blocks
     scaling = FeatureMap.fit(x, False, "robust", active)
     assert scaling.limits is not None
     clipped = scaling.limits.clipped(x)

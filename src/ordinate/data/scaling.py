@@ -18,7 +18,7 @@ changes no posterior, and the cost then depends on n instead of d.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,8 +41,8 @@ _SAMPLE = 1 << 11
 """Medians and quantiles are those of so many items, evenly spaced."""
 _LARGEST = 1e15
 """Larger differences of features that are not scaled would overflow in products of four of them."""
-_BLOCK = 1 << 11
-"""Rows per block: few enough that a block stays in the cache of a core."""
+_BLOCK = 1 << 17
+"""Numbers per block of rows: few enough that a block stays in the cache of a core, and its memory is used again."""
 _CONSTANT = 1e-12
 """A column whose standard deviation is below this share of its largest value is constant up to rounding."""
 
@@ -135,7 +135,7 @@ class FeatureMap:
     def transform(self, features: Floats, kept: type[np.floating[Any]] = np.float64) -> Floats:
         """(m, d) raw features -> (m, k) of the type `kept`."""
         scaled: Floats = np.empty((len(features), *self.widths), dtype=kept)
-        for start, block in row_blocks(features, _BLOCK):
+        for start, block in _blocks(features):
             scaled[start : start + len(block)] = self._transformed(block)
         return scaled
 
@@ -172,8 +172,12 @@ def require_differences(features: Floats) -> None:
         )
 
 
+def _blocks(features: Floats) -> Iterator[tuple[int, Floats]]:
+    return row_blocks(features, max(_BLOCK // max(features.shape[1], 1), 1))
+
+
 def _active_blocks(features: Floats, active: NDArray[np.bool_]) -> Iterator[Floats]:
-    for start, block in row_blocks(features, _BLOCK):
+    for start, block in _blocks(features):
         here = active[start : start + len(block)]
         yield (block if here.all() else block[here]).astype(np.float64, copy=False)
 
@@ -204,32 +208,8 @@ def _distances(gaps: Floats) -> Floats:
 def _one_unit(
     features: Floats, named: bool, active: NDArray[np.bool_], limits: Limits | None
 ) -> tuple[NDArray[np.intp], Floats, Floats]:
-    inside: set[int] = set()
-
-    def seen() -> Iterator[Floats]:
-        for number, block in enumerate(_active_blocks(features, active)):
-            clipped = block if limits is None or number in inside else limits.clipped(block)
-            if clipped is block:
-                # Not looked through again in the next pass.
-                inside.add(number)
-            yield clipped
-
-    count = max(int(np.count_nonzero(active)), 1)
-    # Each column relative to its largest value: squares of 1e200 would overflow, of 1e-200 vanish.
-    magnitude: Floats = np.zeros(features.shape[1])
-    for block in seen():
-        for end in (block.max(axis=0, initial=0.0), -block.min(axis=0, initial=0.0)):
-            magnitude = np.maximum(magnitude, end)
-    unit = np.where(magnitude > 0, magnitude, 1.0)
-    centre, spread = np.zeros(len(unit)), np.zeros(len(unit))
-    for block in seen():
-        centre += (block / unit).sum(axis=0)
-    centre /= count
-    for block in seen():
-        gaps = block / unit
-        gaps -= centre
-        spread += np.square(gaps, out=gaps).sum(axis=0)
-    spread = np.sqrt(spread / count)
+    blocks = _active_blocks(features, active)
+    unit, centre, spread = _spreads(features.shape[1], blocks if limits is None else map(limits.clipped, blocks))
     kept = np.flatnonzero(spread > _CONSTANT)
     deviation = spread[kept] * unit[kept]
     if limits is not None:
@@ -241,3 +221,28 @@ def _one_unit(
         norm = largest * np.sqrt(np.square(deviation / largest).sum()) if len(kept) else 1.0
         divisor = np.full(len(kept), norm)
     return kept, centre[kept] * unit[kept], divisor
+
+
+def _spreads(columns: int, blocks: Iterable[Floats]) -> tuple[Floats, Floats, Floats]:
+    """(d,) the largest value of each column; its mean and its standard deviation, both divided by that.
+
+    Means and squares of blocks (m, d) are put together (Chan, Golub and LeVeque 1979), so each is read once. They are
+    relative to the largest value so far: squares of 1e200 would overflow, of 1e-200 vanish.
+    """
+    count = 0
+    largest, centre, squares = np.zeros((3, columns))
+    for block in blocks:
+        if not len(block):
+            continue
+        before, largest = largest, np.maximum(largest, np.maximum(block.max(axis=0), -block.min(axis=0)))
+        unit = np.where(largest > 0.0, largest, 1.0)
+        centre *= before / unit
+        squares *= np.square(before / unit)
+        gaps = block / unit
+        mean = gaps.mean(axis=0)
+        gaps -= mean
+        moved, share = mean - centre, len(block) / (count + len(block))
+        squares += np.einsum("md,md->d", gaps, gaps) + count * share * np.square(moved)
+        centre += share * moved
+        count += len(block)
+    return largest, centre, np.sqrt(squares / max(count, 1))

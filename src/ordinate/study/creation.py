@@ -105,11 +105,11 @@ def checked_rules(
     if not isinstance(rules or {}, Mapping):
         raise InvalidInput(f"rules are given by name, such as {{'budget': 500}}, not as {rules!r}")
     changes = differences(Rules(random=random), {"aim": aim, **(rules or {})})
-    require_known({name: json.loads(value) for name, value in changes}, set(items.ids))
+    rows = dict(zip(items.ids, range(len(items)), strict=True))
+    require_known({name: json.loads(value) for name, value in changes}, rows)
     groups = items.group or ()
     codes = np.unique(groups, return_inverse=True)[1] if groups else np.zeros(len(items), dtype=np.int64)
     wanted = checked_aim((rules or {}).get("aim", aim))
-    rows = dict(zip(items.ids, range(len(items)), strict=True))
     require_possible(wanted, rows, codes, groups)
     first = replace(Rules(random=random), **(rules or {}))
     if first.cuts:
