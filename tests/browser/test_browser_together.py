@@ -271,3 +271,22 @@ def test_the_owner_changes_rules_and_leaves_out_an_annotator(serve: Any, essays:
         assert (study.rules.budget, study.rules.repeat, study.rules.ties) == (20, 0.125, False)
         assert study.rules.lease == 600
         assert "olga" in study.excluded_annotators
+
+
+def test_a_double_click_makes_one_link_and_a_long_list_of_names_is_sent(serve: Any, essays: Any, judge: Any) -> None:
+    (served,) = serve(essays)
+    owner = judge()
+    owner.join(served.owner)
+    page = owner.page
+    page.wait_for_selector("#links li, #links > *")
+    before = page.locator("#links > *").count()
+    open_all = "document.querySelectorAll('details').forEach(one => one.open = true)"
+    page.evaluate(open_all)
+    page.dblclick("#link-form button")
+    page.wait_for_timeout(1000)
+    assert page.locator("#links > *").count() == before + 1
+    page.evaluate(open_all)
+    page.fill("#many-names", "\n".join(f"Person number {number:05} of the class" for number in range(3000)))
+    page.click("#many-form button")
+    # The server says that it is too much; as a request that outlives its page the browser would not send it.
+    owner.until("document.getElementById('trouble').textContent.includes('send less at a time')", seconds=20)

@@ -174,6 +174,8 @@ def test_a_response_without_end_is_given_up(model):
         (completion(None, message={"refusal": "I cannot"}), Reply(None, 100)),
         (completion("", finish_reason="content_filter"), Reply(None, 100)),
         (completion("[[A", finish_reason="length"), Reply("[[A", 100, False)),
+        (completion(None, message={"reasoning_content": "Hm"}, finish_reason="length"), Reply("", 100, False)),
+        (completion(None, message={"reasoning_content": "Hm"}), Reply("", 100)),
         (completion([{"type": "text", "text": "[[A]]"}], None), Reply("[[A]]", None)),  # type: ignore[arg-type]
     ],
 )

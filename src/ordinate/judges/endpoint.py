@@ -208,6 +208,8 @@ def _reply(raw: bytes) -> Reply | None:
     reason = choice.get("finish_reason")
     if refusal or reason == "content_filter":
         return Reply(None, tokens)
+    if content is None and "content" in message:  # all that was paid for was thought
+        return Reply("", tokens, reason != "length")
     return Reply(content, tokens, reason != "length") if isinstance(content, str) else None
 
 

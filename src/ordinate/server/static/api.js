@@ -131,14 +131,16 @@ export function connectAt(place, csrf) {
    */
   async function send(method, path, body, headers = {}, timeout = TIMEOUT) {
     const raw = body instanceof Blob;
+    const sent = body === undefined || raw ? body : JSON.stringify(body);
     let response;
     try {
       response = await fetch(start + path, {
         method,
         headers: { Accept: "application/json", "Content-Type": raw ? "application/octet-stream" : "application/json", "X-CSRF-Token": csrf, ...headers },
-        body: body === undefined || raw ? body : JSON.stringify(body),
+        body: sent,
         credentials: "same-origin",
-        keepalive: method === "POST" && timeout > 0,
+        // What is sent as the page closes arrives all the same; of more than 64 KiB browsers send nothing then.
+        keepalive: method === "POST" && timeout > 0 && String(sent).length < 10_000,
         signal: timeout ? AbortSignal.timeout?.(timeout) : undefined,
       });
     } catch (error) {

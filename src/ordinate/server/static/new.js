@@ -1,7 +1,7 @@
 // Making a study, or adding items to one: files are dropped and sent one by one, then looked at, then made into items.
 
 import { connectAt, messageOf, NoNetwork, Refused, root } from "./api.js";
-import { attempt as attemptOnce } from "./attempt.js";
+import { attempt } from "./attempt.js";
 import { byId, count, make, setMarkup, setText, sizeInWords } from "./dom.js";
 import { copying, loopbackNote } from "./copying.js";
 import { filesOf, nameFor } from "./dropped.js";
@@ -32,9 +32,6 @@ let running = 0;
 let looks = 0;
 /** @type {Encoder[]} */
 let encoders = [];
-
-/** @param {() => Promise<unknown>} act */
-const attempt = (act) => attemptOnce(act, "Try again once it is back.");
 
 // Sending ---------------------------------------------------------------------------------------------------------------
 

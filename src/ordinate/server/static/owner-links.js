@@ -19,13 +19,19 @@ export class Links {
     this.#role.addEventListener("change", () => this.#askForName());
     // Something may have been chosen before this ran.
     this.#askForName();
-    byId("many-form").addEventListener("submit", (event) => {
+    this.#listen("many-form", () => this.#makeMany());
+    this.#listen("link-form", () => this.#make());
+  }
+
+  /** Two links for two clicks of one double click would have to be revoked. @param {string} form @param {() => Promise<void>} make */
+  #listen(form, make) {
+    let running = false;
+    byId(form).addEventListener("click", (event) => event.detail > 1 && event.preventDefault());
+    byId(form).addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#makeMany();
-    });
-    byId("link-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#make();
+      if (running) return;
+      running = true;
+      make().finally(() => (running = false));
     });
   }
 

@@ -185,11 +185,11 @@ export class People {
     const from = since ? ` from ${new Date(since).toLocaleString()} on` : "";
     if (!(await this.#page.sure(`Take back the answers of ${name}${from}?`, "Their pairs may be asked again. The log keeps the answers, but they cannot be brought back here.", "Take them back"))) return;
     let taken = 0;
-    await this.#do(async () => {
+    const done = await this.#do(async () => {
       ({ discarded: taken } = await this.#page.api.post("/answers/discard", { annotator: name, ...(since ? { since: new Date(since).toISOString() } : {}) }));
       await this.#answers.look();
     }, "");
-    this.#page.announce(`${count(taken, "answer")} taken back.`);
+    if (done) this.#page.announce(`${count(taken, "answer")} taken back.`);
   }
 }
 

@@ -1,7 +1,7 @@
 // The owner's page: how far the study is, what it has found, who takes part, and what the owner may change.
 
 import { connect, Refused } from "./api.js";
-import { attempt } from "./attempt.js";
+import { attempt, attemptAgain } from "./attempt.js";
 import { deadlineInWords, doubt, drawChart, errorInShort, errorInWords, errorTable, forecastInWords, upToNow } from "./chart.js";
 import { byId, count, make, setText } from "./dom.js";
 import { sentence, setTitle } from "./messages.js";
@@ -138,7 +138,7 @@ async function keepLooking() {
   if (stopped) return;
   looked = Date.now();
   changed = false;
-  if (!document.hidden && !(await attempt(look, undefined, stop)) && stopped) return;
+  if (!document.hidden && !(await attemptAgain(look, stop)) && stopped) return;
   // Results and the ordering follow the answers a little later.
   const behind = basisShown !== basisNow;
   lookIn(changed ? AT_MOST : events.readyState === EventSource.OPEN && !behind ? SELDOM : EVERY);

@@ -1,7 +1,7 @@
 // The start page of a server's owner: their studies, and what may be done with each as a whole.
 
 import { connectAt, root } from "./api.js";
-import { attempt } from "./attempt.js";
+import { attempt, attemptAgain } from "./attempt.js";
 import { errorInShort } from "./chart.js";
 import { byId, focusRow, make, setText } from "./dom.js";
 
@@ -131,7 +131,7 @@ async function remove(study, where, row) {
 byId("theme").addEventListener("click", () => setText(byId("live"), /** @type {any} */ (globalThis).switchTheme() === "dark" ? "Dark" : "Light"));
 
 async function keepLooking() {
-  if (!document.hidden) await attempt(look);
+  if (!document.hidden) await attemptAgain(look);
   setTimeout(keepLooking, EVERY);
 }
 
