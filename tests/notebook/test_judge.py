@@ -75,6 +75,15 @@ def test_undo_and_what_the_study_refuses_are_said(study: Study) -> None:
     assert widget.state["number"] == before + 1
 
 
+def test_a_skip_is_taken_back_before_any_answer(study: Study) -> None:
+    widget = judge(study, annotator="ada")
+    skipped = widget.state["pair"]["query"]
+    press(widget, "skip")
+    assert (widget.state["answers"], widget.state["skips"]) == (0, 1)
+    press(widget, "undo")
+    assert (widget.state["pair"]["query"], widget.state["skips"]) == (skipped, 0)
+
+
 def test_practice_is_said(study: Study) -> None:
     study.set_rules(practice=[("a", "b", "left")])
     widget = judge(study, annotator="ada")

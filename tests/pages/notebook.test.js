@@ -27,7 +27,7 @@ const press = (key) => box.dispatchEvent(new KeyboardEvent("keydown", { key, bub
 
 beforeEach(() => {
   sent = [];
-  state = { question: "Which is clearer?", answers: 0, said: "", number: 1, ties: true, strengths: false, pair };
+  state = { question: "Which is clearer?", answers: 0, skips: 0, said: "", number: 1, ties: true, strengths: false, pair };
   const el = document.createElement("div");
   document.body.replaceChildren(el);
   judge.render({ model, el });
@@ -49,6 +49,23 @@ test("the notebook gets no key that was an answer, and every other one", () => {
   document.body.addEventListener("keydown", (event) => reached.push(event.key));
   for (const key of ["ArrowRight", "Enter"]) press(key);
   assert.deepEqual(reached, ["Enter"]);
+});
+
+test("a picture is not called by its id, which is not shown", () => {
+  state = { ...state, pair: { ...pair, left: { id: "good-17", image: "data:image/png;base64," } } };
+  changed();
+  assert.equal(box.querySelector(".pair button")?.getAttribute("aria-label"), "Left: a picture");
+  assert.equal(box.querySelector("img")?.alt, "The left picture");
+  assert.match(box.querySelector('[role="status"]')?.textContent ?? "", /Left: a picture\. Right: b\./);
+});
+
+test("ties are named where there are any, and a skip can be taken back before any answer", () => {
+  assert.match(box.getAttribute("aria-label") ?? "", /Space is a tie, S skips/);
+  state = { ...state, ties: false, skips: 1 };
+  changed();
+  assert.doesNotMatch(box.getAttribute("aria-label") ?? "", /tie/);
+  press("u");
+  assert.deepEqual(sent.map((one) => one.do), ["undo"]);
 });
 
 test("texts are texts, and are read aloud with the side", () => {

@@ -81,6 +81,7 @@ def judge(study: Study, annotator: str | None = None) -> Any:
                 self._query, told = None, f"{told} {error}".strip()
             answers = self.study.annotators().get(self.study.name_of(annotator), 0)
             shown = {"question": self.study.question, "answers": answers, "said": told, "number": self._said}
+            shown["skips"] = self.study.skips(annotator)
             rules = self.study.rules
             pair = None
             if self._query is not None:

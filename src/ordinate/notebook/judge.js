@@ -1,7 +1,7 @@
 // Judging in a notebook: shows the pair that the kernel sends, and sends what the annotator does.
 
 /** @typedef {{id: string, text?: string, image?: string}} Item */
-/** @typedef {{question: string, answers: number, said: string, number: number, ties: boolean, strengths: boolean, pair: {query: string, left: Item, right: Item} | null}} State */
+/** @typedef {{question: string, answers: number, skips: number, said: string, number: number, ties: boolean, strengths: boolean, pair: {query: string, left: Item, right: Item} | null}} State */
 /** @typedef {{get(name: "state"): State, on(event: string, does: () => void): void, off(event: string, does: () => void): void, send(message: object): void}} Model */
 
 const KEYS = /** @type {Record<string, string>} */ ({ ArrowLeft: "left", ArrowRight: "right", " ": "tie", s: "skip", S: "skip", u: "undo", U: "undo", 4: "left-much", 5: "left-slightly", 6: "right-slightly", 7: "right-much" });
@@ -29,10 +29,13 @@ function make(tag, attributes, ...inside) {
   return element;
 }
 
+/** What is read aloud of an item: no id that is not shown, since it may give the answer away. @param {Item} item */
+const aloud = (item) => item.text ?? (item.image === undefined ? item.id : "a picture");
+
 /** @param {Item} item @param {string} side @returns {(Node | string)[]} */
 function face(item, side) {
   if (item.image === undefined) return [item.text ?? item.id];
-  const picture = make("img", { src: item.image, alt: `The ${side} picture, ${item.id}` });
+  const picture = make("img", { src: item.image, alt: `The ${side} picture` });
   return item.text === undefined ? [picture] : [picture, item.text];
 }
 
@@ -65,23 +68,23 @@ function render({ model, el }) {
     const state = model.get("state");
     waiting = false;
     question.textContent = state.question;
-    box.setAttribute("aria-label", `${state.question} Left and right arrow choose, ${state.strengths ? "4 to 7 say how much better, " : ""}Space is a tie, S skips, U takes back.`);
+    box.setAttribute("aria-label", `${state.question} Left and right arrow choose, ${state.strengths ? "4 to 7 say how much better, " : ""}${state.ties ? "Space is a tie, " : ""}S skips, U takes back.`);
     for (const does of ["left", "right", "tie", "skip", ...Object.keys(STRENGTHS)]) /** @type {HTMLButtonElement} */ (buttons[does]).disabled = state.pair === null;
     tie.hidden = !state.ties;
     if (!state.ties) tie.disabled = true;
     strengths.hidden = !state.strengths || state.pair === null;
     if (!state.strengths) for (const does of Object.keys(STRENGTHS)) /** @type {HTMLButtonElement} */ (buttons[does]).disabled = true;
-    undo.disabled = state.answers === 0;
+    undo.disabled = state.answers + state.skips === 0;
     pair.hidden = state.pair === null;
     if (state.pair !== null) {
       for (const side of /** @type {const} */ (["left", "right"])) {
         const item = state.pair[side];
         buttons[side]?.replaceChildren(...face(item, side));
-        buttons[side]?.setAttribute("aria-label", `${side === "left" ? "Left" : "Right"}: ${item.text ?? item.id}`);
+        buttons[side]?.setAttribute("aria-label", `${side === "left" ? "Left" : "Right"}: ${aloud(item)}`);
       }
     }
     const answers = `${state.answers} ${state.answers === 1 ? "answer" : "answers"}.`;
-    const words = state.pair === null ? "" : ` Left: ${(state.pair.left.text ?? state.pair.left.id).slice(0, 200)}. Right: ${(state.pair.right.text ?? state.pair.right.id).slice(0, 200)}.`;
+    const words = state.pair === null ? "" : ` Left: ${aloud(state.pair.left).slice(0, 200)}. Right: ${aloud(state.pair.right).slice(0, 200)}.`;
     // What is read aloud and not shown: the pair is on the screen already.
     status.replaceChildren(`${state.said} ${answers}`.trim(), make("span", { class: "aloud" }, words));
   }
