@@ -83,6 +83,42 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     owner.wait_for_selector("#people tr:nth-child(2)", timeout=60_000)
 
 
+def test_after_a_table_with_a_mistake_one_can_start_over(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:
+    page = open_page()
+    page.goto(serve_folder(tmp_path / "studies"))
+    page.click("form button")
+    page.click("text=Make a study")
+    wrong, right = b"id,text\n1,a\n1,b\n2,c\n", b"id,text\n1,a\n3,b\n2,c\n"
+    page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": wrong})
+    page.wait_for_selector("#trouble >> text=stands in row 1 and in row 2", timeout=60_000)
+    page.click("#discard")
+    page.wait_for_selector("#discard", state="hidden")
+    page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": right})
+    page.wait_for_selector("#items-words >> text=3 items.", timeout=60_000)
+
+
+def test_a_study_that_was_made_without_an_answer_is_named(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:
+    page = open_page()
+    page.goto(serve_folder(tmp_path / "studies"))
+    page.click("form button")
+    page.click("text=Make a study")
+    page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"id,text\n1,a\n3,b\n2,c\n"})
+    page.wait_for_selector("#form:not([hidden])", timeout=60_000)
+
+    def cut(route: Any) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/drafts/*/study", cut)
+    page.click("#make")
+    page.wait_for_selector("#trouble >> text=cannot be reached", timeout=60_000)
+    page.unroute("**/drafts/*/study")
+    page.click("#make")
+    page.wait_for_selector("#trouble >> text=it is among your studies")
+    page.reload()
+    page.wait_for_selector("#trouble >> text=is among your studies")
+
+
 def test_files_chosen_before_the_page_is_ready_are_sent(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:
     degrade_photo(np.random.default_rng(2), 3).write(tmp_path)
     page = open_page()

@@ -270,6 +270,27 @@ class TestRealTerminal:
         assert session.exit_code() == 130
         assert outcomes() == ["left"]
 
+    def test_keys_act_again_after_a_stop_and_go_on(self, terminal, study):
+        import termios
+
+        session = terminal("annotate", "study.db")
+        session.wait_for("q quit")
+        os.kill(session.pid, signal.SIGSTOP)
+        os.waitpid(session.pid, os.WUNTRACED)
+        modes = termios.tcgetattr(session.descriptor)
+        modes[3] |= termios.ICANON | termios.ECHO  # as a shell sets them that has stopped a command
+        termios.tcsetattr(session.descriptor, termios.TCSANOW, modes)
+        os.kill(session.pid, signal.SIGCONT)
+        end = time.monotonic() + 30.0
+        while termios.tcgetattr(session.descriptor)[3] & (termios.ICANON | termios.ECHO):
+            assert time.monotonic() < end, "the terminal still waits for lines"
+            time.sleep(0.05)
+        session.type("1")
+        session.wait_for("1 answer from you")
+        session.type("q")
+        session.wait_for("You gave 1 answer")
+        assert session.exit_code() == 0
+
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="puts another xdg-open in the way")
 class TestPictures:

@@ -159,6 +159,17 @@ def test_a_table_with_the_files_that_it_names(folder):
     assert items.content["text"] == ("nice",) * 4
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "where"),
+    [("a.csv", b"id,text\n1,a,b\n2,c\n", "a.csv: row 1 (line 2)"), ("a.json", b"[{", "a.json: ")],
+)
+def test_what_is_wrong_with_a_table_is_said_of_its_own_name(folder, name, content, where):
+    refused = folder.send("POST", f"/drafts/{folder.dropped({name: content})}/preview", {})
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith(where)
+    assert "given" not in refused.json()["detail"]
+
+
 def test_texts_and_a_table_without_ids(folder):
     assert folder.make("essays", {"a.txt": b"One.", "b.md": "Zw\u00f6lf".encode()}).status_code == 201
     assert folder.study("essays").items.content["text"] == ("One.", "Zw\u00f6lf")

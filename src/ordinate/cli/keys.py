@@ -29,16 +29,20 @@ def open_keys() -> Iterator[Keys]:
     elif sys.platform == "win32":
         yield _WindowsKeys()
     else:
+        import signal
         import termios
         import tty
 
         terminal = sys.stdin.fileno()
         before = termios.tcgetattr(terminal)
+        # A shell that let it go on after Ctrl-Z has set the terminal its own way.
+        continued = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(terminal))
         try:
             # Like raw mode, but Ctrl-C still interrupts. Set once, so keys typed early are kept and not echoed.
             tty.setcbreak(terminal)
             yield _TerminalKeys(terminal)
         finally:
+            signal.signal(signal.SIGCONT, continued)
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 

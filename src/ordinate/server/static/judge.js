@@ -61,6 +61,7 @@ let finished = null;
 /** @type {{date: Date, clock: number} | null} when both items of the pair could be seen; `clock` never jumps */
 let shown = null;
 let slow = false; // the pair on the screen has been loading for long
+let awaited = false; // that it is loading was said, and not yet that it is there
 let active = Date.now();
 
 // Pairs come and go -------------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ async function putWhenReady(pair) {
 function put(pair) {
   finished = null;
   shown = null;
-  slow = false;
+  slow = awaited = false;
   delete byId("stage").dataset.shown;
   const unfocused = messages.hide();
   stage.show(pair, look);
@@ -165,8 +166,9 @@ function put(pair) {
   showQuestion();
   if (unfocused && !document.querySelector("dialog[open]"))
     (unfocused instanceof HTMLElement && unfocused.matches("button:enabled") ? unfocused : byId("stage")).focus({ preventScroll: true });
-  look();
+  awaited = !stage.complete;
   announce(`${lastWords} ${stage.complete ? stage.words : "The pair is loading."}`.trim());
+  look();
   if (!stage.complete)
     setTimeout(() => {
       if (stage.pair !== pair || stage.complete) return;
@@ -181,6 +183,8 @@ function look() {
   if (stage.complete && shown === null) {
     shown = { date: new Date(), clock: performance.now() };
     byId("stage").dataset.shown = String(shown.clock);
+    if (awaited) announce(stage.words);
+    awaited = false;
   }
   for (const button of document.querySelectorAll(".choose, .strength")) button.setAttribute("aria-disabled", String(!stage.judgeable));
   const broken = isBroken();

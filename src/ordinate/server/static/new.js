@@ -30,6 +30,7 @@ let sent = 0;
 let bytes = 0;
 let running = 0;
 let looks = 0;
+let unanswered = false; // a try to make something of what was dropped
 /** @type {Encoder[]} */
 let encoders = [];
 
@@ -61,6 +62,7 @@ async function add(files) {
 /** @param {string | null} name of the draft */
 function keep(name) {
   draft = name;
+  byId("discard").hidden = name === null;
   history.replaceState(null, "", name === null ? location.pathname + location.search : `#${name}`);
 }
 
@@ -83,7 +85,8 @@ async function resume() {
   });
   setBusy(false);
   if (draft === null) byId("form").hidden = true;
-  if (found && draft === null && worked) setText(byId("trouble"), "It is ready, and among your studies.");
+  if (found && draft === null)
+    setText(byId("trouble"), worked ? "It is ready, and among your studies." : "What was dropped here is gone: it was made, and is among your studies, or deleted.");
   if (draft === null) return;
   showSending();
   await look();
@@ -243,10 +246,22 @@ async function submit() {
   }
   setBusy(true);
   const watch = setInterval(() => watchProgress().catch(() => {}), 1000);
-  const done = await attempt(() => (study ? addItems() : makeStudy()));
+  const done = await attempt(makeOnce);
   clearInterval(watch);
   setBusy(false);
   if (!done) byId("trouble").scrollIntoView({ block: "center" });
+}
+
+// It may be done without an answer that arrives; then the next try finds nothing to do it with.
+async function makeOnce() {
+  try {
+    await (study ? addItems() : makeStudy());
+  } catch (error) {
+    if (unanswered && error instanceof Refused && error.status === 404)
+      throw new Refused(404, study ? "these items were added before; the page of the study has them" : "this study was made before; it is among your studies");
+    unanswered ||= error instanceof NoNetwork;
+    throw error;
+  }
 }
 
 async function watchProgress() {
