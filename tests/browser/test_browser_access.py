@@ -252,6 +252,29 @@ def test_small_windows_reach_everything(shared: Any, judge: Callable[..., Any], 
         someone.wait_for_pair()
 
 
+def test_long_words_break_and_no_button_looks_pressed_on_a_phone(
+    serve: Callable[..., Any], essays: Path, judge: Callable[..., Any]
+) -> None:
+    with Study.open(f"sqlite:///{essays}") as study:
+        study.set_rules(
+            question=f"Which? `{'x' * 200}` <https://example.org/{'y' * 80}>", guidelines="z" * 200, strengths=True
+        )
+    (served,) = serve(essays)
+    someone = judge(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
+    page, fits = someone.page, "document.documentElement.scrollWidth <= innerWidth"
+    page.goto(served.annotator)
+    page.wait_for_selector("#name")
+    assert page.evaluate(fits)
+    someone.begin(served.annotator, "thumb")
+    assert page.evaluate(fits)
+    colour = "getComputedStyle(document.querySelectorAll('.strength')[{}]).backgroundColor"
+    page.locator(".strength").first.tap()
+    someone.until("document.getElementById('last').textContent.startsWith('You chose')")
+    someone.wait_for_pair()
+    # What was chosen shines for a moment.
+    someone.until(f"{colour.format(0)} === {colour.format(3)}", seconds=10)
+
+
 def test_a_keyboard_reaches_every_control_and_leaves_it(shared: Any, judge: Callable[..., Any]) -> None:
     served = shared["essays"]
     someone = judge()

@@ -83,11 +83,16 @@ def test_from_a_folder_of_images_to_two_annotators_in_the_browser(
     owner.wait_for_selector("#people tr:nth-child(2)", timeout=60_000)
 
 
-def test_after_a_table_with_a_mistake_one_can_start_over(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:
+def page_of_new_study(tmp_path: Path, serve_folder: Any, open_page: Any) -> Any:
     page = open_page()
     page.goto(serve_folder(tmp_path / "studies"))
     page.click("form button")
     page.click("text=Make a study")
+    return page
+
+
+def test_after_a_table_with_a_mistake_one_can_start_over(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:
+    page = page_of_new_study(tmp_path, serve_folder, open_page)
     wrong, right = b"id,text\n1,a\n1,b\n2,c\n", b"id,text\n1,a\n3,b\n2,c\n"
     page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": wrong})
     page.wait_for_selector("#trouble >> text=stands in row 1 and in row 2", timeout=60_000)
@@ -98,10 +103,7 @@ def test_after_a_table_with_a_mistake_one_can_start_over(tmp_path: Path, serve_f
 
 
 def test_a_study_that_was_made_without_an_answer_is_named(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:
-    page = open_page()
-    page.goto(serve_folder(tmp_path / "studies"))
-    page.click("form button")
-    page.click("text=Make a study")
+    page = page_of_new_study(tmp_path, serve_folder, open_page)
     page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": b"id,text\n1,a\n3,b\n2,c\n"})
     page.wait_for_selector("#form:not([hidden])", timeout=60_000)
 
@@ -116,7 +118,7 @@ def test_a_study_that_was_made_without_an_answer_is_named(tmp_path: Path, serve_
     page.click("#make")
     page.wait_for_selector("#trouble >> text=it is among your studies")
     page.reload()
-    page.wait_for_selector("#trouble >> text=is among your studies")
+    page.wait_for_selector("#trouble >> text=something was made of it")
 
 
 def test_files_chosen_before_the_page_is_ready_are_sent(tmp_path: Path, serve_folder: Any, open_page: Any) -> None:

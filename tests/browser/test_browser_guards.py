@@ -32,6 +32,7 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
     page.route("**/media/**", hold)
     someone.join(served.annotator, "eager")
     someone.until(f"{LOADING} === 1")
+    someone.until("document.getElementById('live').textContent === 'The pair is loading.'")
     for key in ("ArrowLeft", "ArrowRight", " "):
         page.keyboard.press(key)
     page.click("#choose-left", force=True)
@@ -41,6 +42,7 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
     someone.until("document.querySelector('.picture.loading .loading-note').textContent.endsWith(' kB')")
     held[0].continue_()
     someone.wait_for_pair()
+    assert someone.text("live") == "Left: a picture. Right: a picture."
     before = someone.press("ArrowLeft")
     someone.wait_until_sent()
     assert [row["answer"] for row in answers(served.path, "eager")] == ["left"]
@@ -52,6 +54,7 @@ def test_a_pair_is_answered_only_when_both_pictures_are_on_the_screen(
     page.route("**/media/**", lambda route: route.abort())
     page.reload()
     page.wait_for_selector("#left .failure")
+    someone.until("document.getElementById('live').textContent.endsWith(' did not load. You can skip this pair.')")
     page.unroute("**/media/**")
     page.click("#right .failure button")
     someone.until("document.querySelectorAll('.failure').length === 1")

@@ -21,6 +21,10 @@ test("one's own answers are all that were given, everybody's those that count", 
   assert.deepEqual(await told({}), ["You gave 12 answers. Everybody together gave 6 that count, to pairs of 3 items.", "12 answers"]);
 });
 
+test("one is told in the singular", async () => {
+  assert.equal((await told({ answers: 1 }, { answers: 1 }))[0], "You gave 1 answer. Everybody together gave 1 that counts, to pairs of 3 items.");
+});
+
 test("goals are told beside them, and answers on their way are one's own already", async () => {
   assert.deepEqual(await told({ goal: 1500 }, {}, 2), [
     "You gave 14 answers. Everybody together gave 6 that count, of 1,500 wanted, to pairs of 3 items.",

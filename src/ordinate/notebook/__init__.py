@@ -80,8 +80,9 @@ def judge(study: Study, annotator: str | None = None) -> Any:
             except OrdinateError as error:
                 self._query, told = None, f"{told} {error}".strip()
             answers = self.study.annotators().get(self.study.name_of(annotator), 0)
-            shown = {"question": self.study.question, "answers": answers, "said": told, "number": self._said}
-            shown["skips"] = self.study.skips(annotator)
+            skips = self.study.skips(annotator)
+            counts = {"answers": answers, "skips": skips, "number": self._said}
+            shown = {"question": self.study.question, "said": told, **counts}
             rules = self.study.rules
             pair = None
             if self._query is not None:

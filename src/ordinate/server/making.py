@@ -97,18 +97,9 @@ def _shown(folder: Path, one: Dropped) -> str:
     return text_of((folder / one.stored).read_bytes()) if one.kind in READ else one.stored
 
 
-def _columns_of(path: Path) -> dict[str, list[Any]]:
-    """The error does not name the file: nobody knows it by the name under which it is stored."""
-    try:
-        return dict(read_columns(path))
-    except InvalidInput as error:
-        message = str(error).removeprefix(f"{path}: ")
-        raise type(error)(message).with_option(error.option) from error.__cause__
-
-
 def _of_table(folder: Path, table: Dropped, files: list[Dropped], wanted: Columns) -> Found:
+    columns = read_columns(folder / table.stored, called=table.name)
     with naming(table.name):
-        columns: dict[str, list[Any]] = _columns_of(folder / table.stored)
         id_column = wanted.ids or _id_column(columns)
         if wanted.text is not None and wanted.text != "text":
             if wanted.text not in columns:

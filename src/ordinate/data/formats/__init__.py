@@ -36,15 +36,15 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def read_columns(path: str | Path) -> dict[str, list[Any]]:
+def read_columns(path: str | Path, called: str | None = None) -> dict[str, list[Any]]:
     """The table in a file; the suffix of its name says the format. Or that of a data set on disk, in a folder.
 
-    Errors name the file and the line or row.
+    Errors name the line or row, and the file: as it is called where people know it by another name than its path.
     """
     if is_data_set(path):
         return read_data_set(path)
     require_file(path)
-    with naming(path):
+    with naming(called or path):
         return _format(path).decode(read_bytes(path))
 
 

@@ -139,7 +139,7 @@ export function connectAt(place, csrf) {
         headers: { Accept: "application/json", "Content-Type": raw ? "application/octet-stream" : "application/json", "X-CSRF-Token": csrf, ...headers },
         body: sent,
         credentials: "same-origin",
-        // What is sent as the page closes arrives all the same; of more than 64 KiB browsers send nothing then.
+        // It arrives although the page closes meanwhile; browsers refuse to send more than 64 KiB in this way.
         keepalive: method === "POST" && timeout > 0 && String(sent).length < 10_000,
         signal: timeout ? AbortSignal.timeout?.(timeout) : undefined,
       });

@@ -30,7 +30,7 @@ let sent = 0;
 let bytes = 0;
 let running = 0;
 let looks = 0;
-let unanswered = false; // a try to make something of what was dropped
+let unanswered = false; // whether a try to make something of the files ended without an answer
 /** @type {Encoder[]} */
 let encoders = [];
 
@@ -86,7 +86,7 @@ async function resume() {
   setBusy(false);
   if (draft === null) byId("form").hidden = true;
   if (found && draft === null)
-    setText(byId("trouble"), worked ? "It is ready, and among your studies." : "What was dropped here is gone: it was made, and is among your studies, or deleted.");
+    setText(byId("trouble"), worked ? "It is ready, and among your studies." : "What was dropped here is gone: something was made of it, or it was deleted. Look at your studies.");
   if (draft === null) return;
   showSending();
   await look();
@@ -252,7 +252,7 @@ async function submit() {
   if (!done) byId("trouble").scrollIntoView({ block: "center" });
 }
 
-// It may be done without an answer that arrives; then the next try finds nothing to do it with.
+// The server may have done it although no answer arrived; then the next try finds the files gone.
 async function makeOnce() {
   try {
     await (study ? addItems() : makeStudy());

@@ -23,7 +23,7 @@ export class Links {
     this.#listen("link-form", () => this.#make());
   }
 
-  /** Two links for two clicks of one double click would have to be revoked. @param {string} form @param {() => Promise<void>} make */
+  /** A double click makes links once. @param {string} form @param {() => Promise<void>} make */
   #listen(form, make) {
     let running = false;
     byId(form).addEventListener("click", (event) => event.detail > 1 && event.preventDefault());

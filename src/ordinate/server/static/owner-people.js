@@ -83,7 +83,7 @@ export class People {
     if (basis === this.#qualityOf || Date.now() < this.#qualityDue) return;
     const began = Date.now();
     this.#qualityDue = Infinity;
-    await this.#page.attempt(async () => {
+    await this.#page.attemptAgain(async () => {
       /** @type {{annotators: Quality[]}} */
       const { annotators } = await this.#page.api.get("/annotators/quality");
       this.#quality = new Map(annotators.map((one) => [one.name ?? "", one]));

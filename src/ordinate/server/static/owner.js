@@ -36,7 +36,7 @@ async function sure(title, words, yes) {
   return dialog.returnValue === "yes";
 }
 
-const page = { api, attempt, sure, announce, look };
+const page = { api, attempt, attemptAgain, sure, announce, look };
 const ordering = new OrderingList(page);
 const people = new People(page);
 const links = new Links(page);
@@ -145,5 +145,5 @@ async function keepLooking() {
 }
 document.addEventListener("visibilitychange", () => document.hidden || lookIn(0));
 
-const ofOwners = role === "owner" ? [attempt(() => links.look()), attempt(() => rules.look())] : [];
-await Promise.all([keepLooking(), ...ofOwners]);
+const ofOwners = role === "owner" && attempt(() => Promise.all([links.look(), rules.look()]));
+await Promise.all([keepLooking(), ofOwners]);

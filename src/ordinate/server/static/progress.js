@@ -108,7 +108,7 @@ export class Progress {
     if (this.status === null) return [make("p", {}, "The server has not answered yet.")];
     const { your, goal, answers, items } = this.status;
     const own = `You gave ${count(this.own, "answer")}${your.budget === null ? "" : ` of the ${your.budget} you are asked for`}`;
-    const all = `${answers.toLocaleString("en")} that count${goal === null ? "" : `, of ${goal.toLocaleString("en")} wanted`}`;
+    const all = `${answers.toLocaleString("en")} that ${answers === 1 ? "counts" : "count"}${goal === null ? "" : `, of ${goal.toLocaleString("en")} wanted`}`;
     return [
       make("p", {}, `${own}. Everybody together gave ${all}, to pairs of ${count(items, "item")}.`),
       make("p", {}, this.#doubtful ? "How good the ordering is cannot be said at the moment." : errorInWords(this.history)),
